@@ -336,7 +336,8 @@ class RandomLife(Life):
         for plan_id, record in mine.items():
             assert_reads_as(found[plan_id or "main"], record)
         others = {name for name in found if name not in mine}
-        assert not {name for name in others if not state.plans[name].ended or not is_for(state.plans[name], reader)}
+        told = {name for name in others if state.plans[name].ended and is_for(state, state.plans[name], reader)}
+        assert others == told
         lines = [each for each in blocks(context, "event") if each.get("source") == "planwire.parent"]
         assert len(lines) == (1 if reader else 0), "a child knows for which step it works"
 

@@ -83,6 +83,16 @@ def test_what_people_say_of_a_childs_plan_the_child_hears_and_the_lead_once_nobo
     assert "and bob" in str(lead.context())
 
 
+@pytest.mark.parametrize("over", [{"steps": {"s1": "completed"}}, {"remove": ["s1"]}], ids=["done", "gone"])
+def test_the_lead_hears_what_people_say_of_a_plan_whose_step_is_over_though_its_child_left_steps_open(
+    journal: Journal, lead: BlockingPlanSession, over: dict[str, object]
+) -> None:
+    lead.child("s1").call("set_plan", {"entries": ["ask"]})
+    lead.call("update_plan", over)
+    steer(journal, "s", "main/s1", Wanted("comment", text="ask ann first"), by="ann")
+    assert "ask ann first" in str(lead.context())
+
+
 def test_a_child_that_goes_on_hears_what_the_lead_was_told_in_its_place(
     journal: Journal, lead: BlockingPlanSession
 ) -> None:

@@ -183,6 +183,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
 
 
 def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
+    if event.forked is not None:
+        return (Phrase("opened", f"forked from {event.forked.session} at event {event.forked.seq}"),)
     known = asdict(before.opened) if before.opened else {}
     said = {key: value for key, value in asdict(event).items() if value is not None and value != known.get(key)}
     news = [f"{'folder' if key == 'cwd' else key} {value}" for key, value in said.items()]

@@ -45,8 +45,10 @@ def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) ->
     parent = StepRef(lead or own, name)
     if parent_step(state, parent) is None:
         record = state.live().get(parent.plan_id)
-        steps = ", ".join(each.id for each in record.state.steps) if record else "none, since there is no such plan"
-        raise UnknownStep(f"the plan {parent.plan_id!r} has no step {name!r} that a child could work for: {steps}")
+        steps = ", ".join(each.id for each in record.state.steps) if record else "there is no such plan"
+        raise UnknownStep(
+            f"the plan {parent.plan_id!r} has no step {name!r} that a child could work for: {steps or 'it has none'}"
+        )
     child = ChildPlan(plan_id or f"{parent.plan_id}/{name}", parent)
     known = state.live().get(child.plan_id)
     if known and known.parent != parent:
