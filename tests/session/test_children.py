@@ -70,6 +70,27 @@ def test_a_child_knows_its_step_whatever_is_compacted(lead: BlockingPlanSession)
     assert "chatter 0" not in str(child.context())
 
 
+def test_a_child_is_told_once_that_its_step_has_other_words_and_a_compaction_leaves_those(
+    lead: BlockingPlanSession,
+) -> None:
+    child = lead.child("s1")
+    child.call("set_plan", {"entries": ["ask"]})
+    assert "research</parent>" in child.pending_text()
+    before = child.context()
+    lead.change(reword={"s1": "look it up"})
+    assert child.pending_text().count("look it up</parent>") == 1
+    lead.change(reword={"s1": "find it"})
+    after = child.context()
+    assert after[: len(before)] == before
+    assert str(after[len(before) :]).count("find it</parent>") == 1
+    assert child.context() == after
+    lead.change(remove=["s1"])
+    child.compact(1, tail=0)
+    assert str(child.context()).count("planwire.parent") == 1
+    assert str(child.context()).count("find it</parent>") == 1
+    assert child.pending_text().count("planwire.parent") <= 1
+
+
 def test_what_people_say_of_a_childs_plan_the_child_hears_and_the_lead_once_nobody_works_on_it(
     journal: Journal, lead: BlockingPlanSession
 ) -> None:

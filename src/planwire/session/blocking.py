@@ -240,7 +240,7 @@ class BlockingPlanSession(Authoring, Briefing):
         """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
         with self._view.lock:
             self._settle()
-            self._view.read_on()
+            self._read_on()
             self._messages.check_format(self.state)
             self._messages.cancel_open_calls()
             self._delivery.take_back_lost_answers(self._format)
