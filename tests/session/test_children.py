@@ -114,6 +114,23 @@ def test_the_lead_hears_what_people_say_of_a_plan_whose_step_is_over_though_its_
     assert "ask ann first" in str(lead.context())
 
 
+def test_while_a_child_works_the_lead_hears_no_words_on_any_of_its_plans_and_once_its_step_is_done_on_those_below_too(
+    journal: Journal, lead: BlockingPlanSession
+) -> None:
+    child = lead.child("s1")
+    child.set(["ask"])
+    child.set(["look"], plan_id="extra")
+    child.child("s1").set(["call ann"])
+    plans = ("main/s1", "extra", "main/s1/s1")
+    for plan_id in plans:
+        steer(journal, "s", plan_id, Wanted("comment", text=f"before {plan_id}."), by="ann")
+    assert "before" not in str(lead.context())
+    lead.change(steps={"s1": "completed"})
+    for plan_id in plans:
+        steer(journal, "s", plan_id, Wanted("comment", text=f"after {plan_id}."), by="ann")
+        assert f"after {plan_id}." in str(lead.context())
+
+
 def test_a_child_that_goes_on_hears_what_the_lead_was_told_in_its_place(
     journal: Journal, lead: BlockingPlanSession
 ) -> None:

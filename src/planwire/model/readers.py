@@ -5,7 +5,7 @@ hears of all plans that are not a child's, and of the words on a child's plan on
 its step is done or gone: nobody else would.
 """
 
-from planwire.model.children import folds_away, is_finished, parent_step
+from planwire.model.children import DEEPEST, folds_away, is_finished, parent_step
 from planwire.model.events import (
     ContextCompacted,
     Event,
@@ -33,8 +33,18 @@ def is_for(state: SessionState, record: PlanRecord, reader: str) -> bool:
 
 
 def _is_over(state: SessionState, record: PlanRecord) -> bool:
-    works_for = parent_step(state, record.parent)
-    return record.removed or is_finished(record) or works_for is None or not works_for[1].is_open
+    """Whether nobody works on a child's plan: it is done, or the step that its child works for, or one above that."""
+    if record.removed or is_finished(record):
+        return True
+    below = state.plans.get(record.reader, record)
+    for _ in range(DEEPEST):
+        if below.parent is None:
+            break
+        works_for = parent_step(state, below.parent)
+        if works_for is None or not works_for[1].is_open:
+            return True
+        below = works_for[0]
+    return False
 
 
 def plans_of(state: SessionState, reader: str) -> dict[PlanId, PlanRecord]:

@@ -172,8 +172,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             if reminder := read_reminder(message):
                 return None, (Phrase("told", f"the agent was told its plan again: {reminder.why}"),)
             return None, (Phrase("message", f"message: {message.get('role', 'unknown')}"),)
-        case SessionForked(session=session):
-            return None, (Phrase("opened", f"the session {session} was forked off here"),)
+        case SessionForked(session=session, seq=seq):
+            return None, (Phrase("opened", f"the session {session} was forked off at event {seq}"),)
         case MessagePinned(message_id=message_id, is_pinned=is_pinned):
             return None, (Phrase("message", f"message {message_id} {'pinned' if is_pinned else 'no longer pinned'}"),)
         case ContextCompacted(reason=reason):
