@@ -40,6 +40,8 @@ class LiveHistory:
     """
 
     def __init__(self, journal: Journal, session: str, form: Format, by: str, reader: str = LEAD) -> None:
+        if not isinstance(session, str):
+            raise TypeError(f"the id of a session is a text, and {session!r} is none: use {str(session)!r}")
         self.lock = RLock()
         self.id = session
         self.reader = reader
