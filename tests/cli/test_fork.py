@@ -36,6 +36,8 @@ def test_a_fork_has_the_past_up_to_an_event_and_each_session_names_the_other(
     assert other["forked_from"] == {"session": "s", "seq": 1}
     assert main(["show", "s", "--json", "--journal", str(journal)]) == 0
     assert json.loads(capsys.readouterr().out)["forks"] == [{"session": "other", "seq": 1}]
+    assert main(["log", "other", "--journal", str(journal)]) == 0
+    assert "forked from s at event 1\n" in capsys.readouterr().out
 
 
 def test_a_fork_without_a_name_gets_one_and_says_it_to_a_program(

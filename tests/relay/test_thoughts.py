@@ -207,7 +207,16 @@ def test_what_passes_by_takes_bounded_memory() -> None:
     overheard.pass_by(thought("x" * 2 * WINDOW) + b"\n")
     assert sum(map(len, overheard.lines(0))) <= WINDOW
     overheard.pass_by(thought(SLOW) + b"\n")
-    assert SessionThoughts("s1", overheard).take() == SLOW
+    assert SessionThoughts("s1", overheard).take().endswith(SLOW)
+
+
+@pytest.mark.parametrize("behind", [b"\n", b"\n" + b"{}\n" * 9])
+def test_of_a_thought_that_is_longer_than_all_that_is_kept_the_end_is_told(behind: bytes) -> None:
+    overheard = Overheard()
+    overheard.pass_by(thought("x" * 4 * WINDOW + SLOW) + behind)
+    told = SessionThoughts("s1", overheard).take()
+    assert told.endswith(f"x{SLOW}")
+    assert len(told.encode()) == THOUGHTS
 
 
 def test_lines_without_words_push_none_out() -> None:

@@ -8,12 +8,14 @@ import json
 import random
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from planwire import BlockingPlanSession, Entry, open_journal
 from planwire.chat import about_tokens
 from planwire.chat.subkinds import EVENT_SUBKINDS
 from planwire.errors import BadMessage, PlanError, Refused, ToolError
+from planwire.model.children import parent_step
 from planwire.model.plan import Fields
 from planwire.model.readers import is_for, plans_of
 from planwire.session.options import ProviderFormat
@@ -336,9 +338,14 @@ class RandomLife(Life):
         for plan_id, record in mine.items():
             assert_reads_as(found[plan_id or "main"], record)
         others = {name for name in found if name not in mine}
-        assert not {name for name in others if not state.plans[name].ended or not is_for(state.plans[name], reader)}
+        told = {name for name in others if state.plans[name].ended and is_for(state, state.plans[name], reader)}
+        assert others == told
         lines = [each for each in blocks(context, "event") if each.get("source") == "planwire.parent"]
-        assert len(lines) == (1 if reader else 0), "a child knows for which step it works"
+        assert bool(lines) == bool(reader), "a child knows for which step it works"
+        words = [(each.get("by"), each.text) for line in lines for each in line.iter("parent")]
+        assert all(one != other for one, other in pairwise(words)), "and is told so once"
+        if reader in state.plans and (works_for := parent_step(state, state.plans[reader].parent)):
+            assert (words[-1][1] or "").split() == works_for[1].content.split(), "in the words that it has now"
 
 
 def _is_planted(word: str) -> bool:

@@ -164,6 +164,25 @@ def test_a_change_is_told_with_what_changed_whoever_makes_it(journal: Journal, p
     asyncio.run(main())
 
 
+def test_a_listener_that_fails_or_writes_keeps_no_change_from_anyone_nor_out_of_order(
+    plans: BlockingPlanSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[int] = []
+
+    def fail(_: SessionChange) -> None:
+        raise RuntimeError("boom")
+
+    def write(change: SessionChange) -> None:
+        if change.state.plans["main"].noted < 3:
+            plans.note("once more")
+
+    for listener in (fail, write, lambda change: heard.append(change.state.seq)):
+        plans.on_change(listener)
+    plans.set(["read"])
+    assert heard == [1, 2, 3, 4]
+    assert "a listener of session s failed" in caplog.text
+
+
 def test_a_message_with_a_name_is_added_once_however_often_a_program_is_run_again(journal: Journal) -> None:
     for _ in range(3):
         again = BlockingPlanSession(journal, "s")

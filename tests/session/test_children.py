@@ -70,6 +70,27 @@ def test_a_child_knows_its_step_whatever_is_compacted(lead: BlockingPlanSession)
     assert "chatter 0" not in str(child.context())
 
 
+def test_a_child_is_told_once_that_its_step_has_other_words_and_a_compaction_leaves_those(
+    lead: BlockingPlanSession,
+) -> None:
+    child = lead.child("s1")
+    child.call("set_plan", {"entries": ["ask"]})
+    assert "research</parent>" in child.pending_text()
+    before = child.context()
+    lead.change(reword={"s1": "look it up"})
+    assert child.pending_text().count("look it up</parent>") == 1
+    lead.change(reword={"s1": "find it"})
+    after = child.context()
+    assert after[: len(before)] == before
+    assert str(after[len(before) :]).count("find it</parent>") == 1
+    assert child.context() == after
+    lead.change(remove=["s1"])
+    child.compact(1, tail=0)
+    assert str(child.context()).count("planwire.parent") == 1
+    assert str(child.context()).count("find it</parent>") == 1
+    assert child.pending_text().count("planwire.parent") <= 1
+
+
 def test_what_people_say_of_a_childs_plan_the_child_hears_and_the_lead_once_nobody_works_on_it(
     journal: Journal, lead: BlockingPlanSession
 ) -> None:
@@ -81,6 +102,33 @@ def test_what_people_say_of_a_childs_plan_the_child_hears_and_the_lead_once_nobo
     child.call("update_plan", {"steps": {"s1": "completed"}})
     steer(journal, "s", "main/s1", Wanted("comment", text="and bob"), by="ann")
     assert "and bob" in str(lead.context())
+
+
+@pytest.mark.parametrize("over", [{"steps": {"s1": "completed"}}, {"remove": ["s1"]}], ids=["done", "gone"])
+def test_the_lead_hears_what_people_say_of_a_plan_whose_step_is_over_though_its_child_left_steps_open(
+    journal: Journal, lead: BlockingPlanSession, over: dict[str, object]
+) -> None:
+    lead.child("s1").call("set_plan", {"entries": ["ask"]})
+    lead.call("update_plan", over)
+    steer(journal, "s", "main/s1", Wanted("comment", text="ask ann first"), by="ann")
+    assert "ask ann first" in str(lead.context())
+
+
+def test_while_a_child_works_the_lead_hears_no_words_on_any_of_its_plans_and_once_its_step_is_done_on_those_below_too(
+    journal: Journal, lead: BlockingPlanSession
+) -> None:
+    child = lead.child("s1")
+    child.set(["ask"])
+    child.set(["look"], plan_id="extra")
+    child.child("s1").set(["call ann"])
+    plans = ("main/s1", "extra", "main/s1/s1")
+    for plan_id in plans:
+        steer(journal, "s", plan_id, Wanted("comment", text=f"before {plan_id}."), by="ann")
+    assert "before" not in str(lead.context())
+    lead.change(steps={"s1": "completed"})
+    for plan_id in plans:
+        steer(journal, "s", plan_id, Wanted("comment", text=f"after {plan_id}."), by="ann")
+        assert f"after {plan_id}." in str(lead.context())
 
 
 def test_a_child_that_goes_on_hears_what_the_lead_was_told_in_its_place(

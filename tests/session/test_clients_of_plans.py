@@ -62,6 +62,52 @@ def test_a_v1_client_sees_a_childs_steps_come_progress_and_fold_away(plans: Bloc
     until(lambda: client.listed() == ["find", "write", "send"])
 
 
+def test_a_v1_client_is_not_shown_a_finished_child_whose_step_is_gone(plans: BlockingPlanSession) -> None:
+    client = Client(V1)
+    plans.connect(client.peer)
+    plans.child("s1").set([{"content": "read", "status": "completed"}])
+    plans.change(remove=["s1"])
+    plans.flush()
+    assert client.listed() == ["write"]
+    plans.remove()
+    plans.flush()
+    assert client.listed() == []
+
+
+def test_flush_tells_clients_what_a_child_wrote(plans: BlockingPlanSession) -> None:
+    client = Client(V1)
+    plans.connect(client.peer)
+    child = plans.child("s1")
+    for count in range(1, 6):
+        child.set([f"read {number}" for number in range(count)])
+        plans.flush()
+        assert len(client.listed()) == 2 + count
+
+
+def test_on_an_event_loop_flush_tells_what_a_child_wrote_and_what_is_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "plan.md"
+    file.write_text("- [ ] pack\n")
+
+    async def at_work() -> None:
+        async with PlanSession.open(tmp_path / "plans.db", "s", folders=tmp_path) as plans:
+            client = Client(V1)
+            plans.connect(client.peer)
+            await plans.set(["find"])
+            async with plans.child("s1") as child:
+                for count in range(1, 6):
+                    await child.set([f"read {number}" for number in range(count)])
+                    await plans.flush()
+                    assert len(client.listed()) == 1 + count
+            await plans.remove("main/s1")
+            await plans.file(file)
+            for count in range(2, 6):
+                save(file, "- [ ] pack\n" * count)
+                await plans.flush()
+                assert len(client.listed()) == count
+
+    asyncio.run(at_work())
+
+
 @pytest.mark.parametrize("dialect", [V1_RFD, V1_DRAFT, V2], ids=lambda each: each.name)
 def test_a_client_that_keeps_plans_by_id_gets_a_child_as_a_plan_of_its_own(
     plans: BlockingPlanSession, dialect: Dialect

@@ -1,11 +1,12 @@
 """Forks: sessions that begin with another one's past, know each other, and go their own ways."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from planwire import BlockingPlanSession, PlanSession, open_journal
-from planwire.errors import NotFound, Refused
+from planwire.errors import Refused
 from planwire.journal import Journal
 from planwire.model.events import Origin
 from planwire.session.steering import steer
@@ -78,8 +79,6 @@ def test_going_back_to_a_checkpoint_is_a_fork_at_its_event(plans: BlockingPlanSe
     assert "never touch" not in str(fork.context())
     with pytest.raises(Refused, match="has no event 9999: its last one is"):
         plans.fork("later", at=9_999)
-    with pytest.raises(NotFound):
-        plans.fork("earlier", at=0)
 
 
 def test_a_fork_can_be_forked(plans: BlockingPlanSession) -> None:
@@ -131,6 +130,13 @@ def test_a_child_of_a_fork_is_the_same_child_and_is_told_its_step_once(plans: Bl
     again = plans.fork("f").child("s3")
     assert again.context() == child.context()
     assert str(again.context()).count('source="planwire.parent"') == 1
+
+
+@pytest.mark.parametrize("at", [0, -1, True, "3", 10**9])
+def test_an_event_that_is_not_there_can_not_be_gone_back_to(plans: BlockingPlanSession, at: Any) -> None:
+    with pytest.raises(Refused, match=f"the session 's' has no event {at!r}: its last one is "):
+        plans.fork("f", at=at)
+    assert plans.refresh().forks == ()
 
 
 def test_two_forks_can_not_have_one_name(plans: BlockingPlanSession) -> None:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import pytest
 
-from planwire import V1, BlockingPlanSession, Peer, PlanSession, open_journal
+from planwire import V1, BlockingPlanSession, Peer, Plans, PlanSession, open_journal
 from planwire.chat import CHAT_FORMATS
 from planwire.errors import FormatError, JournalUnavailable
 from planwire.journal import Stamped, load_state, state_at
@@ -48,6 +48,14 @@ def test_an_option_that_there_is_none_of_is_refused_before_anything_is_opened(ki
     with pytest.raises(TypeError, match="no option 'x': there are format, by, folders"):
         kind.open(tmp_path / "plans.db", "s", x=1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_id_that_is_a_number_is_an_error_that_says_what_to_use() -> None:
+    key: Any = 5
+    with pytest.raises(TypeError, match="the id of a session is a text, and 5 is none: use '5'"):
+        BlockingPlanSession.open("memory:", key)
+    with Plans("memory:") as plans, pytest.raises(TypeError, match="use '5'"), plans.session(key):
+        pass
 
 
 @pytest.mark.parametrize("name", ["plans.db", Path("plans.db")])

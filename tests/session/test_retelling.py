@@ -68,7 +68,7 @@ def in_answers(form: str, context: list[Fields]) -> set[tuple[str, str]]:
 
 def remarks(state: SessionState, reader: str | None = None, *, is_open: bool = False) -> list[Remark]:
     """All remarks, or those that a reader hears, or that are open."""
-    records = [each for each in state.plans.values() if reader is None or is_for(each, reader)]
+    records = [each for each in state.plans.values() if reader is None or is_for(state, each, reader)]
     return [each for record in records for each in record.remarks if each.is_open or not is_open]
 
 

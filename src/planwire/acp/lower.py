@@ -122,7 +122,7 @@ class Fallback:
         titles = numbered(self._names)
         if giving:
             return [_titled(each, titles[plan_id]) for plan_id, entries in giving.items() for each in entries]
-        shown = (titles[plan_id] for plan_id, plan in self._plans.items() if not is_blank(plan))
+        shown = (titles[each] for each, plan in self._plans.items() if not is_blank(plan) and not any(_steps(plan)))
         return [Entry(title, MEDIUM, DEFAULT_STATUS) for title in shown]
 
     def shows(self, plan: Plan) -> bool:
@@ -156,7 +156,7 @@ class Fallback:
     ) -> Iterator[Entry]:
         """The entries of a plan, and behind each those of the plans that work for it."""
         entries = _steps(self._plans[plan_id])
-        is_over = bool(path) and not any(map(_is_open, entries))
+        is_over = self._places[plan_id].parent is not None and not any(map(_is_open, entries))
         for entry, step in zip_longest(entries, self._places[plan_id].steps[: len(entries)]):
             if not is_over:
                 shown = fitted(entry, V1)

@@ -23,6 +23,7 @@ from planwire.chat.roles import (
     DROP_ON_AGE,
     KEEP_RECENT_N,
     MODE_SWITCH,
+    PARENT,
     PRESERVE_ANCHOR,
     PRESERVE_WINDOW,
     class_of,
@@ -178,6 +179,7 @@ class CompactedChat:
     def drop_by_age(self) -> None:
         switches = (at for at, each in enumerate(self.messages) if getattr(each, "subkind", None) == MODE_SWITCH)
         mode = max(switches, default=-1)
+        self.let_go([at for at, each in enumerate(self.messages) if getattr(each, "source", None) == PARENT][:-1])
         for index in range(self.tail):
             kind = self.classes[index]
             is_old = kind == PRESERVE_WINDOW or (kind == DROP_ON_AGE and index != mode)

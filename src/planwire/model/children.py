@@ -13,6 +13,7 @@ from planwire.model.records import PlanRecord, SessionState
 from planwire.model.steps import Progress, Step
 
 __all__ = [
+    "DEEPEST",
     "Children",
     "children_of",
     "folds_away",

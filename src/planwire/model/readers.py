@@ -1,11 +1,11 @@
 """The readers of a session: the agent that leads it, and the children that work for steps of its plans.
 
 Each reader has a chat of its own, and plans that are told to its model. A child hears of its own plan alone. The lead
-hears of all plans that are not a child's, and of the words on a child's plan once that child has nothing left to do:
-nobody else would.
+hears of all plans that are not a child's, and of the words on a child's plan once that child has nothing left to do, or
+its step is done or gone: nobody else would.
 """
 
-from planwire.model.children import folds_away, is_finished
+from planwire.model.children import DEEPEST, folds_away, is_finished, parent_step
 from planwire.model.events import (
     ContextCompacted,
     Event,
@@ -27,9 +27,24 @@ __all__ = ["LEAD", "heard_by", "is_for", "plans_of", "reader_of_event", "told_as
 LEAD = ""
 
 
-def is_for(record: PlanRecord, reader: str) -> bool:
+def is_for(state: SessionState, record: PlanRecord, reader: str) -> bool:
     """Whether a reader hears what people say of a plan."""
-    return record.reader == reader or (reader == LEAD and (record.removed or is_finished(record)))
+    return record.reader == reader or (reader == LEAD and _is_over(state, record))
+
+
+def _is_over(state: SessionState, record: PlanRecord) -> bool:
+    """Whether nobody works on a child's plan: it is done, or the step that its child works for, or one above that."""
+    if record.removed or is_finished(record):
+        return True
+    below = state.plans.get(record.reader, record)
+    for _ in range(DEEPEST):
+        if below.parent is None:
+            break
+        works_for = parent_step(state, below.parent)
+        if works_for is None or not works_for[1].is_open:
+            return True
+        below = works_for[0]
+    return False
 
 
 def plans_of(state: SessionState, reader: str) -> dict[PlanId, PlanRecord]:

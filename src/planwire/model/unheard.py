@@ -91,7 +91,7 @@ def standing(
 
 def _heard_of(state: SessionState, reader: str) -> list[PlanRecord]:
     """The plans whose remarks a reader hears."""
-    return [record for record in state.plans.values() if is_for(record, reader)]
+    return [record for record in state.plans.values() if is_for(state, record, reader)]
 
 
 def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:

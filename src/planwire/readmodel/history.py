@@ -172,8 +172,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             if reminder := read_reminder(message):
                 return None, (Phrase("told", f"the agent was told its plan again: {reminder.why}"),)
             return None, (Phrase("message", f"message: {message.get('role', 'unknown')}"),)
-        case SessionForked(session=session):
-            return None, (Phrase("opened", f"the session {session} was forked off here"),)
+        case SessionForked(session=session, seq=seq):
+            return None, (Phrase("opened", f"the session {session} was forked off at event {seq}"),)
         case MessagePinned(message_id=message_id, is_pinned=is_pinned):
             return None, (Phrase("message", f"message {message_id} {'pinned' if is_pinned else 'no longer pinned'}"),)
         case ContextCompacted(reason=reason):
@@ -183,6 +183,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
 
 
 def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
+    if event.forked is not None:
+        return (Phrase("opened", f"forked from {event.forked.session} at event {event.forked.seq}"),)
     known = asdict(before.opened) if before.opened else {}
     said = {key: value for key, value in asdict(event).items() if value is not None and value != known.get(key)}
     news = [f"{'folder' if key == 'cwd' else key} {value}" for key, value in said.items()]

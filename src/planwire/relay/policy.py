@@ -255,7 +255,7 @@ class Policy:
         if message.method is UNSET and self._prompting.is_own(message.id):
             return self._answered_to_us(message)
         if message.method is UNSET:
-            actions = [*self._answered_by_agent(message)]  # what is still to be retold comes before the answer (R37)
+            actions = [*self._answered_by_agent(message)]  # what is still to be retold comes before the answer
             retold = [action for action in actions if isinstance(action, ToClient)]
             return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
         params = message.params

@@ -63,6 +63,8 @@ class _SpokenLine(Struct):
 
 
 _decode: Final = msgspec.json.Decoder(_SpokenLine).decode
+#: Bytes of a line from which on only the end of its words is kept: that is all that is ever told of them.
+_LONG: Final = 16 * 1024
 
 
 class Overheard:
@@ -84,7 +86,8 @@ class Overheard:
 
     def keep(self, block: bytes) -> None:
         """Keep lines with an agent's words, and let the oldest go."""
-        block = block[-self._most :]
+        if len(block) > self._most:
+            block = b"\n".join(map(_shortened, block.splitlines()))[-self._most :]
         self.end += len(block)
         self._size += len(block)
         self._blocks.append((self.end, block))
@@ -128,6 +131,19 @@ class SessionThoughts:
                         continue
                     if params.sessionId == self._session:
                         yield params.update
+
+
+def _shortened(line: bytes) -> bytes:
+    """A long line with the end of its words, so that it can be read as a whole."""
+    if len(line) <= _LONG:
+        return line
+    try:
+        spoken = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return b""
+    update = spoken.params.update
+    update.content = _SpokenContent(newest(update.text, THOUGHT_CAP))
+    return msgspec.json.encode(spoken)
 
 
 def why_of(updates: Iterable[_SpokenUpdate]) -> str:

@@ -5,6 +5,7 @@ All of a session's logic is here. It holds a view of the journal (see `live_hist
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Flag
 from time import monotonic
@@ -15,7 +16,7 @@ import msgspec
 
 from planwire.chat import Compaction, about_tokens, chat_format, write_stream
 from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
-from planwire.errors import PlanwireError, ToolError
+from planwire.errors import JournalError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
 from planwire.model.events import SessionOpened, TurnEnded
@@ -134,6 +135,7 @@ class BlockingPlanSession(Authoring, Briefing):
     def close(self) -> None:
         """Tell the clients what they do not know yet, let them go, and close the journal, if `open` opened it. A second
         call does nothing."""
+        self._catch_up()
         for connection in self._connections:
             connection.close()
         self._following.end()
@@ -238,7 +240,7 @@ class BlockingPlanSession(Authoring, Briefing):
         """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
         with self._view.lock:
             self._settle()
-            self._view.read_on()
+            self._read_on()
             self._messages.check_format(self.state)
             self._messages.cancel_open_calls()
             self._delivery.take_back_lost_answers(self._format)
@@ -317,9 +319,16 @@ class BlockingPlanSession(Authoring, Briefing):
         return connection
 
     def flush(self) -> None:
-        """Wait until every client knows the newest state, or is gone."""
+        """Wait until every client knows the newest state, what others wrote included, or is gone."""
+        self._catch_up()
         for connection in self._connections:
             connection.flush()
+
+    def _catch_up(self) -> None:
+        """Take in what others wrote, if a client waits for it. One that can't be read is told what is known."""
+        if self._connections:
+            with suppress(JournalError):
+                self.refresh()
 
     def child(self, step: str, plan_id: str | None = None, **options: Unpack[SessionOptions]) -> Self:
         """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`): a chat and a plan of its own, and

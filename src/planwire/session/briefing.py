@@ -12,7 +12,7 @@ from planwire.chat.narrate import merged_plans, remark_message
 from planwire.model.readers import plans_of
 from planwire.model.records import RECAP
 from planwire.model.unheard import standing
-from planwire.session.child_plan import ChildPlan, parent_line
+from planwire.session.child_plan import ChildPlan, introduce_child, parent_line
 from planwire.session.delivery import Delivery, Handing, handed_over
 from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import LiveHistory
@@ -72,7 +72,7 @@ class Briefing(ABC):
             if again and (last := self._delivery.last):
                 return last.messages
             self._settle()
-            self._view.read_on()
+            self._read_on()
             if self._is_new_here:
                 return self.hand_recap(handing)
             self._delivery.offer_context(handing)
@@ -98,6 +98,12 @@ class Briefing(ABC):
             if words:
                 handing.messages.append(remark_message("recap-remarks", self.id, words))
             return handing.messages
+
+    def _read_on(self) -> None:
+        """Take in what others wrote. A child is told of a step that has other words now."""
+        self._view.read_on()
+        if self._child:
+            introduce_child(self._view, self._child)
 
     def as_messages(self, messages: Iterable[Hidden]) -> list[ProviderMessage]:
         """Hidden messages as the provider takes them."""

@@ -45,8 +45,10 @@ def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) ->
     parent = StepRef(lead or own, name)
     if parent_step(state, parent) is None:
         record = state.live().get(parent.plan_id)
-        steps = ", ".join(each.id for each in record.state.steps) if record else "none, since there is no such plan"
-        raise UnknownStep(f"the plan {parent.plan_id!r} has no step {name!r} that a child could work for: {steps}")
+        steps = ", ".join(each.id for each in record.state.steps) if record else "there is no such plan"
+        raise UnknownStep(
+            f"the plan {parent.plan_id!r} has no step {name!r} that a child could work for: {steps or 'it has none'}"
+        )
     child = ChildPlan(plan_id or f"{parent.plan_id}/{name}", parent)
     known = state.live().get(child.plan_id)
     if known and known.parent != parent:
@@ -55,13 +57,16 @@ def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) ->
 
 
 def introduce_child(view: LiveHistory, child: ChildPlan) -> None:
-    """Begin the child's chat with the words of the step that it works for, unless it has them."""
+    """Begin the child's chat with the words of the step that it works for, and add them again once they are others."""
 
     def prepare(state: SessionState) -> list[Event]:
-        has_line = any(map(is_parent_line, view.stream.messages))
-        return [] if has_line else [MessageAdded(_unnamed(parent_line(state, child)), child.plan_id)]
+        told = next((each for each in reversed(view.stream.messages) if is_parent_line(each)), None)
+        line = parent_line(state, child)
+        has_words = isinstance(told, EventMessage) and _words(line) in (None, _words(told))
+        return [] if has_words else [MessageAdded(_unnamed(line), child.plan_id)]
 
-    view.write(prepare)
+    if prepare(view.state):
+        view.write(prepare)
 
 
 def is_parent_line(message: Stored) -> bool:
@@ -74,6 +79,12 @@ def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
     payload = {"your_plan": child.plan_id, "you_work_for": child.parent.step, **parent_fields(state, child.parent)}
     event = {"subkind": SYSTEM_NOTICE, "source": PARENT, "payload": payload}
     return EventMessage("parent", "", event)
+
+
+def _words(line: EventMessage) -> object:
+    """The step as a line tells it; None if it was gone."""
+    payload = line.event.get("payload")
+    return payload.get("parent") if isinstance(payload, dict) else None
 
 
 def _unnamed(message: EventMessage) -> dict[str, object]:

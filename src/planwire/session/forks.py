@@ -19,12 +19,13 @@ __all__ = ["fork_session"]
 def fork_session(journal: Journal, session: str, fork: str | None, at: int | None, by: str) -> str:
     """Begin a session with the events of another one, up to its event `at` or the last. Returns its id, which is new if
     none is given. A journal that is killed in between has the fork, which names its origin, or nothing."""
-    events = list(journal.read(session, 0, at))
-    if not events:
+    last = journal.last_seq(session)
+    if not last:
         raise NotFound(f"there is no session {session!r} to fork, or it has no event yet")
-    seq = events[-1].seq
-    if at is not None and seq != at:
-        raise Refused(f"the session {session!r} has no event {at}: its last one is {seq}. Nothing was forked")
+    seq = last if at is None else at
+    if type(seq) is not int or not 1 <= seq <= last:
+        raise Refused(f"the session {session!r} has no event {at!r}: its last one is {last}. Nothing was forked")
+    events = list(journal.read(session, 0, seq))
     name = fork or f"{session}-{secrets.token_hex(4)}"
     past = [Stamped(each.at, each.by, each.event) for each in events]
     opening = stamped([SessionOpened(forked=Origin(session, seq))], by)

@@ -1,6 +1,8 @@
 """A history that stays attached to its journal: it takes in what others write, and writes without losing a race."""
 
+import logging
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import RLock
@@ -27,6 +29,8 @@ JournalLike = Journal | str | os.PathLike[str] | None
 SNAPSHOT_EVERY: Final = 256
 _SNAPSHOT: Final = "session"
 
+_log = logging.getLogger("planwire")
+
 
 class LiveHistory:
     """A session's plans and chat, in a journal that others write to as well. `by` is the name it writes under.
@@ -36,6 +40,8 @@ class LiveHistory:
     """
 
     def __init__(self, journal: Journal, session: str, form: Format, by: str, reader: str = LEAD) -> None:
+        if not isinstance(session, str):
+            raise TypeError(f"the id of a session is a text, and {session!r} is none: use {str(session)!r}")
         self.lock = RLock()
         self.id = session
         self.reader = reader
@@ -43,6 +49,7 @@ class LiveHistory:
         self._format = form
         self._by = by
         self._listeners: list[Callable[[SessionChange], None]] = []
+        self._changes: deque[SessionChange] = deque()  # that the listeners are being told
         self._unsent: list[Hidden] = []
         self._kept_at = 0
         self.lives = 1
@@ -125,10 +132,22 @@ class LiveHistory:
             if self.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self.stream)):
                 self._keep()
             if self._listeners:
-                change = SessionChange(before, self.state, taken)
-                for listener in tuple(self._listeners):
-                    listener(change)
+                self._tell(SessionChange(before, self.state, taken))
         return self
+
+    def _tell(self, change: SessionChange) -> None:
+        """Tell the listeners of a change, in order: one that a listener makes waits until all have heard of this one.
+        The change is made, so a listener's trouble is logged and keeps it from nobody."""
+        self._changes.append(change)
+        if len(self._changes) > 1:
+            return
+        while self._changes:
+            for listener in tuple(self._listeners):
+                try:
+                    listener(self._changes[0])
+                except Exception:
+                    _log.exception("a listener of session %s failed", self.id)
+            self._changes.popleft()
 
     def _restored(self) -> ChatHistory:
         kept = self._journal.snapshot(self.id, self._snapshot)

@@ -34,7 +34,8 @@ class PeerConnection:
         self._peer = peer
         self._sync = ClientSync(peer.dialect, session_id, blocking.read_file)
         self._known: SessionState | None = None
-        self._progress = asyncio.Event()
+        self._looks_again = False
+        self._news, self._progress = asyncio.Event(), asyncio.Event()
         self._task = asyncio.create_task(self._tell(), name=f"planwire peer of {session_id}")
 
     @property
@@ -43,7 +44,10 @@ class PeerConnection:
         return self._task.done()
 
     async def flush(self) -> None:
-        """Wait until the client knows the newest state, or is gone."""
+        """Wait until the client knows the newest state, plan files as they are now, or is gone."""
+        if self._sync.follows_files(self._blocking.state):
+            self._known, self._looks_again = None, True
+            self._news.set()
         while self._known is not self._blocking.state and not self.is_over:
             await self._progress.wait()
 
@@ -56,18 +60,21 @@ class PeerConnection:
     async def _tell(self) -> None:
         try:
             while True:
-                state = self._blocking.state
+                state, self._looks_again = self._blocking.state, False
                 if lines := await self._next_lines(state):
                     for line in lines:
                         if (sent := self._peer.send(line)) is not None:
                             await sent
+                    continue
+                if self._looks_again:
                     continue
                 self._known = state
                 self._progress.set()
                 self._progress.clear()
                 with suppress(TimeoutError):
                     pace = FILES_PACE if self._sync.follows_files(state) else None
-                    await asyncio.wait_for(next_state(self._blocking, lambda newest: newest is self._known), pace)
+                    unknown = next_state(self._blocking, lambda newest: newest is self._known, self._news)
+                    await asyncio.wait_for(unknown, pace)
         except Exception as error:
             self.error = error
             _log.warning("a client of session %s is gone: %s", self._blocking.id, error)
@@ -81,9 +88,11 @@ class PeerConnection:
         return self._sync.next_lines(state)
 
 
-async def next_state(blocking: BlockingPlanSession, is_known: Callable[[SessionState], bool]) -> SessionState:
-    """Wait on the event loop for a state that is not known yet, whichever thread brings it."""
-    loop, news = asyncio.get_running_loop(), asyncio.Event()
+async def next_state(
+    blocking: BlockingPlanSession, is_known: Callable[[SessionState], bool], news: asyncio.Event | None = None
+) -> SessionState:
+    """Wait on the event loop for a state that is not known yet, whichever thread brings it. `news` makes it look."""
+    loop, news = asyncio.get_running_loop(), news or asyncio.Event()
 
     def hear(_: SessionChange) -> None:
         with suppress(RuntimeError):  # the loop is closed

@@ -250,7 +250,10 @@ class PlanSession:
         return call_on_loop(self._blocking, listener)
 
     async def flush(self) -> None:
-        """Wait until every client knows the newest state, or is gone."""
+        """Wait until every client knows the newest state, what others wrote included, or is gone."""
+        if self._connections:
+            with suppress(JournalError):
+                await self.refresh()
         for connection in self._connections:
             await connection.flush()
 
