@@ -26,8 +26,9 @@ from planwire import Entry, ItemsPlan
 from planwire.journal import Journal, Stamped, load_state, open_journal, polling
 from planwire.journal.codec import encode
 from planwire.journal.view import EVENTS_PER_SNAPSHOT
-from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus
+from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.records import SessionState
+from planwire.model.step_changes import SetStatus
 
 __all__ = ["measure"]
 

@@ -24,9 +24,9 @@ from bench.progress import say
 from bench.proof import prove
 from bench.words_agent import STEPS
 from planwire.journal import load_state, open_journal
-from planwire.model.events import SetPriority
 from planwire.model.plan import PlanId
 from planwire.model.records import SessionState
+from planwire.model.step_changes import SetPriority
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.wanted import Comment, Wanted

@@ -20,13 +20,11 @@ from planwire.model.events import (
     SUGGESTION,
     TOLD,
     TOOLS,
-    AddStep,
     Choice,
     Comment,
     ContextCompacted,
     Event,
     MessageAdded,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -37,13 +35,8 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
-    StepChange,
     StopAsked,
     SuggestionWithdrawn,
     TellAsked,
@@ -51,6 +44,15 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
 from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
 
 #: Few ids, so that events meet.

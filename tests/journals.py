@@ -8,7 +8,6 @@ from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    AddStep,
     Comment,
     Event,
     PlanChanged,
@@ -16,10 +15,10 @@ from planwire.model.events import (
     PlanReviewed,
     PlanSet,
     SessionOpened,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.step_changes import AddStep, SetStatus
 
 __all__ = ["DAY", "FIRST", "HOSTILE", "SECOND", "THIRD", "add", "filled_journal", "items"]
 

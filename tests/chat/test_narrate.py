@@ -21,7 +21,6 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     DISMISSED,
     OFFERED,
-    AddStep,
     Comment,
     ContextCompacted,
     Event,
@@ -36,7 +35,6 @@ from planwire.model.events import (
     Remarked,
     ReviewAsked,
     SessionOpened,
-    SetStatus,
     SuggestionWithdrawn,
     Told,
     TurnEnded,
@@ -44,6 +42,7 @@ from planwire.model.events import (
 from planwire.model.fold import fold
 from planwire.model.names import made_name
 from planwire.model.records import CONTEXT, TOOL, PlanRecord, SessionState
+from planwire.model.step_changes import AddStep, SetStatus
 from planwire.model.unheard import standing
 
 TODO = ItemsPlan("main", (Entry("Read", "high", "pending"), Entry("Write", None, "pending")))

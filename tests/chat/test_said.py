@@ -15,26 +15,21 @@ from planwire.chat.narrate import merged_plan, merged_plans, remark_message
 from planwire.errors import BadMessage
 from planwire.model.events import (
     APPROVED,
-    AddStep,
     Event,
-    MoveStep,
     PlanChanged,
     PlanReviewed,
     PlanSet,
     Recorded,
     RemarkClosed,
     Remarked,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
-    SetPriority,
-    SetStatus,
     Told,
     TurnEnded,
 )
 from planwire.model.fold import fold
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.model.records import SessionState
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news, standing
 from planwire.relay.reminder import COMPACTED, tell

@@ -13,8 +13,9 @@ from planwire.cli.acts import run
 from planwire.cli.exit_codes import DONE, USAGE
 from planwire.errors import InputError
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import ACP, AddStep, PlanChanged, PlanSet, Recorded, SessionOpened
+from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import AddStep
 from planwire.session.agent_environment import VARIABLE
 from planwire.session.known_agents import _lineage, is_below_agent, known_agent
 from planwire.steering.acts import ACTS

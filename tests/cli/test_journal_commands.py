@@ -17,7 +17,6 @@ from planwire.cli import main
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import load_state, open_journal
 from planwire.model.events import (
-    AddStep,
     Comment,
     MessageAdded,
     PlanChanged,
@@ -28,6 +27,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+from planwire.model.step_changes import AddStep
 from planwire.readmodel.folders import SHORT, short_ids
 from planwire.readmodel.plain_text import age
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items

@@ -21,11 +21,11 @@ from planwire.model.events import (
     Remarked,
     ReviewAsked,
     SessionOpened,
-    SetStatus,
     Told,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
+from planwire.model.step_changes import SetStatus
 from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
 from planwire.session.moved_on import MovedOn

@@ -12,21 +12,15 @@ from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     COMMENTED,
-    AddStep,
     Choice,
     Comment,
     Event,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
     StepRef,
     StopAsked,
     Told,
@@ -34,6 +28,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import ANSWER
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
 
 __all__ = ["odd_journal"]
 

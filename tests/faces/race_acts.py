@@ -13,20 +13,16 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENT,
     REQUEST,
-    AddStep,
-    MoveStep,
     PlanChanged,
     PlanReviewed,
     Recorded,
     RemarkClosed,
     Remarked,
-    RewordStep,
-    SetStatus,
-    StepChange,
 )
 from planwire.model.plan import Fields
 from planwire.model.records import AGENT
 from planwire.model.remarks import WITHDRAWN
+from planwire.model.step_changes import AddStep, MoveStep, RewordStep, SetStatus, StepChange
 from planwire.model.unheard import CLIENT, RELAY
 
 __all__ = [

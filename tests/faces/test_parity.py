@@ -10,9 +10,10 @@ import pytest
 
 from planwire.journal import Stamped, open_journal
 from planwire.journal.protocol import Terms
-from planwire.model.events import ACP, AddStep, Choice, Event, PlanSet, ReviewAsked, SessionOpened
+from planwire.model.events import ACP, Choice, Event, PlanSet, ReviewAsked, SessionOpened
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
+from planwire.model.step_changes import AddStep
 from planwire.readmodel.as_json import plan_json
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import load_session

@@ -15,7 +15,6 @@ from planwire.journal.view import EVENTS_PER_SNAPSHOT, STATE
 from planwire.model.events import (
     ACP,
     APPROVED,
-    AddStep,
     Event,
     MessageAdded,
     PlanChanged,
@@ -23,11 +22,11 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     SessionOpened,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.fold import fold_all
 from planwire.model.records import SessionState
+from planwire.model.step_changes import AddStep, SetStatus
 from tests.strategies import plan_ids, plans, texts
 
 OPENING: list[Event] = [

@@ -38,10 +38,10 @@ from planwire.model.events import (
     Remarked,
     ReviewAsked,
     SessionOpened,
-    SetStatus,
 )
 from planwire.model.fold import fold_all
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
+from planwire.model.step_changes import SetStatus
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import RUNNING, STOPPED

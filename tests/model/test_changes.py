@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanState, track
 from planwire.errors import PlanError, UneditableText, UnknownStep, UnmarkableStatus
 from planwire.model.changes import apply_changes, effective_changes
-from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.markdown import parse
 from planwire.model.statuses import STATUSES
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
 
 LIST = ItemsPlan(
     "p", (Entry("a", "high", "pending", {"m": 1}), Entry("b", "low", "pending"), Entry("c", None, "pending"))

@@ -8,26 +8,21 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     DISMISSED,
-    AddStep,
     Comment,
     ContextCompacted,
     Event,
     MessageAdded,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
     Recorded,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
     SuggestionWithdrawn,
     TurnEnded,
 )
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
 
 EVENTS: list[Event] = [
     SessionOpened("agent 1.0", "client 1.0", "/project", "Fix it"),

@@ -13,13 +13,11 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     DISMISSED,
-    AddStep,
     Choice,
     Comment,
     ContextCompacted,
     Event,
     MessageAdded,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -30,19 +28,23 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
-    StepChange,
     SuggestionWithdrawn,
     TurnEnded,
 )
 from planwire.model.events import Told as TellingEvent
 from planwire.model.fold import check_revision, fold_all
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
 from planwire.model.verdicts import MOST_REVIEWS
 
 USER = "user"

@@ -16,11 +16,11 @@ from planwire.model.events import (
     PlanSet,
     Remarked,
     ReviewAsked,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED, is_told_by_title
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.step_changes import SetStatus
 from tests.model.lives import Life
 
 

@@ -5,16 +5,15 @@ from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     COMMENTED,
-    AddStep,
     Comment,
     PlanChanged,
     PlanReviewed,
     PlanSet,
     RemarkReopened,
-    RewordStep,
     SuggestionWithdrawn,
 )
 from planwire.model.remarks import FOLLOWED, MOST_CLOSED, OLDER, SUPERSEDED, WITHDRAWN
+from planwire.model.step_changes import AddStep, RewordStep
 from planwire.model.unheard import news, standing
 from tests.model.lives import LIST, Life, reminder
 

@@ -7,21 +7,18 @@ from hypothesis import strategies as st
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    MoveStep,
     PlanChanged,
     PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
     RemarkReopened,
-    SetPriority,
-    SetStatus,
-    StepChange,
     Told,
 )
 from planwire.model.fold import fold, fold_all
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT, Remark, SessionState
+from planwire.model.step_changes import MoveStep, SetPriority, SetStatus, StepChange
 from planwire.model.unheard import Words, news, standing
 from tests.event_strategies import busy_pasts, pasts
 

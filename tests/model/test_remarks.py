@@ -7,8 +7,6 @@ from planwire.model.events import (
     ACP,
     COMMENT,
     SUGGESTION,
-    AddStep,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -18,12 +16,7 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
@@ -38,6 +31,15 @@ from planwire.model.remarks import (
     REVISED,
     SUPERSEDED,
     WITHDRAWN,
+)
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
 )
 from tests.model.lives import LIST, REWORDINGS, STATUS_ALONE, Life, on_plan, on_step, request, selection, suggestion
 

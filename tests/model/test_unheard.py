@@ -11,7 +11,6 @@ from planwire.model.events import (
     OFFERED,
     REFUSED,
     TOOLS,
-    AddStep,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -22,12 +21,11 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
-    RewordStep,
-    SetStatus,
     Told,
 )
 from planwire.model.plan import MarkdownPlan
 from planwire.model.remarks import WITHDRAWN
+from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from planwire.model.unheard import NEWS_BYTES, RETOLD_BYTES, Words, has_word, news, standing
 from tests.model.lives import LIST, Life, on_plan, on_step, reminder, request, selection, suggestion
 

@@ -11,25 +11,20 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    AddStep,
     Comment,
     Event,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
     RemarkAnswered,
     Remarked,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
     Told,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, PlanId
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
 from planwire.readmodel.as_json import json_schema, plan_json, session_json
 from tests.readmodel.shown_plans import card_of, shown
 

@@ -9,7 +9,6 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
-    AddStep,
     Comment,
     PlanChanged,
     PlanReviewed,
@@ -17,13 +16,12 @@ from planwire.model.events import (
     RemarkAnswered,
     RemarkClosed,
     Remarked,
-    RewordStep,
     SessionOpened,
-    SetStatus,
 )
 from planwire.model.markdown import parse
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS, canonical, status_of
+from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from planwire.model.steps import track
 from planwire.model.text import unwrapped
 from planwire.readmodel.as_markdown import plan_markdown, session_markdown

@@ -7,20 +7,19 @@ from planwire.model.events import (
     APPROVED,
     COMMENT,
     SELECTION,
-    AddStep,
     Event,
     PlanChanged,
     PlanReviewed,
     PlanSet,
     Remarked,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
     Told,
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import AGENT
+from planwire.model.step_changes import AddStep, RewordStep
 from planwire.readmodel.card import ENDED_WORDS, STATUS_LOOKS, STOPPED, offers_by_look
 from tests.readmodel.shown_plans import shown
 

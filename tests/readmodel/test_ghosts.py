@@ -1,8 +1,9 @@
 """The places of steps that people suggest to move: in the order that all suggestions together give the plan."""
 
-from planwire.model.events import ACP, SUGGESTION, MoveStep, PlanSet, Remarked
+from planwire.model.events import ACP, SUGGESTION, PlanSet, Remarked
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.records import AGENT, USER
+from planwire.model.step_changes import MoveStep
 from tests.readmodel.shown_plans import shown
 
 LIST = ItemsPlan("main", tuple(Entry(f"step {number}", "medium", "pending") for number in range(1, 5)))

@@ -17,11 +17,9 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     SUGGESTION,
-    AddStep,
     Comment,
     Event,
     MessageAdded,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -32,18 +30,22 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetPriority,
-    SetStatus,
-    StepChange,
     SuggestionWithdrawn,
     Told,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import SessionState
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
 from planwire.model.unheard import Words
 from planwire.readmodel.as_json import SessionValue, session_json
 from planwire.readmodel.as_markdown import session_markdown

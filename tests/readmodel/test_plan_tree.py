@@ -1,7 +1,8 @@
 """Plans below plans: their order, the progress that rolls up, and what is folded."""
 
-from planwire.model.events import COMMENT, Event, PlanChanged, PlanRemoved, PlanSet, Remarked, SetStatus, StepRef
+from planwire.model.events import COMMENT, Event, PlanChanged, PlanRemoved, PlanSet, Remarked, StepRef
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import SetStatus
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.plan_tree import PlanNode, forest

@@ -6,8 +6,9 @@ from planwire import ItemsPlan
 from planwire.errors import JournalUnavailable
 from planwire.journal import Journal, Stamped, load_state, state_at
 from planwire.journal.thoughts import kept_why
-from planwire.model.events import Event, MessageAdded, PlanChanged, PlanSet, SetStatus, TurnEnded
+from planwire.model.events import Event, MessageAdded, PlanChanged, PlanSet, TurnEnded
 from planwire.model.plan import Entry
+from planwire.model.step_changes import SetStatus
 from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.rationale import BATCH, LOOK_BACK, Reasons
 from planwire.readmodel.timeline import moments_of

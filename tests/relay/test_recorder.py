@@ -18,10 +18,10 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     SessionOpened,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import Meet, Record, SessionMemory
 from planwire.relay.backlog import Arrived, Backlog
 from planwire.relay.dedupe import QUIET, PendingHistory, begin

@@ -23,9 +23,9 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     Remarked,
-    SetStatus,
 )
 from planwire.model.plan import BODY_CAP, Entry, ItemsPlan
+from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.reminder import _shortened, block, without_echo

@@ -20,8 +20,9 @@ from planwire.acp.board import Board
 from planwire.journal import Stamped, open_journal
 from planwire.journal.engines import shared_url
 from planwire.mcp.bound_session import RelayedSession
-from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, SetStatus, StepRef
+from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, StepRef
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import Bind, SessionMemory, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.framing import LONGEST_LINE, Framer, Sieve

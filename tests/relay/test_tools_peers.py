@@ -11,8 +11,9 @@ import pytest
 
 from planwire.journal import open_journal
 from planwire.journal.view import load_state
-from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus
+from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.plan import ItemsPlan
+from planwire.model.step_changes import SetStatus
 from tests.peers.agents import Agent, acpx, claude
 from tests.peers.client import Hello
 from tests.peers.model_server import ScriptedModel

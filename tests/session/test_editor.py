@@ -6,7 +6,8 @@ import pytest
 
 from planwire.errors import InputError, Refused
 from planwire.journal import Journal, Stamped
-from planwire.model.events import PlanChanged, PlanSet, RewordStep, SetStatus
+from planwire.model.events import PlanChanged, PlanSet
+from planwire.model.step_changes import RewordStep, SetStatus
 from planwire.session.editor import edited_text, editor_command, text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer

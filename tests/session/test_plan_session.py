@@ -24,9 +24,9 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReviewed,
     SessionOpened,
-    SetStatus,
 )
 from planwire.model.plan import BODY_CAP, Fields
+from planwire.model.step_changes import SetStatus
 from planwire.session.options import ProviderFormat
 from tests.chats import by_fours
 from tests.waiting import eventually

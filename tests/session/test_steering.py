@@ -15,22 +15,18 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
-    AddStep,
     Comment,
     Event,
-    MoveStep,
     PlanChanged,
     PlanSet,
     Recorded,
     Remarked,
-    RemoveStep,
-    RewordStep,
-    SetStatus,
     Told,
 )
 from planwire.model.plan import BODY_CAP
 from planwire.model.records import TOOL, PlanRecord
 from planwire.model.sizes import plan_bytes
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
 from planwire.readmodel.annotations import annotations, suggestion_sentence
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from planwire.journal import Once, Stamped, open_journal, state_at
-from planwire.model.events import PlanChanged, PlanSet, Recorded, SetStatus
+from planwire.model.events import PlanChanged, PlanSet, Recorded
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import SessionState
+from planwire.model.step_changes import SetStatus
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 

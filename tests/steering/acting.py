@@ -12,12 +12,12 @@ from planwire.model.events import (
     Recorded,
     RemarkClosed,
     Remarked,
-    StepChange,
 )
 from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.remarks import WITHDRAWN
+from planwire.model.step_changes import StepChange
 from planwire.model.steps import PlanState
 from planwire.steering.acts import decide
 from planwire.steering.overlay import Overlay

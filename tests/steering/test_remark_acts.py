@@ -12,7 +12,6 @@ from planwire.model.events import (
     COMMENT,
     REQUEST,
     SELECTION,
-    AddStep,
     Comment,
     PlanChanged,
     PlanRemoved,
@@ -23,16 +22,14 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetStatus,
     Told,
 )
 from planwire.model.plan import REMARK_CAP, MarkdownPlan
 from planwire.model.records import AGENT
 from planwire.model.remarks import RUN_ALL, SUPERSEDED, WITHDRAWN
+from planwire.model.step_changes import AddStep, RemoveStep, RewordStep, SetStatus
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.delivery import delivered, heard_when

@@ -12,7 +12,6 @@ from rich.text import Text
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
 from planwire.model.events import (
     ACP,
-    AddStep,
     Event,
     PlanChanged,
     PlanReviewed,
@@ -21,11 +20,11 @@ from planwire.model.events import (
     RemarkAnswered,
     RemarkClosed,
     Remarked,
-    RewordStep,
     SessionOpened,
     Told,
 )
 from planwire.model.fold import fold_all
+from planwire.model.step_changes import AddStep, RewordStep
 from planwire.readmodel.card import STATUS_LOOKS
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.overview import overview

@@ -18,7 +18,6 @@ from planwire.cli.recording import read_recording
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    AddStep,
     Comment,
     Event,
     PlanChanged,
@@ -29,13 +28,11 @@ from planwire.model.events import (
     RemarkAnswered,
     RemarkClosed,
     Remarked,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.fold import fold_all
+from planwire.model.step_changes import AddStep, RemoveStep, RewordStep, SetStatus
 from planwire.model.steps import PlanState
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
-from planwire.model.events import ACP, Comment, PlanSet, RewordStep, SetPriority
+from planwire.model.events import ACP, Comment, PlanSet
 from planwire.model.plan import MarkdownPlan
+from planwire.model.step_changes import RewordStep, SetPriority
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText, KeysDialog

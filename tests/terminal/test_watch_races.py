@@ -14,7 +14,6 @@ from planwire.journal import open_journal
 from planwire.journal.sqlite import SqliteJournal
 from planwire.model.events import (
     ACP,
-    AddStep,
     Comment,
     PlanChanged,
     PlanRemoved,
@@ -23,10 +22,10 @@ from planwire.model.events import (
     RemarkAnswered,
     Remarked,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
+from planwire.model.step_changes import AddStep, RewordStep
 from planwire.steering.wanted import Wanted
 from planwire.terminal import commander
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText

@@ -11,11 +11,11 @@ from planwire.model.events import (
     RemarkAnswered,
     Remarked,
     ReviewAsked,
-    RewordStep,
     Told,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
+from planwire.model.step_changes import RewordStep
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText
 from planwire.terminal.text_dialog import TextField
 from planwire.terminal.watch_app import WatchApp

@@ -9,19 +9,15 @@ from planwire.journal import open_journal
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
-    AddStep,
     Comment,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanSet,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetStatus,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
 from planwire.steering.wanted import Wanted
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, DialogText
 from planwire.terminal.session_screen import SessionScreen

@@ -10,7 +10,6 @@ from planwire.errors import InputError, ToolError
 from planwire.model.events import (
     ACP,
     APPROVED,
-    AddStep,
     Event,
     PlanChanged,
     PlanRemoved,
@@ -18,12 +17,11 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     Remarked,
-    RewordStep,
-    SetStatus,
 )
 from planwire.model.fold import fold_all
 from planwire.model.plan import BODY_CAP, DELTA_CAP, REMARK_CAP
 from planwire.model.records import SessionState
+from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from planwire.tools.answers import answer_call, failure
 from planwire.tools.call import prepare_call
 from planwire.tools.schemas import FORMATS, tool_schemas

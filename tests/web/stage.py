@@ -4,15 +4,9 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from planwire.model.events import (
-    ACP,
-    Event,
-    PlanChanged,
-    PlanSet,
-    Remarked,
-    StepChange,
-)
+from planwire.model.events import ACP, Event, PlanChanged, PlanSet, Remarked
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import StepChange
 from tests.waiting import until
 from tests.web.board import Running
 from tests.web.browsing import NewPage, comes_true, is_live

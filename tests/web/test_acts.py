@@ -15,22 +15,17 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     SUGGESTION,
-    AddStep,
     Event,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
     RemarkClosed,
     Remarked,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
 )
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.remarks import WITHDRAWN
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VIA
 from tests.web.board import items, markdown

@@ -8,9 +8,7 @@ from planwire.model.events import (
     COMMENT,
     SELECTION,
     SUGGESTION,
-    AddStep,
     Event,
-    MoveStep,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -18,13 +16,17 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     RemarkReopened,
+)
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
     RemoveStep,
     RewordStep,
     SetPriority,
     SetStatus,
     StepChange,
 )
-from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VIA
 from tests.web.browsing import photograph

@@ -19,13 +19,12 @@ from planwire.model.events import (
     PlanReviewed,
     PlanSet,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.plan import FilePlan, MarkdownPlan
 from planwire.model.records import SessionState
+from planwire.model.step_changes import RewordStep, SetStatus
 from planwire.readmodel import rationale
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.rationale import Earlier

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, expect
 
-from planwire.model.events import ACP, PlanChanged, PlanSet, ReviewAsked, RewordStep, SessionOpened, TurnEnded
+from planwire.model.events import ACP, PlanChanged, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
+from planwire.model.step_changes import RewordStep
 from tests.waiting import until
 from tests.web.board import TOKEN, Running, items, markdown
 from tests.web.browsing import MOVING, NewPage, comes_true, is_live, photograph

@@ -6,18 +6,9 @@ from typing import Any
 
 import pytest
 
-from planwire.model.events import (
-    AddStep,
-    Comment,
-    MessageAdded,
-    PlanChanged,
-    PlanRemoved,
-    PlanReviewed,
-    PlanSet,
-    RewordStep,
-    SetStatus,
-)
+from planwire.model.events import Comment, MessageAdded, PlanChanged, PlanRemoved, PlanReviewed, PlanSet
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from tests.web.board import items
 from tests.web.steering import Here
 from tests.web.test_hostile_content import check

@@ -5,16 +5,8 @@ import re
 from playwright.sync_api import Page, expect
 
 from planwire import BlockingPlanSession
-from planwire.model.events import (
-    COMMENT,
-    AddStep,
-    PlanChanged,
-    PlanRemoved,
-    PlanReviewed,
-    Remarked,
-    RewordStep,
-    SetStatus,
-)
+from planwire.model.events import COMMENT, PlanChanged, PlanRemoved, PlanReviewed, Remarked
+from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from tests.web.browsing import MOVING, is_live, photograph
 from tests.web.stage import Stage, row, save, words, write
 

@@ -6,18 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from planwire.model.events import (
-    COMMENT,
-    REQUEST,
-    AddStep,
-    PlanChanged,
-    PlanReviewed,
-    PlanSet,
-    Remarked,
-    RewordStep,
-    SetStatus,
-)
+from planwire.model.events import COMMENT, REQUEST, PlanChanged, PlanReviewed, PlanSet, Remarked
 from planwire.model.plan import MarkdownPlan
+from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from planwire.steering.reviews import VIA
 from tests.web.board import running_board
 from tests.web.browsing import NewPage, is_live, photograph

@@ -6,21 +6,17 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     COMMENT,
-    AddStep,
-    MoveStep,
     PlanChanged,
     PlanReviewed,
     PlanSet,
     RemarkAnswered,
     RemarkClosed,
     Remarked,
-    RemoveStep,
     ReviewAsked,
-    RewordStep,
     SessionOpened,
-    SetStatus,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
 from tests.web.board import items
 from tests.web.browsing import NewPage, comes_true, is_live, photograph
 from tests.web.stage import TEXT, Stage, row, save, write

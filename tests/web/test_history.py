@@ -15,10 +15,10 @@ from planwire.model.events import (
     PlanReviewed,
     RemarkClosed,
     Remarked,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.remarks import WITHDRAWN
+from planwire.model.step_changes import SetStatus
 from planwire.readmodel.timeline import EVENTS_PER_STATE
 from planwire.web.progress_chart import Level, progress_chart
 from tests.web.board import Running, items, markdown, running_board

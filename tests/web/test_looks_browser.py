@@ -9,16 +9,15 @@ from playwright.sync_api import Page, expect
 from planwire.model.events import (
     ACP,
     COMMENT,
-    AddStep,
     PlanChanged,
     PlanSet,
     Remarked,
     ReviewAsked,
     SessionOpened,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import AddStep, SetStatus
 from tests.web.board import Running, items, markdown
 from tests.web.browsing import MOVING, NewPage, comes_true, is_live, photograph
 

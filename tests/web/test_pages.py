@@ -8,7 +8,6 @@ import pytest
 
 from planwire.model.events import (
     APPROVED,
-    AddStep,
     Comment,
     MessageAdded,
     PlanChanged,
@@ -17,10 +16,10 @@ from planwire.model.events import (
     PlanSet,
     ReviewAsked,
     SessionOpened,
-    SetStatus,
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import AddStep, SetStatus
 from tests.waiting import until
 from tests.web.board import Running, items, markdown, running_board
 

@@ -2,8 +2,9 @@
 
 import re
 
-from planwire.model.events import Event, PlanChanged, PlanSet, SetStatus, StepRef
+from planwire.model.events import Event, PlanChanged, PlanSet, StepRef
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.step_changes import SetStatus
 from planwire.session.forks import fork_session
 from tests.web.board import Running
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from planwire.model.events import PlanChanged, PlanSet, SetStatus, TurnEnded
+from planwire.model.events import PlanChanged, PlanSet, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.model.step_changes import SetStatus
 from tests.web.board import Running, items, markdown
 
 FOLD = re.compile(r'<summary id="[^"]*">([^<]*)</summary><ol id="[^"]*">(.*?)</ol></details>')

@@ -5,16 +5,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from planwire.model.events import (
-    MoveStep,
-    PlanChanged,
-    PlanSet,
-    RemoveStep,
-    SetPriority,
-    SetStatus,
-)
+from planwire.model.events import PlanChanged, PlanSet
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import STATUSES, after_tick
+from planwire.model.step_changes import MoveStep, RemoveStep, SetPriority, SetStatus
 from planwire.web.frame import STATIC
 from tests.waiting import until
 from tests.web.browsing import MOVING, NewPage, is_live, photograph

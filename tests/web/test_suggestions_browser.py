@@ -4,22 +4,10 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from planwire.model.events import (
-    ACP,
-    SUGGESTION,
-    AddStep,
-    MoveStep,
-    PlanSet,
-    RemarkClosed,
-    Remarked,
-    RemoveStep,
-    RewordStep,
-    SessionOpened,
-    SetStatus,
-    Told,
-)
+from planwire.model.events import ACP, SUGGESTION, PlanSet, RemarkClosed, Remarked, SessionOpened, Told
 from planwire.model.plan import MarkdownPlan
 from planwire.model.remarks import WITHDRAWN
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
 from tests.web.browsing import MOVING, photograph
 from tests.web.stage import TEXT, Stage, row, save, write
 

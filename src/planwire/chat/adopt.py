@@ -32,7 +32,7 @@ from planwire.model.events import (
     PlanSet,
     RemarkClosed,
     Remarked,
-    StepChange,
+    SessionOpened,
     StepRef,
     Told,
 )
@@ -41,9 +41,12 @@ from planwire.model.plan import BODY_CAP, Entry, Fields, FilePlan, ItemsPlan, Ma
 from planwire.model.readers import LEAD, told_as
 from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.sizes import plan_bytes
+from planwire.model.step_changes import StepChange
 
 __all__ = ["Adopted", "adopted"]
 
+#: More remarks than a chat can have had.
+MOST_REMARKS: Final = 1_000_000_000
 #: The way of a verdict that came with a chat.
 IMPORTED: Final = "import"
 
@@ -120,6 +123,9 @@ def _words(message: EventMessage, state: SessionState, *, named: bool, reader: s
     """What people said, as words of theirs here; the rest of it in a message."""
     items = message.payload.get("items")
     rest: list[Fields] = []
+    match message.payload.get("remarked"):
+        case int(count) if state.remarked < count < MOST_REMARKS:
+            yield Adopted(SessionOpened(remarked=count))
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict):
             events = [*_word(item, state, reader)]
@@ -128,7 +134,7 @@ def _words(message: EventMessage, state: SessionState, *, named: bool, reader: s
                 rest.append({key: word for key, word in item.items() if key != "id"})
     if rest or not isinstance(items, list):
         payload = {**message.payload, "items": rest} if rest else message.payload
-        payload.pop("besides", None)
+        payload = {key: word for key, word in payload.items() if key not in ("besides", "remarked")}
         left = write_message(replace(message, event={**message.event, "payload": payload}))
         if not named:
             del left["message_id"]

@@ -18,7 +18,6 @@ from planwire.model.children import Children, children_of, parent_step, progress
 from planwire.model.events import (
     DISMISSED,
     OFFERED,
-    AddStep,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -26,7 +25,6 @@ from planwire.model.events import (
     PlanReviewed,
     PlanSet,
     Recorded,
-    StepChange,
     StepRef,
     Told,
 )
@@ -37,6 +35,7 @@ from planwire.model.names import MESSAGE, made_name
 from planwire.model.plan import Fields, OtherPlan, Plan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
+from planwire.model.step_changes import AddStep, StepChange
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, items_of_review, news
 

@@ -215,8 +215,8 @@ def _place(after: Any) -> dict[str, str]:
 
 
 def _remarks(payload: Fields) -> str:
-    elements = remark_elements(_list(payload.get("items")), _list(payload.get("besides")))
-    return "\n".join([tag("plan-remarks"), *elements, "</plan-remarks>"])
+    elements = [*remark_elements(_list(payload.get("items")), _list(payload.get("besides")))]
+    return "\n".join([tag("plan-remarks"), *elements, "</plan-remarks>"]) if elements else ""
 
 
 def _item(item: Fields) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
-from planwire.model.statuses import DEFAULT_STATUS
+from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.step_changes import StepChange
 
 __all__ = [
     "ACP",
@@ -26,14 +26,12 @@ __all__ = [
     "SUGGESTION",
     "TOLD",
     "TOOLS",
-    "AddStep",
     "Choice",
     "Comment",
     "ContextCompacted",
     "Event",
     "MessageAdded",
     "MessagePinned",
-    "MoveStep",
     "Origin",
     "PlanChanged",
     "PlanRemoved",
@@ -45,14 +43,9 @@ __all__ = [
     "RemarkClosed",
     "RemarkReopened",
     "Remarked",
-    "RemoveStep",
     "ReviewAsked",
-    "RewordStep",
     "SessionForked",
     "SessionOpened",
-    "SetPriority",
-    "SetStatus",
-    "StepChange",
     "StepRef",
     "StopAsked",
     "SuggestionWithdrawn",
@@ -81,52 +74,6 @@ TOLD = "told"
 REFUSED = "refused"
 
 
-class SetStatus(Struct, frozen=True, tag_field="do", tag="status"):
-    """A step's status changes."""
-
-    step: str
-    status: str
-
-
-class RewordStep(Struct, frozen=True, tag_field="do", tag="reword"):
-    """A step's text changes."""
-
-    step: str
-    content: str
-
-
-class SetPriority(Struct, frozen=True, tag_field="do", tag="priority"):
-    """A step's priority changes."""
-
-    step: str
-    priority: str
-
-
-class AddStep(Struct, frozen=True, tag_field="do", tag="add", omit_defaults=True):
-    """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
-
-    content: str
-    after: str | None = None
-    priority: str = MEDIUM
-    status: str = DEFAULT_STATUS
-
-
-class MoveStep(Struct, frozen=True, tag_field="do", tag="move"):
-    """A step goes behind another one; "" is the beginning."""
-
-    step: str
-    after: str
-
-
-class RemoveStep(Struct, frozen=True, tag_field="do", tag="remove"):
-    """A step goes away."""
-
-    step: str
-
-
-StepChange: TypeAlias = SetStatus | RewordStep | SetPriority | AddStep | MoveStep | RemoveStep
-
-
 class StepRef(Struct, frozen=True):
     """A step of one of the session's plans."""
 
@@ -143,7 +90,8 @@ class Origin(Struct, frozen=True):
 
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
     """A session begins, or more about it became known. `format` is the provider format of its chat messages. A session
-    that was `forked` off another one begins with that one's events."""
+    that was `forked` off another one begins with that one's events. `remarked` counts the remarks of a chat that came
+    here: their names are taken."""
 
     agent: str | None = None
     client: str | None = None
@@ -151,6 +99,7 @@ class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened"
     title: str | None = None
     format: str | None = None
     forked: Origin | None = None
+    remarked: int | None = None
 
 
 class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"):

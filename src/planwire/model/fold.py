@@ -123,7 +123,7 @@ def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> C
     known = asdict(state.opened) if state.opened else {}
     opened = SessionOpened(**{**known, **{key: word for key, word in asdict(event).items() if word is not None}})
     if event.forked is None:
-        return {"opened": opened}
+        return {"opened": opened, "remarked": max(state.remarked, event.remarked or 0)}
     # Nobody waits here for an answer: who asked goes on in the other session.
     plans = {plan_id: replace(record, asked=None, disputed=0) for plan_id, record in state.plans.items()}
     return {"opened": opened, "plans": plans, "tell": None, "stop": None, "forks": ()}

@@ -4,9 +4,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, SessionOpened, StepChange, StepRef
+from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, SessionOpened, StepRef
 from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
+from planwire.model.step_changes import StepChange
 from planwire.model.steps import PlanState
 
 __all__ = [

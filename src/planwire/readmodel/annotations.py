@@ -8,11 +8,11 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.events import (
-    COMMENT,
-    REQUEST,
-    SELECTION,
-    SUGGESTION,
+from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
+from planwire.model.records import PlanRecord, Remark, RemarkAnswer
+from planwire.model.remarks import SUPERSEDED, WITHDRAWN
+from planwire.model.statuses import spoken
+from planwire.model.step_changes import (
     AddStep,
     MoveStep,
     RemoveStep,
@@ -21,9 +21,6 @@ from planwire.model.events import (
     SetStatus,
     StepChange,
 )
-from planwire.model.records import PlanRecord, Remark, RemarkAnswer
-from planwire.model.remarks import SUPERSEDED, WITHDRAWN
-from planwire.model.statuses import spoken
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
 from planwire.steering.delivery import delivered

@@ -9,10 +9,11 @@ import msgspec
 from msgspec import Struct, field
 
 from planwire.acp.board import PlanChange
-from planwire.model.events import SUGGESTION, Origin, StepChange
+from planwire.model.events import SUGGESTION, Origin
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.records import Remark, RemarkAnswer
+from planwire.model.step_changes import StepChange
 from planwire.model.text import unwrapped
 from planwire.readmodel.annotations import suggestion_sentence
 from planwire.readmodel.card import Note, PlanCard, Progress, StepRow

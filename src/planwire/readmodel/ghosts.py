@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from planwire.model.events import MoveStep
 from planwire.model.records import Remark
+from planwire.model.step_changes import MoveStep
 from planwire.model.steps import PlanState
 from planwire.readmodel.annotations import Annotations
 from planwire.readmodel.card import Ghost, StepRow

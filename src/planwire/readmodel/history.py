@@ -187,6 +187,8 @@ def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
         return (Phrase("opened", f"forked from {event.forked.session} at event {event.forked.seq}"),)
     known = asdict(before.opened) if before.opened else {}
     said = {key: value for key, value in asdict(event).items() if value is not None and value != known.get(key)}
+    if said.pop("remarked", None) is not None and not said:
+        return ()
     news = [f"{'folder' if key == 'cwd' else key} {value}" for key, value in said.items()]
     what = "session opened" if before.opened is None else "session"
     return (Phrase("opened", f"{what}: {', '.join(news)}" if news else f"{what} again"),)

@@ -78,11 +78,15 @@ def _in_order(past: list[Stored], chat: list[Stored], places: dict[str, int]) ->
 
 def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessage | None:
     """What people said and still holds. For what the answers of tools told, the chat has those answers: of that, the
-    message says so, and which of it has ended."""
+    message says so, and which of it has ended. It also counts all remarks that there were: their names are taken."""
     items = [_told(item, state) for item in standing(state, most=sys.maxsize, reader=reader).items]
     ends = standing(state, in_answers, sys.maxsize, reader=reader).items
     items += [_told(item, state) for item in ends if item["said"] == "closed"]
-    return remark_message(new_name("remarks", state), state.id, Words(tuple(items))) if items else None
+    if not items and not state.remarked:
+        return None
+    message = remark_message(new_name("remarks", state), state.id, Words(tuple(items)))
+    payload = {**message.payload, "remarked": state.remarked}
+    return replace(message, event={**message.event, "payload": payload})
 
 
 def _told(item: Fields, state: SessionState) -> Fields:

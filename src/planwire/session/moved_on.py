@@ -4,10 +4,10 @@ from typing import Final
 
 from planwire.errors import PlanError, StaleRevision
 from planwire.journal import Journal, state_at
-from planwire.model.events import StepChange
 from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
 from planwire.model.records import PlanRecord, SessionState
+from planwire.model.step_changes import StepChange
 from planwire.model.steps import PlanState
 from planwire.model.titles import UNNAMED, plan_titles
 from planwire.readmodel.history import HistoryEntry, Phrase, history

@@ -15,22 +15,7 @@ from msgspec.structs import replace
 
 from planwire.errors import EmptyText, NothingChanges, PlanError, UnknownWord
 from planwire.model.changes import apply_changes, effective_changes
-from planwire.model.events import (
-    COMMENT,
-    SUGGESTION,
-    AddStep,
-    Event,
-    MoveStep,
-    PlanChanged,
-    PlanRemoved,
-    RemarkClosed,
-    Remarked,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.events import COMMENT, SUGGESTION, Event, PlanChanged, PlanRemoved, RemarkClosed, Remarked
 from planwire.model.kinds import kind_of
 from planwire.model.plan import BODY_CAP, PRIORITIES
 from planwire.model.priorities import folded_priority
@@ -38,6 +23,15 @@ from planwire.model.records import Remark
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN, superseded
 from planwire.model.sizes import plan_bytes
 from planwire.model.statuses import STATUSES, after_tick, canonical, folded_status
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
 from planwire.model.text import unwrapped
 from planwire.steering.moves import way_before, ways_to_move
 from planwire.steering.overlay import Overlay

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import TypeAlias
 
-from planwire.model.events import MoveStep
+from planwire.model.step_changes import MoveStep
 from planwire.model.steps import Step
 
 __all__ = ["Way", "way_before", "ways_to_move"]

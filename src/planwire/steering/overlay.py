@@ -10,11 +10,19 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.events import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.kinds import prose_of
 from planwire.model.markdown import parse
 from planwire.model.records import Remark
 from planwire.model.statuses import canonical
+from planwire.model.step_changes import (
+    AddStep,
+    MoveStep,
+    RemoveStep,
+    RewordStep,
+    SetPriority,
+    SetStatus,
+    StepChange,
+)
 from planwire.model.steps import PlanState, Step
 
 __all__ = ["Overlay"]

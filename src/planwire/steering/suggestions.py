@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from planwire.model.changes import effective_changes
-from planwire.model.events import AddStep, MoveStep, RemoveStep, SetStatus, StepChange
 from planwire.model.records import Remark
 from planwire.model.remarks import superseded
 from planwire.model.statuses import canonical
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, SetStatus, StepChange
 from planwire.model.steps import PlanState
 from planwire.steering.moves import Way
 from planwire.steering.overlay import Overlay

@@ -4,11 +4,12 @@ from msgspec import Struct
 
 from planwire.errors import PlanError, TooLong, UnknownRemark
 from planwire.model.changes import place_of
-from planwire.model.events import AddStep, Event, RewordStep, StepChange
+from planwire.model.events import Event
 from planwire.model.file_texts import address_of
 from planwire.model.kinds import kind_of, noun_of
 from planwire.model.plan import REMARK_CAP
 from planwire.model.records import AGENT, USER, PlanRecord, Remark, SessionState
+from planwire.model.step_changes import AddStep, RewordStep, StepChange
 from planwire.model.steps import PlanState, Step
 from planwire.steering.delivery import heard_when
 from planwire.steering.reach import NOBODY, Reach

@@ -7,7 +7,8 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
-from planwire.model.events import Comment, StepChange
+from planwire.model.events import Comment
+from planwire.model.step_changes import StepChange
 
 __all__ = ["ARGUMENTS", "Comment", "Wanted", "is_remark"]
 

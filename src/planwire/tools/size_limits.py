@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from planwire.errors import ToolError
 from planwire.model.changes import apply_changes
-from planwire.model.events import AddStep, PlanChanged, RewordStep, StepChange
+from planwire.model.events import PlanChanged
 from planwire.model.plan import BODY_CAP, DELTA_CAP, Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.sizes import plan_bytes
+from planwire.model.step_changes import AddStep, RewordStep, StepChange
 from planwire.model.steps import PlanState
 
 __all__ = [

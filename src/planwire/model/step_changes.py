@@ -1,0 +1,56 @@
+"""The changes of single steps, which make up a delta and a suggestion: frozen values, one class per change."""
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from planwire.model.plan import MEDIUM
+from planwire.model.statuses import DEFAULT_STATUS
+
+__all__ = ["AddStep", "MoveStep", "RemoveStep", "RewordStep", "SetPriority", "SetStatus", "StepChange"]
+
+
+class SetStatus(Struct, frozen=True, tag_field="do", tag="status"):
+    """A step's status changes."""
+
+    step: str
+    status: str
+
+
+class RewordStep(Struct, frozen=True, tag_field="do", tag="reword"):
+    """A step's text changes."""
+
+    step: str
+    content: str
+
+
+class SetPriority(Struct, frozen=True, tag_field="do", tag="priority"):
+    """A step's priority changes."""
+
+    step: str
+    priority: str
+
+
+class AddStep(Struct, frozen=True, tag_field="do", tag="add", omit_defaults=True):
+    """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
+
+    content: str
+    after: str | None = None
+    priority: str = MEDIUM
+    status: str = DEFAULT_STATUS
+
+
+class MoveStep(Struct, frozen=True, tag_field="do", tag="move"):
+    """A step goes behind another one; "" is the beginning."""
+
+    step: str
+    after: str
+
+
+class RemoveStep(Struct, frozen=True, tag_field="do", tag="remove"):
+    """A step goes away."""
+
+    step: str
+
+
+StepChange: TypeAlias = SetStatus | RewordStep | SetPriority | AddStep | MoveStep | RemoveStep
