@@ -99,6 +99,12 @@ def test_only_changes_without_effect_are_left_out(plan: Plan, changes: list[Step
     assert effective_changes(state, effective) == effective
 
 
+def test_statuses_that_undo_each_other_are_left_out_beside_other_changes_too() -> None:
+    reword = RewordStep("s1", "b")
+    undone = [SetStatus("s1", "done"), SetStatus("s1", "pending"), SetStatus("s1", "todo")]
+    assert effective_changes(track(LIST), [reword, *undone]) == (reword,)
+
+
 SOME = MarkdownPlan("p", "- [X] a\n- [ ] b\n- [-] c\n")
 
 

@@ -55,8 +55,10 @@ def effective_changes(state: PlanState, changes: Iterable[StepChange]) -> tuple[
     for run in _runs(changes):
         after = apply_changes(now, run)
         news = _news(now, after, run)
-        effective += news
-        now = after if len(news) == len(run) else apply_changes(now, news)
+        made = after if len(news) == len(run) else apply_changes(now, news)
+        if made.plan != now.plan:
+            effective += news
+            now = made
     return tuple(effective) if now.plan != state.plan else ()
 
 

@@ -190,9 +190,9 @@ def plan_reopened(state: SessionState, recorded: Recorded, event: PlanReopened) 
 
 
 def remarked(state: SessionState, record: PlanRecord, recorded: Recorded, event: Remarked) -> Changes:
-    number = max(state.remarked + 1, _number(event.name))
     if event.name and (not _number(event.name) or state.remark(event.name)):
         event = replace(event, name="")
+    number = max(state.remarked, _number(event.name)) if event.name else state.remarked + 1
     remark = remark_of(recorded, event, number)
     # One that was carried over replaces none: those that it replaced stayed behind.
     remarks = (*record.remarks, remark) if event.name else made(record.remarks, remark, recorded)
