@@ -222,7 +222,9 @@ def test_every_key_of_the_table_is_pressed_here_or_said_to_be_elsewhere() -> Non
 
 def test_every_key_of_the_table_is_on_the_list_of_keys(page: Page) -> None:
     page.keyboard.press("?")
-    shown = page.get_by_role("dialog", name="Keys").locator("kbd").all_text_contents()
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_be_visible()
+    shown = keys.locator("kbd").all_text_contents()
     assert {key for act in ACTS.values() for gesture in act.gestures for key in gesture.keys} <= set(shown)
 
 
