@@ -19,7 +19,7 @@ from planwire.model.events import Event, Recorded
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.change import SessionChange
-from planwire.session.writer import append_latest, stamped
+from planwire.session.writer import append_latest, check_session_id, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
 
@@ -40,8 +40,7 @@ class LiveHistory:
     """
 
     def __init__(self, journal: Journal, session: str, form: Format, by: str, reader: str = LEAD) -> None:
-        if not isinstance(session, str):
-            raise TypeError(f"the id of a session is a text, and {session!r} is none: use {str(session)!r}")
+        check_session_id(session)
         self.lock = RLock()
         self.id = session
         self.reader = reader
