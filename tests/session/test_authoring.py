@@ -229,3 +229,38 @@ def test_a_message_with_a_name_is_added_once_however_often_a_program_is_run_agai
         again.call("set_plan", {"entries": ["read"]}, call_id="call-1")
     assert told(again).count("once") == 1
     assert again.state.plans["main"].version == 1
+
+
+def test_a_coroutine_listener_hears_changes_one_after_the_other_and_its_trouble_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    heard: list[str] = []
+    gate = asyncio.Event()
+
+    async def hear(change: SessionChange) -> None:
+        number = change.state.seq
+        heard.append(f"begin {number}")
+        await gate.wait()
+        heard.append(f"end {number}")
+        raise ValueError(f"trouble {number}")
+
+    async def work() -> None:
+        async with PlanSession.open("memory:", "s") as plans:
+            plans.on_change(hear)
+            await plans.set(["read"])
+            await plans.note("a note")
+            assert heard == ["begin 1"]
+            gate.set()
+            while len(heard) < 4:
+                await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(work(), 10))
+    assert heard == ["begin 1", "end 1", "begin 2", "end 2"]
+    assert [record.message for record in caplog.records] == ["a listener of session s failed"] * 2
+
+
+def test_a_session_without_a_loop_refuses_a_coroutine_listener(plans: BlockingPlanSession) -> None:
+    async def hear(_: SessionChange) -> None: ...
+
+    with pytest.raises(TypeError, match="calls a plain function: a PlanSession awaits one"):
+        plans.on_change(hear)

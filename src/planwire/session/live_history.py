@@ -47,7 +47,7 @@ class LiveHistory:
         self._journal = journal
         self._format = form
         self._by = by
-        self._listeners: list[Callable[[SessionChange], None]] = []
+        self._listeners: list[Callable[[SessionChange], object]] = []
         self._changes: deque[SessionChange] = deque()  # that the listeners are being told
         self._unsent: list[Hidden] = []
         self._kept_at = 0
@@ -104,7 +104,7 @@ class LiveHistory:
             read_on(self._journal, self, self._begin, LiveHistory._take)
             return self.state
 
-    def on_change(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
+    def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
         """Call a function with every change that comes in, from whichever thread brings it. Returns how to end that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
