@@ -85,6 +85,7 @@ EFFECTFUL: Final = {
         "known_agents",
         "lapses",
         "live_history",
+        "loop_listener",
         "moved_on",
         "old_notes",
         "options",

@@ -512,6 +512,23 @@ def test_a_plan_that_was_removed_is_none_to_choose(
     assert "old" in planwire("show", "--plan", "old")
 
 
+def test_a_name_of_a_dismissed_plan_never_means_its_child_whose_id_begins_so(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    research = plans.child("s1", plan_id="research")
+    research.set(["look", "find"])
+    research.child("s2").set(["deep"])
+    planwire("dismiss", "--plan", "research", "--yes")
+    assert "the plan “research” was dismissed" in planwire("tick", "1", "--plan", "research", code=NOT_FOUND)
+    assert planwire("reopen", "--plan", "research") == "Plan reopened.\n"
+    live = load_state(journal, plans.id).live()
+    assert [(name, record.state.progress.done) for name, record in live.items()] == [
+        ("main", 0),
+        ("research", 0),
+        ("research/s2", 0),
+    ]
+
+
 def test_what_a_terminal_would_obey_is_not_in_an_answer(journal: Journal, tmp_path: Path) -> None:
     opened, plan = SessionOpened(cwd=str(tmp_path)), ItemsPlan(HOSTILE, (Entry(HOSTILE, "medium", "pending"),))
     suggestion = Remarked(HOSTILE, "suggestion", "", 2, changes=(SetStatus("s1", "completed"),))

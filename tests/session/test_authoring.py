@@ -48,6 +48,45 @@ def test_a_plan_is_set_changed_and_dismissed_and_the_model_sees_it(plans: Blocki
     assert plans.state.live() == {}
 
 
+def test_the_reason_of_a_dismissal_is_the_last_note(plans: BlockingPlanSession) -> None:
+    plans.set(["read"])
+    plans.remove(reason="shipped")
+    assert [note.text for note in plans.state.plans["main"].notes] == ["shipped"]
+
+
+def test_who_expects_no_plan_replaces_none(journal: Journal, plans: BlockingPlanSession) -> None:
+    plans.set(["read"], expected_revision=0)
+    other = BlockingPlanSession(journal, "s", by="bob")
+    with pytest.raises(PlanwireError, match="changed since revision 0"):
+        other.set(["write"], expected_revision=0)
+    assert other.call("update_plan", {"note": "n", "expected_revision": 0})["error"]["code"] == "stale_revision"
+
+
+@pytest.mark.parametrize("plan", [5, b"read", {"entries": ["read"]}, [5], None])
+def test_what_is_no_plan_is_refused_in_words(plans: BlockingPlanSession, plan: Any) -> None:
+    with pytest.raises(PlanwireError, match=r"a plan is a text, a list of steps|entries"):
+        plans.set(plan)
+    assert not plans.state.plans
+
+
+def test_what_is_no_change_is_refused_in_words(plans: BlockingPlanSession) -> None:
+    wrong: Any = 5
+    plans.set(["read", "write"])
+    for words in ({"add": [wrong]}, {"steps": wrong}, {"move": [wrong]}):
+        with pytest.raises(PlanwireError, match=next(iter(words))):
+            plans.change(**words)
+    assert [step.id for step in plans.change(remove="s1").state.steps] == ["s2"]
+
+
+def test_a_thought_or_a_mode_that_is_no_text_is_refused_before_it_does_harm(plans: BlockingPlanSession) -> None:
+    wrong: Any = None
+    with pytest.raises(TypeError, match="a thought is a text, and this is a NoneType"):
+        plans.think(wrong)
+    with pytest.raises(TypeError, match="a mode is a text"):
+        plans.switch_mode(wrong)
+    assert plans.set(["read"]).version == 1
+
+
 def test_many_finished_plans_that_were_dismissed_cost_nothing(plans: BlockingPlanSession) -> None:
     plans.set(["the work"])
     for number in range(30):
@@ -190,3 +229,38 @@ def test_a_message_with_a_name_is_added_once_however_often_a_program_is_run_agai
         again.call("set_plan", {"entries": ["read"]}, call_id="call-1")
     assert told(again).count("once") == 1
     assert again.state.plans["main"].version == 1
+
+
+def test_a_coroutine_listener_hears_changes_one_after_the_other_and_its_trouble_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    heard: list[str] = []
+    gate = asyncio.Event()
+
+    async def hear(change: SessionChange) -> None:
+        number = change.state.seq
+        heard.append(f"begin {number}")
+        await gate.wait()
+        heard.append(f"end {number}")
+        raise ValueError(f"trouble {number}")
+
+    async def work() -> None:
+        async with PlanSession.open("memory:", "s") as plans:
+            plans.on_change(hear)
+            await plans.set(["read"])
+            await plans.note("a note")
+            assert heard == ["begin 1"]
+            gate.set()
+            while len(heard) < 4:
+                await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(work(), 10))
+    assert heard == ["begin 1", "end 1", "begin 2", "end 2"]
+    assert [record.message for record in caplog.records] == ["a listener of session s failed"] * 2
+
+
+def test_a_session_without_a_loop_refuses_a_coroutine_listener(plans: BlockingPlanSession) -> None:
+    async def hear(_: SessionChange) -> None: ...
+
+    with pytest.raises(TypeError, match="calls a plain function: a PlanSession awaits one"):
+        plans.on_change(hear)

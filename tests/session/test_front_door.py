@@ -54,6 +54,8 @@ def test_an_id_that_is_a_number_is_an_error_that_says_what_to_use() -> None:
     key: Any = 5
     with pytest.raises(TypeError, match="the id of a session is a text, and 5 is none: use '5'"):
         BlockingPlanSession.open("memory:", key)
+    with BlockingPlanSession.open("memory:", "s") as session, pytest.raises(TypeError, match="use '5'"):
+        session.fork(key)
     with Plans("memory:") as plans, pytest.raises(TypeError, match="use '5'"), plans.session(key):
         pass
 

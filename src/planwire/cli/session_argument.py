@@ -140,7 +140,8 @@ def this_folder() -> str:
 
 
 def choose_plan(cards: Sequence[PlanCard], name: str) -> PlanCard:
-    """The plan with that id or title, or else the one whose id or title begins so. Titles are read in any case."""
+    """The plan with that id or title, or else the one whose id or title begins so; of several, the one that was not
+    dismissed. Titles are read in any case. A child's id begins with its parent's, which is meant even if dismissed."""
     words = one_line(name).casefold()
     names = [(card, card.id or "", one_line(card.title).casefold()) for card in cards]
     found = (
@@ -148,6 +149,7 @@ def choose_plan(cards: Sequence[PlanCard], name: str) -> PlanCard:
         or [card for card, _, title in names if title == words]
         or [card for card, plan_id, title in names if plan_id.startswith(name) or title.startswith(words)]
     )
+    found = [card for card in found if not card.removed] or found
     if len(found) == 1:
         return found[0]
     listed = f"its plans are: {', '.join(map(_named, cards)) or 'none'}"

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from contextlib import suppress
 from time import time_ns
 from typing import Final, NamedTuple
 
@@ -62,12 +61,7 @@ def find_plan(
 
 def _named_card(session: ShownSession, name: str) -> PlanCard:
     """The plan of that name. One that was dismissed is found as well, so that the refusal can say so."""
-    try:
-        return choose_plan(session.cards(), name)
-    except NotFound:
-        with suppress(InputError):
-            return choose_plan(session.dismissed(), name)
-        raise
+    return choose_plan((*session.cards(), *session.dismissed()), name)
 
 
 def _has_seen(arguments: argparse.Namespace) -> bool:

@@ -113,7 +113,8 @@ def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -
     """Raise `StaleRevision` if a writer expects another revision than the current one; None expects any."""
     record = state.plans.get(plan_id)
     current = record.revision if record else 0
-    if expected is not None and expected != current and not (record and expected == record.carried):
+    carried = record.carried if record else 0
+    if expected is not None and expected != current and not (carried and expected == carried):
         name = "the plan" if plan_id is None else f"the plan {plan_id!r}"
         problem = f"{name} changed since revision {expected} (now {current}): look at it again before you decide"
         raise StaleRevision(problem, current, expected)

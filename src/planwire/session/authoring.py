@@ -14,7 +14,7 @@ from planwire.chat.roles import MODE_SWITCH
 from planwire.chat.subkinds import event_message
 from planwire.errors import BadMessage, PlanError
 from planwire.model.events import MessagePinned, PlanSet
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.records import PlanRecord
 from planwire.session.child_plan import ChildPlan
 from planwire.session.live_history import LiveHistory
@@ -67,10 +67,12 @@ class Authoring(ABC):
                 body, plan_id = {"content": content}, plan_id or plan.id
             case str():
                 body = {"content": plan}
-            case Iterable():
+            case OtherPlan(type=kind):
+                raise PlanError(f"a plan of kind {kind!r} can only come over the wire: set entries or a text")
+            case Iterable() if not isinstance(plan, Mapping | bytes):
                 body = {"entries": [_step(each) for each in plan]}
             case _:
-                raise PlanError(f"a plan of kind {plan.type!r} can only come over the wire: set entries or a text")
+                raise PlanError(f"a plan is a text, a list of steps or a plan as a value, and this is a {_kind(plan)}")
         words = {"plan_id": plan_id, "summary": summary, "parent": parent, "expected_revision": expected_revision}
         return self._act(SET_PLAN, {**body, **_given(words), "replace": True})
 
@@ -98,7 +100,7 @@ class Authoring(ABC):
             "reword": _plain(reword),
             "priority": _plain(priority),
             "move": _plain(move),
-            "remove": list(remove) if remove is not None else None,
+            "remove": [remove] if isinstance(remove, str) else list(remove) if remove is not None else None,
             "answers": _plain(answers),
             "note": note,
             "expected_revision": expected_revision,
@@ -109,9 +111,10 @@ class Authoring(ABC):
         """Let a plan remember something. Notes belong to the plan, whatever versions of it follow."""
         return self.change(plan_id, note=text)
 
-    def remove(self, plan_id: str | None = None) -> None:
-        """Dismiss a plan: clients and model no longer have it. Its history stays, and people can reopen it."""
-        self._act(REMOVE_PLAN, _given({"plan_id": plan_id}))
+    def remove(self, plan_id: str | None = None, *, reason: str | None = None) -> None:
+        """Dismiss a plan: clients and model no longer have it. Its history stays, with the reason as its last note, and
+        people can reopen it."""
+        self._act(REMOVE_PLAN, _given({"plan_id": plan_id, "reason": reason}))
 
     def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
         """Make a plan of a markdown file that planwire follows: its checkboxes are the steps, as they are at any time.
@@ -149,10 +152,12 @@ class Authoring(ABC):
     def think(self, text: str) -> None:
         """Keep what the model thought and said before its next plan or change, for people to read: with that change, on
         this machine only. A chat that the session keeps has it already."""
+        _check_text("a thought", text)
         self._calls.think(text)
 
     def switch_mode(self, mode: str, reason: str = "") -> None:
         """Go on in another mode, and let the chat say so."""
+        _check_text("a mode", mode)
         before = self._view.state.mode or self._options["mode"]
         self._options["mode"] = mode
         if before != mode:
@@ -177,11 +182,21 @@ def _given(words: Fields) -> Fields:
     return {key: word for key, word in words.items() if word is not None}
 
 
-def _plain(mapping: Mapping[str, str] | None) -> dict[str, str] | None:
-    return None if mapping is None else dict(mapping)
+def _plain(mapping: Mapping[str, str] | None) -> Any:
+    """A map as JSON has it. Anything else is left to the rules of the tools, which say what is wrong with it."""
+    return dict(mapping) if isinstance(mapping, Mapping) else mapping
 
 
 def _step(step: NewStep) -> Any:
     if isinstance(step, Entry):
         return {key: word for key, word in asdict(step).items() if key in ("content", "priority", "status") and word}
-    return step if isinstance(step, str) else dict(step)
+    return dict(step) if isinstance(step, Mapping) else step
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a text, and this is a {_kind(value)}: {value!r}")
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -3,6 +3,7 @@
 All of a session's logic is here. It holds a view of the journal (see `live_history`) and no truth of its own.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -301,9 +302,11 @@ class BlockingPlanSession(Authoring, Briefing):
         opened = self.state.opened
         return plan_file_reader(opened.cwd if opened else None, self.folders)(uri)
 
-    def on_change(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
+    def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
         """Call a function with every change, whoever makes it: the states around it, its events, and the plans that
         differ. It runs in the thread that brings the change and must not keep it waiting. Returns how to end that."""
+        if inspect.iscoroutinefunction(listener):
+            raise TypeError("a BlockingPlanSession calls a plain function: a PlanSession awaits one")
         self.follow()
         return self._view.on_change(listener)
 

@@ -11,7 +11,7 @@ from planwire.errors import Conflict, NotFound, Refused
 from planwire.journal import Journal, Once, Stamped
 from planwire.journal.thoughts import carry_over
 from planwire.model.events import Origin, SessionForked, SessionOpened
-from planwire.session.writer import append_new, stamped
+from planwire.session.writer import append_new, check_session_id, stamped
 
 __all__ = ["fork_session"]
 
@@ -19,6 +19,7 @@ __all__ = ["fork_session"]
 def fork_session(journal: Journal, session: str, fork: str | None, at: int | None, by: str) -> str:
     """Begin a session with the events of another one, up to its event `at` or the last. Returns its id, which is new if
     none is given. A journal that is killed in between has the fork, which names its origin, or nothing."""
+    check_session_id(fork or "")
     last = journal.last_seq(session)
     if not last:
         raise NotFound(f"there is no session {session!r} to fork, or it has no event yet")

@@ -19,7 +19,7 @@ from planwire.model.events import Event, Recorded
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.change import SessionChange
-from planwire.session.writer import append_latest, stamped
+from planwire.session.writer import append_latest, check_session_id, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
 
@@ -40,15 +40,14 @@ class LiveHistory:
     """
 
     def __init__(self, journal: Journal, session: str, form: Format, by: str, reader: str = LEAD) -> None:
-        if not isinstance(session, str):
-            raise TypeError(f"the id of a session is a text, and {session!r} is none: use {str(session)!r}")
+        check_session_id(session)
         self.lock = RLock()
         self.id = session
         self.reader = reader
         self._journal = journal
         self._format = form
         self._by = by
-        self._listeners: list[Callable[[SessionChange], None]] = []
+        self._listeners: list[Callable[[SessionChange], object]] = []
         self._changes: deque[SessionChange] = deque()  # that the listeners are being told
         self._unsent: list[Hidden] = []
         self._kept_at = 0
@@ -105,7 +104,7 @@ class LiveHistory:
             read_on(self._journal, self, self._begin, LiveHistory._take)
             return self.state
 
-    def on_change(self, listener: Callable[[SessionChange], None]) -> Callable[[], None]:
+    def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
         """Call a function with every change that comes in, from whichever thread brings it. Returns how to end that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None

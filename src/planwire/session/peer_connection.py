@@ -1,7 +1,6 @@
 """A client at the other end of a session: the task that sends it what it does not know yet."""
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Callable
 from contextlib import suppress
@@ -106,23 +105,3 @@ async def next_state(
         return blocking.state
     finally:
         ignore()
-
-
-def call_on_loop(blocking: BlockingPlanSession, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
-    """Call a function or a coroutine function with every change of a session, on the running event loop and in order.
-    Returns how to end that."""
-    loop = asyncio.get_running_loop()
-    tasks: set[asyncio.Future[object]] = set()
-
-    def call(change: SessionChange) -> None:
-        called = listener(change)
-        if inspect.isawaitable(called):
-            task = asyncio.ensure_future(called)
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-    def hear(change: SessionChange) -> None:
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(call, change)
-
-    return blocking.on_change(hear)

@@ -30,8 +30,9 @@ from planwire.session.change import SessionChange
 from planwire.session.client_sync import Peer
 from planwire.session.delivery import handed_over
 from planwire.session.live_history import JournalLike
+from planwire.session.loop_listener import call_on_loop
 from planwire.session.options import ProviderMessage, ProviderTool, SessionOptions, check_options
-from planwire.session.peer_connection import PeerConnection, call_on_loop, next_state
+from planwire.session.peer_connection import PeerConnection, next_state
 from planwire.session.pool import in_pool, start_in_pool
 
 __all__ = ["Opening", "PlanSession"]

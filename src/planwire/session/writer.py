@@ -15,7 +15,7 @@ from planwire.journal import Journal, Once, Stamped
 from planwire.journal.view import Folded
 from planwire.model.events import Event, Recorded
 
-__all__ = ["append_latest", "append_new", "stamped"]
+__all__ = ["append_latest", "append_new", "check_session_id", "stamped"]
 
 _S = TypeVar("_S", bound=Folded)
 
@@ -55,3 +55,9 @@ def stamped(events: Iterable[Event], by: str) -> list[Stamped]:
     """Events that happen now."""
     now = time_ns() // 1_000_000
     return [Stamped(now, by, event) for event in events]
+
+
+def check_session_id(session: object) -> None:
+    """Refuse what is no text before any engine does, in its own words."""
+    if not isinstance(session, str):
+        raise TypeError(f"the id of a session is a text, and {session!r} is none: use {str(session)!r}")
