@@ -13,10 +13,9 @@ from msgspec.structs import asdict
 from planwire.chat.roles import MODE_SWITCH
 from planwire.chat.subkinds import event_message
 from planwire.errors import BadMessage, PlanError
-from planwire.model.events import MessagePinned, PlanSet
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.events import MessagePinned
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.records import PlanRecord
-from planwire.session.child_plan import ChildPlan
 from planwire.session.live_history import LiveHistory
 from planwire.session.options import SessionOptions
 from planwire.session.tool_calls import ToolCalls
@@ -36,7 +35,6 @@ class Authoring(ABC):
 
     _view: LiveHistory
     _calls: ToolCalls
-    _child: ChildPlan | None
     _options: SessionOptions
 
     @abstractmethod
@@ -61,16 +59,16 @@ class Authoring(ABC):
             case FilePlan(uri=uri):
                 return self.file(uri, plan_id=plan_id or plan.id, summary=summary)
             case ItemsPlan(entries=entries):
-                body: Fields = {"entries": [_step(each) for each in entries]}
+                body: Fields = {"entries": _listed(entries)}
                 plan_id = plan_id or plan.id
             case MarkdownPlan(content=content):
                 body, plan_id = {"content": content}, plan_id or plan.id
             case str():
                 body = {"content": plan}
-            case Iterable():
-                body = {"entries": [_step(each) for each in plan]}
+            case OtherPlan(type=kind):
+                raise PlanError(f"a plan of kind {kind!r} can only come over the wire: set entries or a text")
             case _:
-                raise PlanError(f"a plan of kind {plan.type!r} can only come over the wire: set entries or a text")
+                body = {"entries": _listed(plan)}
         words = {"plan_id": plan_id, "summary": summary, "parent": parent, "expected_revision": expected_revision}
         return self._act(SET_PLAN, {**body, **_given(words), "replace": True})
 
@@ -79,26 +77,25 @@ class Authoring(ABC):
         plan_id: str | None = None,
         *,
         steps: Mapping[str, str] | None = None,
-        add: Iterable[NewStep] | str | None = None,
+        add: Iterable[NewStep] | NewStep | None = None,
         reword: Mapping[str, str] | None = None,
         priority: Mapping[str, str] | None = None,
         move: Mapping[str, str] | None = None,
-        remove: Iterable[str] | None = None,
+        remove: Iterable[str] | str | None = None,
         answers: Mapping[str, str] | None = None,
         note: str | None = None,
         expected_revision: int | None = None,
     ) -> PlanRecord:
         """Change steps of a plan, all as given or none: statuses by step id, new steps, texts, priorities, places
         (`move={"s3": "s1"}` puts s3 behind s1), steps to remove; answer remarks; add a note."""
-        new = [add] if isinstance(add, str) else add
         words = {
             "plan_id": plan_id,
             "steps": _plain(steps),
-            "add": [_step(each) for each in new] if new is not None else None,
+            "add": _listed(add),
             "reword": _plain(reword),
             "priority": _plain(priority),
             "move": _plain(move),
-            "remove": list(remove) if remove is not None else None,
+            "remove": _listed(remove),
             "answers": _plain(answers),
             "note": note,
             "expected_revision": expected_revision,
@@ -116,9 +113,12 @@ class Authoring(ABC):
     def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
         """Make a plan of a markdown file that planwire follows: its checkboxes are the steps, as they are at any time.
         The file must lie in the session's folders."""
-        place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
+        try:
+            place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
+        except ValueError as error:
+            raise PlanError(f"{path} can't be a plan file: {error}") from None
         read_plan_file(str(place), self.plan_folders)
-        return self._write_plan(PlanSet(FilePlan(plan_id or self.plan_id, place.as_uri()), summary))
+        return self._act(SET_PLAN, _given({"plan_id": plan_id, "summary": summary, "replace": True}), place.as_uri())
 
     @property
     @abstractmethod
@@ -158,19 +158,12 @@ class Authoring(ABC):
         if before != mode:
             self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
 
-    def _act(self, tool: str, arguments: Fields) -> PlanRecord:
+    def _act(self, tool: str, arguments: Fields, uri: str = "") -> PlanRecord:
         """Do what a call of a tool does, and return the plan after it. Errors are raised."""
         with self._view.lock:
             self._settle()
-            self._calls.act(tool, arguments)
+            self._calls.act(tool, arguments, uri)
             return self._view.state.plans[arguments.get("plan_id") or self.plan_id]
-
-    def _write_plan(self, event: PlanSet) -> PlanRecord:
-        """Write a whole plan, and return it."""
-        with self._view.lock:
-            self._settle()
-            self._view.write(lambda _: [self._child.own(event) if self._child else event])
-            return self._view.state.plans[event.plan.id]
 
 
 def _given(words: Fields) -> Fields:
@@ -178,10 +171,18 @@ def _given(words: Fields) -> Fields:
 
 
 def _plain(mapping: Mapping[str, str] | None) -> dict[str, str] | None:
-    return None if mapping is None else dict(mapping)
+    """A mapping as JSON has it. What is none goes on as it is: the tool says what is wrong with it."""
+    return dict(mapping) if isinstance(mapping, Mapping) else mapping
+
+
+def _listed(steps: Any) -> Any:
+    """Steps as a list as JSON has it, a single one too."""
+    if isinstance(steps, str | Entry | Mapping):
+        return [_step(steps)]
+    return [_step(each) for each in steps] if isinstance(steps, Iterable) else steps
 
 
 def _step(step: NewStep) -> Any:
     if isinstance(step, Entry):
         return {key: word for key, word in asdict(step).items() if key in ("content", "priority", "status") and word}
-    return step if isinstance(step, str) else dict(step)
+    return dict(step) if isinstance(step, Mapping) else step
