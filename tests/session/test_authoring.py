@@ -107,6 +107,24 @@ def test_a_file_plan_is_followed_and_known_by_its_steps(tmp_path: Path, journal:
     assert plans.call("get_plan")["plan"]["progress"] == "2 of 2 done"
     with pytest.raises(PlanwireError):
         plans.file(tmp_path / "missing.md", plan_id="other")
+    path.unlink()
+    assert "can't be read" in plans.call("get_plan")["plan"]["problem"]
+
+
+def test_a_file_plan_keeps_to_the_rules_of_every_plan(tmp_path: Path, journal: Journal) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("- [ ] read\n")
+    plans = BlockingPlanSession(journal, "s", folders=tmp_path)
+    plans.set(["the work"])
+    with pytest.raises(ToolError, match="not yours"):
+        plans.child("s1", folders=tmp_path).file(path, plan_id="main")
+    with pytest.raises(ToolError, match="the summary has"):
+        plans.file(path, summary="x" * 20_000)
+    with pytest.raises(ToolError, match="the plan_id has"):
+        plans.file(path, plan_id="x" * 2_000)
+    with pytest.raises(PlanwireError, match="another machine"):
+        plans.file("file://elsewhere/plan.md")
+    assert plans.file(path).revision == plans.file(path).revision, "the same once more changes nothing"
 
 
 def test_what_a_model_would_read_as_an_error_an_author_gets_as_an_exception(plans: BlockingPlanSession) -> None:
@@ -117,6 +135,21 @@ def test_what_a_model_would_read_as_an_error_an_author_gets_as_an_exception(plan
         plans.change(steps={"s1": "dancing"})
     with pytest.raises(PlanwireError, match="s9"):
         plans.change(remove=["s9"])
+    wrong: Any
+    for wrong in (3, [["s1", "completed"]], "s1"):
+        with pytest.raises(ToolError, match="names no step"):
+            plans.change(steps=wrong)
+    for wrong in (3, [3], [None]):
+        with pytest.raises(ToolError):
+            plans.set(wrong)
+        with pytest.raises(ToolError):
+            plans.change(add=wrong)
+
+
+def test_a_single_step_may_stand_for_a_list_of_one(plans: BlockingPlanSession) -> None:
+    plans.set({"content": "read"})
+    plans.change(add={"content": "write", "priority": "high"})
+    assert [each.content for each in plans.change(add="[1] test", remove="s1").state.steps] == ["write", "[1] test"]
 
 
 # Notes

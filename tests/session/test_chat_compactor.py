@@ -153,3 +153,16 @@ def test_a_summary_is_not_asked_for_twice_if_another_compaction_was_faster(
 
 def made_of(plans: BlockingPlanSession) -> int:
     return sum(len(json.dumps(each)) // 4 for each in plans.context())
+
+
+def test_a_budget_is_met_by_the_very_context_that_anthropic_gets_with_its_breakpoints(journal: Journal) -> None:
+    plans = BlockingPlanSession(journal, "a", format="anthropic")
+    plans.set(["one", "two"])
+    plans.add(*({"role": "user", "content": f"{number} words"} for number in range(40)))
+
+    def size(message: Any) -> int:
+        return len(json.dumps(message))
+
+    for budget in range(1_500, 900, -30):
+        assert plans.compact(budget, tail=0, count=size).over_by == 0
+        assert sum(map(size, plans.context())) <= budget

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import Struct
 
+from planwire.chat.anthropic_blocks import with_breakpoint
 from planwire.chat.belonging import belonging, is_pinned
 from planwire.chat.calls import CallRef, still_open
 from planwire.chat.formats import Format
@@ -245,4 +246,6 @@ class CompactedChat:
 
 
 def _sent(message: Stored, form: Format) -> Fields:
-    return sent(message, form) or {}
+    """A message as the provider gets it at most: any plan may be one of the first, which have breakpoints."""
+    fields = sent(message, form) or {}
+    return with_breakpoint(fields) if fields and form.has_breakpoints and isinstance(message, PlanMessage) else fields

@@ -13,10 +13,9 @@ from msgspec.structs import asdict
 from planwire.chat.roles import MODE_SWITCH
 from planwire.chat.subkinds import event_message
 from planwire.errors import BadMessage, PlanError
-from planwire.model.events import MessagePinned, PlanSet
+from planwire.model.events import MessagePinned
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.records import PlanRecord
-from planwire.session.child_plan import ChildPlan
 from planwire.session.live_history import LiveHistory
 from planwire.session.options import SessionOptions
 from planwire.session.tool_calls import ToolCalls
@@ -36,7 +35,6 @@ class Authoring(ABC):
 
     _view: LiveHistory
     _calls: ToolCalls
-    _child: ChildPlan | None
     _options: SessionOptions
 
     @abstractmethod
@@ -61,7 +59,7 @@ class Authoring(ABC):
             case FilePlan(uri=uri):
                 return self.file(uri, plan_id=plan_id or plan.id, summary=summary)
             case ItemsPlan(entries=entries):
-                body: Fields = {"entries": [_step(each) for each in entries]}
+                body: Fields = {"entries": _listed(entries)}
                 plan_id = plan_id or plan.id
             case MarkdownPlan(content=content):
                 body, plan_id = {"content": content}, plan_id or plan.id
@@ -69,10 +67,8 @@ class Authoring(ABC):
                 body = {"content": plan}
             case OtherPlan(type=kind):
                 raise PlanError(f"a plan of kind {kind!r} can only come over the wire: set entries or a text")
-            case Iterable() if not isinstance(plan, Mapping | bytes):
-                body = {"entries": [_step(each) for each in plan]}
             case _:
-                raise PlanError(f"a plan is a text, a list of steps or a plan as a value, and this is a {_kind(plan)}")
+                body = {"entries": _listed(plan)}
         words = {"plan_id": plan_id, "summary": summary, "parent": parent, "expected_revision": expected_revision}
         return self._act(SET_PLAN, {**body, **_given(words), "replace": True})
 
@@ -81,26 +77,25 @@ class Authoring(ABC):
         plan_id: str | None = None,
         *,
         steps: Mapping[str, str] | None = None,
-        add: Iterable[NewStep] | str | None = None,
+        add: Iterable[NewStep] | NewStep | None = None,
         reword: Mapping[str, str] | None = None,
         priority: Mapping[str, str] | None = None,
         move: Mapping[str, str] | None = None,
-        remove: Iterable[str] | None = None,
+        remove: Iterable[str] | str | None = None,
         answers: Mapping[str, str] | None = None,
         note: str | None = None,
         expected_revision: int | None = None,
     ) -> PlanRecord:
         """Change steps of a plan, all as given or none: statuses by step id, new steps, texts, priorities, places
         (`move={"s3": "s1"}` puts s3 behind s1), steps to remove; answer remarks; add a note."""
-        new = [add] if isinstance(add, str) else add
         words = {
             "plan_id": plan_id,
             "steps": _plain(steps),
-            "add": [_step(each) for each in new] if new is not None else None,
+            "add": _listed(add),
             "reword": _plain(reword),
             "priority": _plain(priority),
             "move": _plain(move),
-            "remove": [remove] if isinstance(remove, str) else list(remove) if remove is not None else None,
+            "remove": _listed(remove),
             "answers": _plain(answers),
             "note": note,
             "expected_revision": expected_revision,
@@ -119,9 +114,12 @@ class Authoring(ABC):
     def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
         """Make a plan of a markdown file that planwire follows: its checkboxes are the steps, as they are at any time.
         The file must lie in the session's folders."""
-        place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
+        try:
+            place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
+        except ValueError as error:
+            raise PlanError(f"{path} can't be a plan file: {error}") from None
         read_plan_file(str(place), self.plan_folders)
-        return self._write_plan(PlanSet(FilePlan(plan_id or self.plan_id, place.as_uri()), summary))
+        return self._act(SET_PLAN, _given({"plan_id": plan_id, "summary": summary, "replace": True}), place.as_uri())
 
     @property
     @abstractmethod
@@ -163,19 +161,12 @@ class Authoring(ABC):
         if before != mode:
             self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
 
-    def _act(self, tool: str, arguments: Fields) -> PlanRecord:
+    def _act(self, tool: str, arguments: Fields, uri: str = "") -> PlanRecord:
         """Do what a call of a tool does, and return the plan after it. Errors are raised."""
         with self._view.lock:
             self._settle()
-            self._calls.act(tool, arguments)
+            self._calls.act(tool, arguments, uri)
             return self._view.state.plans[arguments.get("plan_id") or self.plan_id]
-
-    def _write_plan(self, event: PlanSet) -> PlanRecord:
-        """Write a whole plan, and return it."""
-        with self._view.lock:
-            self._settle()
-            self._view.write(lambda _: [self._child.own(event) if self._child else event])
-            return self._view.state.plans[event.plan.id]
 
 
 def _given(words: Fields) -> Fields:
@@ -185,6 +176,13 @@ def _given(words: Fields) -> Fields:
 def _plain(mapping: Mapping[str, str] | None) -> Any:
     """A map as JSON has it. Anything else is left to the rules of the tools, which say what is wrong with it."""
     return dict(mapping) if isinstance(mapping, Mapping) else mapping
+
+
+def _listed(steps: Any) -> Any:
+    """Steps as a list as JSON has it, a single one too."""
+    if isinstance(steps, str | Entry | Mapping):
+        return [_step(steps)]
+    return [_step(each) for each in steps] if isinstance(steps, Iterable) else steps
 
 
 def _step(step: NewStep) -> Any:

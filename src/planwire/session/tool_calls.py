@@ -88,11 +88,13 @@ class ToolCalls:
         with self._view.lock:
             self._thought = text
 
-    def act(self, name: str, arguments: Any) -> None:
-        """Do what a call does, without an answer. Errors are raised."""
-        self._run(name, decoded(arguments), self._view.seq, None)
+    def act(self, name: str, arguments: Any, uri: str = "") -> None:
+        """Do what a call does, without an answer. Errors are raised. `uri` is the plan file that a plan is to be."""
+        self._run(name, decoded(arguments), self._view.seq, None, uri)
 
-    def _run(self, name: str, arguments: Any, since: int, call_id: str | None) -> tuple[Answer, SessionState]:
+    def _run(
+        self, name: str, arguments: Any, since: int, call_id: str | None, uri: str = ""
+    ) -> tuple[Answer, SessionState]:
         """The answer to a call, and the state before it."""
         arguments = self._with_file(arguments) if name == SET_PLAN else arguments
         before = self._view.state
@@ -106,7 +108,7 @@ class ToolCalls:
             before, knows, reader = state, self._known.has_read, self._view.reader
             main = self._child.plan_id if self._child else MAIN
             call = prepare_call(
-                state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, **options
+                state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, uri=uri, **options
             )
             if self._child and name != GET_PLAN:
                 self._child.check(state, call.plan_id, name)

@@ -17,7 +17,7 @@ from planwire.model.children import is_within, parent_step
 from planwire.model.events import Event, PlanChanged, PlanRemoved, PlanSet, RemarkAnswered, ReviewAsked, StepRef
 from planwire.model.file_texts import ReadFile, address_of, no_files
 from planwire.model.fold import check_revision
-from planwire.model.plan import DELTA_CAP, MAIN, REMARK_CAP, ItemsPlan, MarkdownPlan, Plan, PlanId
+from planwire.model.plan import DELTA_CAP, MAIN, REMARK_CAP, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.readers import LEAD
 from planwire.model.records import PlanRecord, SessionState
 from planwire.tools.arguments import GetPlan, RemovePlan, SetPlan, UpdatePlan, read_arguments
@@ -66,10 +66,11 @@ def prepare_call(
     knows: Knows = knows_all,
     main: str = MAIN,
     reader: str = LEAD,
+    uri: str = "",
 ) -> Call:
     """Check a call against the state. Raises a `ToolError` that a model can act on. `read` gives the texts of plan
     files, `knows` says which plans the caller has read, `main` is the plan that a call means which names none, and
-    `reader` the one whose model calls."""
+    `reader` the one whose model calls. `uri` is the plan file that an author sets, which no model can."""
     if tool not in TOOL_NAMES:
         raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
     plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or main
@@ -77,7 +78,7 @@ def prepare_call(
         if tool == GET_PLAN:
             return _prepare_get(state, plan_id, read_arguments(arguments, GetPlan), reader)
         if tool == SET_PLAN:
-            return _prepare_set(state, plan_id, read_arguments(arguments, SetPlan), oversize, mode, knows, main)
+            return _prepare_set(state, plan_id, read_arguments(arguments, SetPlan), oversize, mode, knows, main, uri)
         if tool == REMOVE_PLAN:
             return _prepare_remove(state, plan_id, read_arguments(arguments, RemovePlan))
         return _prepare_update(state, plan_id, read_arguments(arguments, UpdatePlan), oversize)
@@ -139,17 +140,17 @@ def _prepare_get(state: SessionState, plan_id: str, arguments: GetPlan, reader: 
 
 
 def _prepare_set(
-    state: SessionState, plan_id: str, arguments: SetPlan, oversize: str, mode: str, knows: Knows, main: str
+    state: SessionState, plan_id: str, arguments: SetPlan, oversize: str, mode: str, knows: Knows, main: str, uri: str
 ) -> Call:
     check_revision(state, plan_id, arguments.expected_revision)
     entries = arguments.steps()
-    if (arguments.content is None) == (entries is None):
+    if not uri and (arguments.content is None) == (entries is None):
         problem = "a plan is either entries or content (or a path)"
         hint = "give exactly one of entries, content and path"
         raise ToolError("invalid_arguments", problem, hint, example("entries"))
     check_size(len(plan_id.encode()), ID_CAP, "the plan_id")
     check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
-    plan, cut = _plan(plan_id, entries, arguments.content, oversize)
+    plan, cut = (FilePlan(plan_id, uri), None) if uri else _plan(plan_id, entries, arguments.content, oversize)
     record = state.plans.get(plan_id)
     if record and not record.removed and record.state.plan == plan and arguments.summary is None:
         return Call(SET_PLAN, plan_id)

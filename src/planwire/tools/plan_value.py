@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from planwire.model.children import children_of, is_finished
 from planwire.model.events import StepRef
-from planwire.model.file_texts import ReadFile, no_files, state_with_text
+from planwire.model.file_texts import ReadFile, address_of, no_files, state_with_text
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import MEDIUM, Fields, Plan, PlanId
 from planwire.model.records import PlanRecord, Review, SessionState
@@ -21,6 +21,10 @@ __all__ = ["Piece", "plan_head", "plan_pieces"]
 _NEXT: Final = 3
 #: Characters of a name in the head of a plan. Those that models choose are shorter.
 _NAME: Final = 512
+_UNREAD: Final = (
+    "the file can't be read, so its steps are not known: it is gone, or no .md file of UTF-8 text, or larger than a "
+    "plan may be, or outside the folders of this session"
+)
 
 
 class Piece(NamedTuple):
@@ -37,15 +41,17 @@ def plan_head(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) -
     record = _record(state, plan_id)
     if record is None:
         return None
-    progress = state_with_text(record.state, read).progress
+    shown = state_with_text(record.state, read)
     value: Fields = {
         "plan_id": plan_id and shortened(plan_id, _NAME),
         "version": record.version,
         "revision": record.revision,
         "by": shortened(record.by, _NAME),
-        "progress": str(progress),
+        "progress": str(shown.progress),
         "deltas": len(record.deltas),
     }
+    if address_of(shown.plan):
+        value["problem"] = _UNREAD
     if record.ended:
         value["ended"] = record.ended
     if record.review:
