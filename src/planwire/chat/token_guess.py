@@ -2,7 +2,8 @@
 
 Tokenizers first cut a text into words, numbers and signs. A common word is one token, a number one for three digits,
 and whatever looks random, such as a hash, falls into pieces of one or two characters. So what matters is how often the
-kind of character changes: that is counted here on the bytes of the message as JSON, in a few passes without a loop.
+kind of character changes: that is counted here on the bytes of the message as JSON, without the escapes of quotation
+marks and line breaks, in a few passes without a loop.
 """
 
 from typing import Final
@@ -30,7 +31,7 @@ _KINDS: Final = b"".join(_KIND.get(byte, b"." if byte < 128 else b"x") for byte 
 
 def about_tokens(message: Fields) -> int:
     """About how many tokens a message takes."""
-    kinds = msgspec.json.encode(message).translate(_KINDS)
+    kinds = msgspec.json.encode(message).replace(b'\\"', b'"').replace(b"\\n", b"\n").translate(_KINDS)
     count = kinds.count
     words, letters = count(b" a") + count(b".a") + count(b"0a"), count(b"a")
     if capitals := count(b"A"):
