@@ -203,9 +203,10 @@ def test_a_task_that_is_cancelled_while_its_session_opens_keeps_nothing_open() -
                 await asyncio.gather(task, return_exceptions=True)
             async with plans.session("alice"):
                 pass
-            async with plans.session("bob"):
-                pass
-            assert len(plans) == 0
+            async with asyncio.timeout(20):  # those of cancelled tasks come back a little later
+                while len(plans):
+                    async with plans.session("bob"):
+                        pass
 
     asyncio.run(main())
 

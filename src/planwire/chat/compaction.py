@@ -48,7 +48,7 @@ Summarise: TypeAlias = Callable[[Sequence[Fields]], str]
 #: A compaction that asks for summaries.
 Compacting: TypeAlias = Generator[Sequence[Fields], str, "Compaction"]
 
-TAIL: Final = 20
+TAIL: Final = 8
 
 
 class Compaction(Struct, frozen=True):
