@@ -174,8 +174,9 @@ class Life:
                 telling = each.told or each.offered
                 in_answer = telling is not None and telling.way == TOOL and (telling.request, each.id) in answered
                 is_own = state.plans[each.plan_id].reader == self.plans.reader  # and not that of a child that may go on
-                assert held[each.id] + in_answer >= is_own, f"{each.id} is lost"
-                assert not fresh or held[each.id] + in_answer == 1, f"{each.id} is told {held[each.id]} times"
+                times = held[each.id] + in_answer
+                assert times >= is_own, f"{each.id} is lost"
+                assert not fresh or times <= 1, f"{each.id} is told {times} times"
             elif fresh and not ended_by_telling(each, state):
                 assert held[each.id] == 0, f"{each.id} has ended"
                 is_shown = each.told is not None and (each.told.request, each.id) in answered
