@@ -44,15 +44,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
 
 #: Few ids, so that events meet.

@@ -17,15 +17,7 @@ from planwire.model.events import (
 from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT, PlanRecord, Remark, SessionState
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.unheard import news
 
 #: Changes that leave the wording of the list, and those that do not.

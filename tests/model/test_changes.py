@@ -11,15 +11,7 @@ from planwire.errors import PlanError, UneditableText, UnknownStep, UnmarkableSt
 from planwire.model.changes import apply_changes, effective_changes
 from planwire.model.markdown import parse
 from planwire.model.statuses import STATUSES
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 
 LIST = ItemsPlan(
     "p", (Entry("a", "high", "pending", {"m": 1}), Entry("b", "low", "pending"), Entry("c", None, "pending"))

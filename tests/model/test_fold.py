@@ -36,15 +36,7 @@ from planwire.model.events import (
 from planwire.model.events import Told as TellingEvent
 from planwire.model.fold import check_revision, fold_all
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.verdicts import MOST_REVIEWS
 
 USER = "user"

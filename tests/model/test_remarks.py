@@ -32,15 +32,7 @@ from planwire.model.remarks import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from tests.model.lives import LIST, REWORDINGS, STATUS_ALONE, Life, on_plan, on_step, request, selection, suggestion
 
 # -- a comment on a step

@@ -37,15 +37,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import SessionState
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.unheard import Words
 from planwire.readmodel.as_json import SessionValue, session_json
 from planwire.readmodel.as_markdown import session_markdown

@@ -2,17 +2,7 @@
 
 from typing import Any
 
-from planwire.model.events import (
-    ACP,
-    SUGGESTION,
-    Choice,
-    Event,
-    PlanChanged,
-    PlanSet,
-    Recorded,
-    RemarkClosed,
-    Remarked,
-)
+from planwire.model.events import ACP, SUGGESTION, Choice, Event, PlanChanged, PlanSet, Recorded, RemarkClosed, Remarked
 from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.records import AGENT, PlanRecord, SessionState

@@ -26,15 +26,7 @@ from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Pl
 from planwire.model.records import AGENT
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.statuses import STATUSES, canonical
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import Step, track
 from planwire.model.text import unwrapped
 from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early

@@ -8,15 +8,7 @@ from planwire.errors import NothingChanges, StaleRevision, UnknownStep
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, Comment, PlanSet
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.records import AGENT
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from tests.steering.acting import NESTED, Session, a_list
 
 STEPS = a_list("read", "write", "test")

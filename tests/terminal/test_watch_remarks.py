@@ -3,16 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from planwire.model.events import (
-    ACP,
-    CHANGES_REQUESTED,
-    Comment,
-    PlanSet,
-    RemarkAnswered,
-    Remarked,
-    ReviewAsked,
-    Told,
-)
+from planwire.model.events import ACP, CHANGES_REQUESTED, Comment, PlanSet, RemarkAnswered, Remarked, ReviewAsked, Told
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
 from planwire.model.step_changes import RewordStep

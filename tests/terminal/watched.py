@@ -11,12 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from planwire.journal import open_journal
-from planwire.model.events import (
-    ACP,
-    Comment,
-    PlanSet,
-    SessionOpened,
-)
+from planwire.model.events import ACP, Comment, PlanSet, SessionOpened
 from planwire.model.plan import ItemsPlan, PlanId
 from planwire.model.records import PlanRecord
 from planwire.readmodel.overview import Overview

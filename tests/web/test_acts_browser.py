@@ -18,15 +18,7 @@ from planwire.model.events import (
     RemarkReopened,
 )
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VIA
 from tests.web.browsing import photograph

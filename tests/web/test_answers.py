@@ -6,15 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from planwire.journal import Terms
-from planwire.model.events import (
-    APPROVED,
-    CHANGES_REQUESTED,
-    Choice,
-    PlanReviewed,
-    ReviewAsked,
-    SessionOpened,
-    Told,
-)
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, Choice, PlanReviewed, ReviewAsked, SessionOpened, Told
 from planwire.model.records import ANSWER
 from tests.waiting import until
 from tests.web.board import items

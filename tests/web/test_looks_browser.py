@@ -6,16 +6,7 @@ from time import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from planwire.model.events import (
-    ACP,
-    COMMENT,
-    PlanChanged,
-    PlanSet,
-    Remarked,
-    ReviewAsked,
-    SessionOpened,
-    TurnEnded,
-)
+from planwire.model.events import ACP, COMMENT, PlanChanged, PlanSet, Remarked, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep, SetStatus
 from tests.web.board import Running, items, markdown

@@ -15,15 +15,7 @@ from planwire.errors import PlanError, UnknownStep
 from planwire.model import markdown, task_edits
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import canonical
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step, restate
 
 __all__ = ["apply_changes", "effective_changes", "last_outermost", "mark", "place_of"]

@@ -10,16 +10,7 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.model.carried import Carried, carried_change, carried_plan
 from planwire.model.changes import apply_changes
-from planwire.model.events import (
-    ACP,
-    SUGGESTION,
-    PlanChanged,
-    PlanRemoved,
-    PlanReopened,
-    PlanSet,
-    Recorded,
-    Remarked,
-)
+from planwire.model.events import ACP, SUGGESTION, PlanChanged, PlanRemoved, PlanReopened, PlanSet, Recorded, Remarked
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import made_name
 from planwire.model.plan import NOTES_CAP

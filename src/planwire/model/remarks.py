@@ -20,15 +20,7 @@ from msgspec.structs import replace
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, Recorded, Remarked
 from planwire.model.records import AGENT, Closing, PlanRecord, Remark, RemarkAnswer, Telling
 from planwire.model.statuses import canonical
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
 from planwire.model.wording import wording
 

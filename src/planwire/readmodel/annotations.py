@@ -12,15 +12,7 @@ from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.statuses import spoken
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
 from planwire.readmodel.history import suggestion_words
 from planwire.steering.delivery import delivered

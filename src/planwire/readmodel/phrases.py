@@ -6,15 +6,7 @@ from typing import Final, assert_never
 from msgspec import Struct
 
 from planwire.model.statuses import STATUSES, status_of
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState
 from planwire.steering.words import change_sentence, step_of
 

@@ -23,15 +23,7 @@ from planwire.model.records import Remark
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN, superseded
 from planwire.model.sizes import plan_bytes
 from planwire.model.statuses import STATUSES, after_tick, canonical, folded_status
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.text import unwrapped
 from planwire.steering.moves import way_before, ways_to_move
 from planwire.steering.overlay import Overlay

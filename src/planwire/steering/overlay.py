@@ -14,15 +14,7 @@ from planwire.model.kinds import prose_of
 from planwire.model.markdown import parse
 from planwire.model.records import Remark
 from planwire.model.statuses import canonical
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
 
 __all__ = ["Overlay"]

@@ -23,15 +23,7 @@ from planwire.model.changes import apply_changes
 from planwire.model.kinds import kind_of
 from planwire.model.plan import MEDIUM, PRIORITIES
 from planwire.model.statuses import BOXES, canonical
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
 from planwire.steering.words import step_of

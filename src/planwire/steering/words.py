@@ -5,15 +5,7 @@ from typing import Final, assert_never
 
 from planwire.model.plan import Plan
 from planwire.model.statuses import spoken
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED, plan_title

@@ -15,15 +15,7 @@ from planwire.errors import ToolError
 from planwire.model.plan import MEDIUM, PRIORITIES, Entry
 from planwire.model.priorities import folded_priority
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, folded_status, folded_word
-from planwire.model.step_changes import (
-    AddStep,
-    MoveStep,
-    RemoveStep,
-    RewordStep,
-    SetPriority,
-    SetStatus,
-    StepChange,
-)
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.tools.examples import example
 from planwire.tools.json_arguments import inner_json
 
