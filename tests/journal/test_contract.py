@@ -28,12 +28,6 @@ PATIENCE = 30.0
 NO_TEXT = "\ud800"
 
 
-@pytest.fixture(params=ENGINES)
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    with ENGINES[request.param](tmp_path) as opened:
-        yield opened
-
-
 def said(*words: str, at: int = 1_000, by: str = "agent") -> list[Stamped]:
     """Events that can be told apart."""
     return [Stamped(at, by, TurnEnded(word)) for word in words]

@@ -19,11 +19,6 @@ from tests.journal.test_contract import heard, said, words
 PAGE = 4096
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
-
-
 def write_journal(path: Path) -> list[Recorded]:
     """A journal of several pages, at rest: no log beside it."""
     with open_journal(path) as journal:

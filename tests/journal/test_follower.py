@@ -1,7 +1,6 @@
 """One thread a journal, however many follow it."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,15 +9,9 @@ from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, Ne
 from planwire.journal import Followed, Journal, follower, follower_of, open_journal
 from planwire.journal.sqlite import SqliteJournal
 from planwire.journal.sqlite_file import MIGRATIONS
-from tests.journal.test_contract import ENGINES, said, words
+from tests.journal.test_contract import said, words
 from tests.journal.test_damage import change
 from tests.waiting import until
-
-
-@pytest.fixture(params=ENGINES)
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    with ENGINES[request.param](tmp_path) as opened:
-        yield opened
 
 
 class Listener:

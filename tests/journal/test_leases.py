@@ -17,11 +17,6 @@ from tests.journal.test_sqlite import program, run
 from tests.test_platforms import elsewhere
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
-
-
 def lock_files(path: Path) -> list[Path]:
     folder = Path(f"{path}-leases")
     return sorted(folder.iterdir()) if folder.exists() else []

@@ -4,7 +4,6 @@ import shutil
 import signal
 import sqlite3
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -14,23 +13,12 @@ import pytest
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import Journal, Once, open_journal
 from planwire.journal.sqlite import SqliteJournal
-from tests.journal.test_contract import ENGINES, NO_TEXT, PATIENCE, said, words
+from tests.journal.test_contract import NO_TEXT, PATIENCE, said, words
 from tests.journal.test_released import RELEASED, rows
 from tests.journal.test_sqlite import is_sound, program, traces
 from tests.waiting import until
 
 KEY = Once("a page", 1)
-
-
-@pytest.fixture(params=ENGINES)
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    with ENGINES[request.param](tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
 
 
 # Every engine

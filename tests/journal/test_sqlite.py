@@ -36,11 +36,6 @@ def said(*words):
 """
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
-
-
 @contextmanager
 def program(code: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
     """Another process with a journal of its own on the same file."""

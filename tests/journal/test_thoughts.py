@@ -6,7 +6,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -19,20 +18,8 @@ from planwire.journal import Journal, Stamped, Thought, load_state, open_journal
 from planwire.journal.engines import thoughts_path
 from planwire.journal.thoughts import SESSION_CAP, THOUGHT_CAP, carry_over, is_genuine, keep_all, kept_why, think
 from planwire.model.events import PlanSet
-from tests.journal.test_contract import ENGINES
 
 SECRET = "the old parser is slow"
-
-
-@pytest.fixture(params=ENGINES)
-def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]:
-    with ENGINES[request.param](tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "journal.db"
 
 
 def beside(path: Path) -> Path:
