@@ -3,7 +3,7 @@
 A line that the policy has no reason to change leaves byte for byte. Lines come and go with their line feeds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,10 +22,10 @@ from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Meet, Record, SessionMemory, ToAgent, ToClient
-from planwire.relay.agents import ways_of
+from planwire.relay.agents import AgentRow, ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
-from planwire.relay.capabilities import Capabilities, name_in, offer
+from planwire.relay.capabilities import Capabilities, agent_info, name_in, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
 from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
 from planwire.relay.fast_lists import KnownPrefixes
@@ -47,7 +47,7 @@ class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
     `server` has the plan tools, if the agent gets them; `read_file` gives the text of a plan file by its URI and the
     folder of its session, or None. Without `steers`, nothing that people do elsewhere reaches the agent but with the
-    client's own prompts."""
+    client's own prompts. `learned` are rows of agents that win over planwire's own."""
 
     def __init__(
         self,
@@ -58,6 +58,7 @@ class Policy:
         steers: bool = True,
         server: ToolServer | None = None,
         read_file: Callable[[str, str | None], str | None] = lambda _uri, _folder: None,
+        learned: Sequence[AgentRow] = (),
     ) -> None:
         self._agent = self._command = command
         self._client: str | None = None
@@ -76,6 +77,7 @@ class Policy:
         self._prefixes = KnownPrefixes()
         self._tools = Tools(server, new_word)
         self._read_file = read_file
+        self._learned = learned
 
     def learn(self, session: str, memory: SessionMemory) -> None:
         """Take in what the journal holds of a session, at first and whenever another writer changed it."""
@@ -341,13 +343,12 @@ class Policy:
 
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
-        self._prompting.ways = ways_of(result)
+        self._prompting.ways = ways_of(self._command, result, self._learned)
         self._agreed = Agreement(capabilities, self._agreed.questions)
         self._translator = Translator(capabilities.dialect, self._file_text)
         self._prefixes = KnownPrefixes()
         self._client = name_in(request.get("clientInfo") or request.get("info"))
-        if isinstance(result, dict):
-            self._agent = name_in(result.get("agentInfo") or result.get("info")) or self._command
+        self._agent = name_in(agent_info(result)) or self._command
 
     def _opened(self, session_id: object, params: Fields, key: str | None = None) -> Iterator[Action]:
         if isinstance(session_id, str):

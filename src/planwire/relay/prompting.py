@@ -20,7 +20,7 @@ from planwire.model.plan import Fields
 from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, HoldBack, Record, Warn
-from planwire.relay.agents import Ways
+from planwire.relay.agents import AgentRow
 from planwire.relay.aloud import said_aloud
 from planwire.relay.answering import Answering
 from planwire.relay.envelope import FromAgent, text_of
@@ -60,7 +60,7 @@ class Prompting:
         *,
         is_on: bool,
     ) -> None:
-        self.ways = Ways()
+        self.ways = AgentRow(agent="", names=())
         self._outbox = outbox
         self._answering = answering
         self._block = block
