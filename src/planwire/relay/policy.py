@@ -27,7 +27,17 @@ from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
 from planwire.relay.capabilities import Capabilities, agent_info, name_in, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
-from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
+from planwire.relay.envelope import (
+    WORDS_OF_SIGNS,
+    FromAgent,
+    first_text,
+    last_text,
+    peek_agent,
+    peek_client,
+    text_of,
+    title_of,
+    update_of,
+)
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.outbox import Outbox
@@ -64,7 +74,7 @@ class Policy:
         self._client: str | None = None
         self._new_word = new_word
         self._context = context
-        self._agreed = Agreement(None, Questions(new_word))
+        self._agreed = Agreement(None, ways_of(command, None, learned), Questions(new_word))
         self._overheard = Overheard()
         self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
@@ -217,11 +227,12 @@ class Policy:
         if block is not None:
             try:
                 line = append_element(line, ("params", "prompt"), {"type": "text", "text": block.text})
-                message, told = session.tell(block, PROMPT)
+                message, told = session.tell(block, PROMPT, last_text(params.get("prompt")))
                 actions += (Record(session_id, event, BY_RELAY) for event in (message, told))
             except Unspliceable:
                 pass
         session.begin_turn(message_id)
+        session.signs.prompt(first, self._agreed.ways)
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
@@ -279,14 +290,14 @@ class Policy:
         if sort in SAYINGS:
             self._overheard.keep(line)
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
-        if handle is None:
-            return [ToClient(line)]
-        update = update_of(line)
+        has_sign = any(word in line for word in WORDS_OF_SIGNS)
+        update = update_of(line) if handle or has_sign else None
         if update is None:
             return [ToClient(line)]
         met = [*self._met(params.sessionId)]
         session = self._sessions[params.sessionId]
-        actions = [*met, *handle(line, update, session, self._agreed)]
+        heard = handle(line, update, session, self._agreed) if handle else [ToClient(line)]
+        actions = [*met, *heard, *session.hear_sign(update, self._agreed.ways)]
         self._go_on(session)
         return actions
 
@@ -343,8 +354,8 @@ class Policy:
 
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
-        self._prompting.ways = ways_of(self._command, result, self._learned)
-        self._agreed = Agreement(capabilities, self._agreed.questions)
+        ways = self._prompting.ways = ways_of(self._command, result, self._learned)
+        self._agreed = Agreement(capabilities, ways, self._agreed.questions)
         self._translator = Translator(capabilities.dialect, self._file_text)
         self._prefixes = KnownPrefixes()
         self._client = name_in(request.get("clientInfo") or request.get("info"))
@@ -366,7 +377,7 @@ class Policy:
             yield Record(session.id, session.context.take_back(asked.why, asked.told), BY_RELAY)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and was_last:  # in version 2 the answer only says that it has begun
-            yield Record(session.id, TurnEnded(session.end_turn(stop_reason)))
+            yield from session.end_turn(stop_reason)
 
     # -- both
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from planwire.model.events import Told, TurnEnded
+from planwire.model.events import Told
 from planwire.model.plan import Fields
 from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
@@ -240,7 +240,7 @@ class Prompting:
             actions.append(Record(session.id, session.context.take_back(STEERED, own.told), BY_RELAY))
         reason = "error" if failed else text_of(value, "stopReason")
         if reason and was_last:
-            actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
+            actions += session.end_turn(reason)
         return actions
 
 
