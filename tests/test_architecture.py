@@ -66,6 +66,7 @@ EFFECTFUL: Final = {
         "learned_agents",
         "recorder",
         "run",
+        "server_files",
         "traffic",
     },
     "session": {
