@@ -67,6 +67,7 @@ EFFECTFUL: Final = {
         "recorder",
         "run",
         "server_files",
+        "successor",
         "traffic",
     },
     "session": {
