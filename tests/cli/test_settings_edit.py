@@ -21,7 +21,10 @@ def settings_texts(draw: st.DrawFn, depth: int = 2) -> str:
     """An object as people write it: comments and spaces anywhere, and a comma behind the last member or none."""
     names = draw(st.lists(NAMES, unique=True, max_size=3))
     values = settings_texts(depth - 1) if depth else VALUES
-    gap = lambda: draw(GAPS)  # noqa: E731
+
+    def gap() -> str:
+        return draw(GAPS)
+
     members = [f"{gap()}{json.dumps(each)}{gap()}:{gap()}{draw(VALUES | values)}{gap()}" for each in names]
     comma = f",{gap()}" if members and draw(st.booleans()) else ""
     return f"{{{','.join(members)}{comma}{gap()}}}"

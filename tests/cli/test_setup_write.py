@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from planwire.cli import file_swap, main
+from planwire.cli import main
 from planwire.cli.editors import EDITORS, settings_path
 from planwire.cli.exit_codes import NOT_DONE, USAGE
 from planwire.cli.jsonc import read_settings
@@ -195,6 +195,7 @@ def test_a_file_that_changes_in_between_is_left_alone(
     assert setup("zed", "--file", file, "--write", "--", "a") == NOT_DONE
     assert "was changed by another program in the meantime" in capsys.readouterr().err
     assert file.read_text() == "{}"
+    assert names(file.parent) == ["settings.json"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -216,7 +217,7 @@ def test_a_write_that_fails_leaves_the_file_and_no_rubbish(file: Path, monkeypat
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(file_swap.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     assert setup("zed", "--file", file, "--write", "--yes", "--", "a") == USAGE
     assert file.read_text() == SETTINGS
     assert names(file.parent) == ["settings.json"]

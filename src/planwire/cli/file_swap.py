@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planwire.errors import InputError, Refused, reason
 
-__all__ = ["read_bytes", "swap_bytes"]
+__all__ = ["read_bytes", "refuse_if_changed", "swap_bytes"]
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -29,7 +29,7 @@ def swap_bytes(path: Path, before: bytes | None, after: bytes | None, *, like: P
     target = Path(os.path.realpath(path))
     try:
         if after is None:
-            _refuse_if_changed(target, before)
+            refuse_if_changed(target, before)
             target.unlink(missing_ok=True)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def swap_bytes(path: Path, before: bytes | None, after: bytes | None, *, like: P
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).chmod(_mode(target, like))
-            _refuse_if_changed(target, before)
+            refuse_if_changed(target, before)
             Path(name).replace(target)
         except BaseException:
             with suppress(OSError):
@@ -50,7 +50,8 @@ def swap_bytes(path: Path, before: bytes | None, after: bytes | None, *, like: P
         raise InputError(f"{path} can't be written: {reason(error)}. It is as it was") from None
 
 
-def _refuse_if_changed(path: Path, before: bytes | None) -> None:
+def refuse_if_changed(path: Path, before: bytes | None) -> None:
+    """Refuse to go on if the file holds something else by now: a program that saved it knows nothing of us."""
     if read_bytes(path) != before:
         raise Refused(f"{path} was changed by another program in the meantime, and is left alone: try again")
 

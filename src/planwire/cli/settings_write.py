@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from planwire.cli.agent_settings import Edit
 from planwire.cli.editors import SettingsFile
-from planwire.cli.file_swap import read_bytes, swap_bytes
+from planwire.cli.file_swap import read_bytes, refuse_if_changed, swap_bytes
 from planwire.cli.input_output import agreed, write_text
 from planwire.cli.jsonc import BadSettings
 from planwire.errors import InputError, Refused
@@ -60,6 +60,7 @@ class FileChange(NamedTuple):
     def write(self) -> None:
         """Write the copies first: they are harmless if the file itself can't be written."""
         before, after = _copies(self.path)
+        refuse_if_changed(self.path, self.now)
         if not self.is_undo:
             swap_bytes(before, read_bytes(before), self.without_us, like=self.path)
             swap_bytes(after, read_bytes(after), self.new, like=self.path)
