@@ -26,7 +26,8 @@ def settings_texts(draw: st.DrawFn, depth: int = 2) -> str:
         return draw(GAPS)
 
     members = [f"{gap()}{json.dumps(each)}{gap()}:{gap()}{draw(VALUES | values)}{gap()}" for each in names]
-    comma = f",{gap()}" if members and draw(st.booleans()) else ""
+    has_comma = draw(st.booleans())
+    comma = f",{gap()}" if members and has_comma else ""
     return f"{{{','.join(members)}{comma}{gap()}}}"
 
 
