@@ -13,6 +13,7 @@ from planwire.acp.batches import UNREADABLE
 from planwire.acp.conversation import asks_for_replay, value_of
 from planwire.acp.messages import Reading
 from planwire.acp.read import read
+from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
 from planwire.journal.protocol import Terms
@@ -34,7 +35,6 @@ from planwire.relay.outbox import Outbox
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
-from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.translated import translated

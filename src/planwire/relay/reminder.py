@@ -12,6 +12,7 @@ from zlib import crc32
 
 from msgspec import structs
 
+from planwire.acp.splice import Unspliceable, replace_value
 from planwire.chat.markup import element
 from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.reminder import ELEMENT
@@ -22,7 +23,6 @@ from planwire.model.plan import BODY_CAP, MAIN, Fields, PlanId
 from planwire.model.records import SessionState
 from planwire.model.unheard import Words
 from planwire.relay.envelope import text_of
-from planwire.relay.splice import Unspliceable, replace_value
 
 __all__ = [
     "COMPACTED",

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from planwire.acp.messages import Removal, Update
+from planwire.acp.splice import Unspliceable, append_element, set_members
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
 from planwire.model.plan import Fields, PlanId
@@ -18,7 +19,6 @@ from planwire.model.records import PLANWIRE, SessionState
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
-from planwire.relay.splice import Unspliceable, append_element, set_members
 from planwire.relay.wire_session import WireSession
 from planwire.session.client_sync import KnownPlan, changed_plans
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.relay.splice import Unspliceable, append_element, replace_value, set_members
+from planwire.acp.splice import Unspliceable, append_element, replace_value, set_members
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=6),
