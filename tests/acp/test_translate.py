@@ -43,8 +43,8 @@ def test_lines_that_are_not_about_plans_stay_as_they_are(dialect: Dialect) -> No
         (plan(entry("a")), V1_RFD),
         (plan(entry("a")), V1_DRAFT),
         (items("p", entry("a"), key="id"), V1_RFD),
-        (items("p", entry("a"), key="id"), V1_DRAFT),
-        (items("p", entry("a")), V1_DRAFT),
+        (items("p", entry("a"), id="p"), V1_DRAFT),
+        (line({"sessionUpdate": "plan_removed", "id": "p", "planId": "p"}), V1_DRAFT),
         (items("p", entry("a", "cancelled", "_x")), V2),
         (removed("p"), V2),
         (text("p", "# Plan"), V2),
@@ -59,6 +59,58 @@ def test_the_key_of_the_id_is_spelled_as_the_client_reads_it() -> None:
     assert said(Translator(V1_RFD), items("p", entry("a")))[0]["plan"]["id"] == "p"
     assert said(Translator(V2), items("p", entry("a"), key="id"))[0]["plan"]["planId"] == "p"
     assert said(Translator(V1_DRAFT.spelling("planId")), removed("p", "id")) == [update_of(removed("p"))]
+
+
+SPLICED = [
+    # dialect, the member in an agent's line, the member that its client gets
+    (V1_DRAFT, b'"id" :  "p"', b'"planId":"p","id" :  "p"'),
+    (V1_DRAFT, b'"planId":"p"', b'"planId":"p","id":"p"'),
+    (V1_DRAFT, b'"\\u0069d":"\\u0070"', b'"planId":"\\u0070","\\u0069d":"\\u0070"'),
+    (V1_DRAFT, b'"planId":null , "id":"p"', b'"planId":"p" , "id":"p"'),
+    (V1_DRAFT, b'"id":"q", "planId":"p"', b'"id":"p", "planId":"p"'),
+    (V1_RFD, b'"planId":"p"', b'"id":"p"'),
+    (V2, b'"id": "p"', b'"planId":"p"'),
+    (V1_DRAFT.spelling("planId"), b'"id":"p"', b'"planId":"p"'),
+]
+
+
+@pytest.mark.parametrize(("dialect", "sent", "got"), SPLICED)
+def test_an_id_under_a_key_that_the_client_does_not_read_is_spelled_anew_and_no_other_byte_changes(
+    dialect: Dialect, sent: bytes, got: bytes
+) -> None:
+    """R11, R18: a reader that misses the key loses the whole update. Where two ids differ, `planId` counts."""
+    entries = b'"entries" : [ {"content":"\\u0061","priority":"low","status":"pending","n":1.50e0} ]'
+    for update in (
+        b'{"plan": {"type":"items", %b, ' + entries + b'}, "sessionUpdate":"plan_update", "_meta":{"id":1}}',
+        b'{"plan": {"type":"items", ' + entries + b' ,%b },"sessionUpdate":"plan_update"}',
+        b'{"sessionUpdate":"plan_update","plan":{"type":"markdown",%b,"content":"# A \\"id\\": 5"}}',
+        b'{"sessionUpdate":"plan_update","plan":{"type":"file",%b,"uri":"file:///p.md"}}',
+        b'{"sessionUpdate":"plan_update","plan":{"type":"items",%b,"entries":null}}',
+        b'{"sessionUpdate":"plan_removed", %b}',
+    ):
+        bare, wrapped = (
+            update % sent,
+            b'{"jsonrpc":"2.0" ,"method":"session/update","params":{"update":%b,"sessionId":"s1"}}',
+        )
+        assert Translator(dialect).translate(bare) == (update % got,)
+        assert Translator(dialect).translate(wrapped % bare) == (wrapped % (update % got),)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        items("p", entry("a"), key="id").replace(b'"id":', b'"id":"other","id":'),
+        items("p", entry("a"), key="id").replace(b'"plan":', b'"plan":{"id":"other"},"plan":'),
+        items("p", entry("a"), key="id").replace(b'"update":', b'"update":{},"update":'),
+        b"\xef\xbb\xbf" + items("p", entry("a"), key="id"),
+    ],
+    ids=["key twice", "plan twice", "update twice", "byte order mark"],
+)
+def test_a_line_too_odd_to_be_spliced_is_written_anew(sent: bytes) -> None:
+    """R11."""
+    [update] = said(Translator(V1_DRAFT), sent)
+    assert (update["plan"]["planId"], update["plan"]["id"]) == ("p", "p")
+    assert update["plan"]["entries"] == [entry("a")]
 
 
 def test_a_v1_plan_becomes_the_plan_main_in_v2() -> None:

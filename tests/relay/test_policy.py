@@ -33,6 +33,7 @@ from tests.agents.driving import Talk
 from tests.wire import (
     JSON,
     answer,
+    both_keys,
     entry,
     file,
     items,
@@ -133,9 +134,11 @@ def test_a_client_without_the_capability_gets_a_lowered_plan() -> None:
     assert contents == [("a", "pending"), ("[cancelled] b", "completed")]
 
 
-def test_a_client_with_the_capability_gets_the_very_bytes() -> None:
+def test_a_client_with_the_capability_gets_the_very_bytes_with_the_id_under_both_keys() -> None:
+    """R11."""
     sent = items("p", entry("a"))
-    assert Talk(PLANS).agent(sent) == [sent]
+    assert Talk(PLANS).agent(sent) == [both_keys(sent)]
+    assert Talk(PLANS).agent(both_keys(sent)) == [both_keys(sent)]
 
 
 def test_a_client_of_the_first_spelling_gets_its_key() -> None:
@@ -182,7 +185,7 @@ def test_the_short_way_is_not_for_lists_that_a_client_would_not_read_whole() -> 
 def test_pieces_of_a_text_reach_a_client_that_asked_for_pieces_as_they_are() -> None:
     talk = Talk({**PLANS, "_meta": {"jetbrains": {"air": {"planContentDelta": True}}}})
     talk.agent(text("p", "# Par"))
-    assert talk.agent(streamed("p", "ser")) == [streamed("p", "ser")]
+    assert talk.agent(streamed("p", "ser")) == [both_keys(streamed("p", "ser"))]
     assert talk.plan_events() == [PlanSet(MarkdownPlan("p", "# Parser"), via="acp")]
 
 
@@ -439,7 +442,8 @@ def test_an_update_before_the_answer_that_names_its_session_is_of_a_new_session(
 def test_plans_beyond_any_measure_are_not_recorded_and_that_is_said_once() -> None:
     talk = Talk(PLANS)
     for number in range(1_003):
-        assert talk.agent(items(f"p{number}", entry("a"))) == [items(f"p{number}", entry("a"))]
+        sent = items(f"p{number}", entry("a"))
+        assert talk.agent(sent) == [both_keys(sent)]
     assert len([each for each in talk.actions if isinstance(each, Warn)]) == 1
     assert len(talk.plan_events()) == 1_000
 

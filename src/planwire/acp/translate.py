@@ -20,6 +20,7 @@ from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback, ListPlace
 from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
+from planwire.acp.splice import Unspliceable, spell_member
 from planwire.acp.write import write, write_update
 from planwire.model.file_texts import no_files
 from planwire.model.kinds import entries_of
@@ -108,12 +109,12 @@ class Translator:
         whole = self._with_whole_text(update)
         if self.dialect.operations:
             if whole.body is None:
-                return (line,)
+                return (self.spelled(line, update) or line,)
             named, first = self._named(whole)
             if named is None:
                 return ()
-            as_it_is = named is update and not mended and self._is_understood(update)
-            return (*first, line if as_it_is else write(named, self.dialect))
+            spelled = self.spelled(line, update) if named is update and not mended else None
+            return (*first, spelled or write(named, self.dialect))
         fallback = self._fallback(update.session)
         match whole.body:
             case Removal(id=plan_id):
@@ -182,10 +183,19 @@ class Translator:
         envelope = Envelope(bare=like.envelope.bare)
         return write(Update(like.session, "plan_update", body, envelope=envelope), self.dialect)
 
-    def _is_understood(self, update: Update) -> bool:
-        """Whether a client of the dialect reads the line as it stands."""
+    def spelled(self, line: bytes, update: Update) -> bytes | None:
+        """The line of an update as a client of the dialect reads it: with another spelling of the plan's id spliced in
+        where that is all that it lacks. None if the line has to be written anew."""
+        if not all(map(self.dialect.keeps, entries_of(update.body) or ())):
+            return None
         if update.tag == "plan":
-            spelled = self.dialect.baseline
-        else:
-            spelled = any(key in self.dialect.id_keys for key in update.id_keys)
-        return spelled and all(map(self.dialect.keeps, entries_of(update.body) or ()))
+            return line if self.dialect.baseline else None
+        if set(self.dialect.id_keys) <= set(update.id_keys):
+            return line
+        path = () if update.envelope.bare else ("params", "update")
+        if update.tag == "plan_update":
+            path = (*path, "plan")
+        try:
+            return spell_member(line, path, update.id_keys[0], self.dialect.id_keys) if update.id_keys else None
+        except Unspliceable:
+            return None

@@ -16,9 +16,11 @@ def translated(line: bytes, reading: Reading, translator: Translator | None) -> 
         yield ToClient(line)
         return
     text = line.rstrip(b"\r\n")
+    update = reading.updates[0]
     lines = translator.translate(text, AGENT, reading)
-    asked_for = isinstance(reading.updates[0].body, Extension) and translator.dialect.operations
-    if asked_for or lines == (text,):  # who gets pieces of a text has asked for pieces
+    if isinstance(update.body, Extension) and translator.dialect.operations:
+        lines = (translator.spelled(text, update) or text,)  # who gets pieces of a text has asked for pieces
+    if lines == (text,):
         yield ToClient(line)
     else:
         ending = line[len(text) :] or b"\n"
