@@ -29,7 +29,7 @@ from planwire.relay.batched import batched
 from planwire.relay.capabilities import Capabilities, name_in, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
 from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
-from planwire.relay.fast_lists import KnownPrefixes
+from planwire.relay.fast_lists import KnownLists
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.outbox import Outbox
 from planwire.relay.prompting import Prompting
@@ -73,7 +73,7 @@ class Policy:
             self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
         self._translator: Translator | None = None
-        self._prefixes = KnownPrefixes()
+        self._lists = KnownLists()
         self._tools = Tools(server, new_word)
         self._read_file = read_file
 
@@ -244,9 +244,9 @@ class Policy:
         return [*before, *self._hear_agent(line)]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
-        session = self._prefixes.session_of(line)
-        if session is not None:
-            return [ToClient(line), *session.hear_list(line)]
+        passing = self._lists.passing(line)
+        if passing is not None:
+            return [ToClient(passing.line), *passing.session.hear_list(line, passing.plan_id)]
         try:
             message = peek_agent(line)
         except UNREADABLE:
@@ -297,13 +297,14 @@ class Policy:
         session = self._sessions[update.session]
         session.show_missed_list(self._translator)
         actions += session.hear(update.body)
-        if self._translator is not None and self._translator.dialect.baseline:
-            self._prefixes.learn(line, reading, session)
         text = prose_of(update.body)
         if self._translator is not None and update.body is not None and text is not None:
             if self._agreed.questions.has_shown(session.id, text):
                 self._translator.know(session.id, update.body.id, text)
-        return [*translated(line, reading, self._translator), *actions]
+        sent = [*translated(line, reading, self._translator)]
+        if self._translator is not None:
+            self._lists.learn(line, [each.data for each in sent], reading, session, self._translator.dialect)
+        return [*sent, *actions]
 
     def _answered_to_us(self, message: FromAgent) -> list[Action]:
         session = self._prompting.session_of(message.id)
@@ -344,7 +345,7 @@ class Policy:
         self._prompting.ways = ways_of(result)
         self._agreed = Agreement(capabilities, self._agreed.questions)
         self._translator = Translator(capabilities.dialect, self._file_text)
-        self._prefixes = KnownPrefixes()
+        self._lists = KnownLists()
         self._client = name_in(request.get("clientInfo") or request.get("info"))
         if isinstance(result, dict):
             self._agent = name_in(result.get("agentInfo") or result.get("info")) or self._command
