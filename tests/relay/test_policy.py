@@ -519,10 +519,10 @@ def test_a_text_that_a_v1_client_has_seen_in_a_tool_call_is_not_said_again(is_sh
     talk.agent(tool_call(rawInput={"plan": PROPOSAL}, content=content))
     sent = [update_of(each) for each in talk.agent(text("plan-mode", PROPOSAL.strip()))]
     said = [each["content"]["text"] for each in sent if each["sessionUpdate"] == "agent_message_chunk"]
-    assert said == ([] if is_shown else [PROPOSAL.strip()])
-    assert sent[-1]["entries"] == [{"content": "Plan", "priority": "medium", "status": "pending"}]
+    assert said == ([] if is_shown else [f"\n\n**Plan: plan-mode**\n\n{PROPOSAL.strip()}"])
+    assert len(sent) == len(said), "no prose is in the list"
     (more,) = talk.agent(text("plan-mode", f"{PROPOSAL.strip()}\n3. Test"))
-    assert update_of(more)["content"]["text"] == "\n3. Test"
+    assert update_of(more)["content"]["text"] == ("\n\n\n3. Test" if is_shown else "\n3. Test")
 
 
 def test_a_plan_that_was_told_before_the_question_is_the_one_that_is_reviewed() -> None:
@@ -727,7 +727,7 @@ def test_a_plan_file_is_read_in_the_folder_of_its_session_for_a_client_without_p
     talk = Talk()
     talk.files["file:///project/plan.md", "/project"] = "- [x] read\n- [ ] write\n"
     address, sent = talk.agent(file("f", "file:///project/plan.md"))
-    assert update_of(address)["content"]["text"] == "file:///project/plan.md"
+    assert update_of(address)["content"]["text"] == "\n\nPlan file: file:///project/plan.md"
     assert [(each["content"], each["status"]) for each in update_of(sent)["entries"]] == [
         ("read", "completed"),
         ("write", "pending"),

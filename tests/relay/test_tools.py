@@ -266,7 +266,7 @@ def test_beside_the_agents_own_plans_each_has_its_id() -> None:
 def test_a_text_is_told_as_texts_are() -> None:
     talk = Tooled().open()
     sent = talk.write(PlanSet(MarkdownPlan("idea", "# Idea\n\nSome prose.")))
-    assert [update_of(each)["sessionUpdate"] for each in sent] == ["agent_message_chunk", "plan"]
+    assert [update_of(each)["sessionUpdate"] for each in sent] == ["agent_message_chunk"]
 
 
 def test_a_plan_that_the_agent_takes_over_is_not_dismissed() -> None:
