@@ -752,3 +752,60 @@ def test_a_session_that_was_loaded_elsewhere_has_the_folder_that_the_journal_kno
     talk.files["file:///before/plan.md", "/before"] = "- [ ] write\n"
     _, sent = talk.agent(file("f", "file:///before/plan.md").replace(b'"s1"', b'"old"'))
     assert [each["content"] for each in update_of(sent)["entries"]] == ["write"]
+
+
+# -- a client that has one list and a chat
+
+
+def spoken(content: str) -> bytes:
+    return line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": content}})
+
+
+def chat(sent: list[bytes]) -> str:
+    updates = map(update_of, sent)
+    return "".join(each["content"]["text"] for each in updates if each["sessionUpdate"] == "agent_message_chunk")
+
+
+def test_words_of_the_agent_stand_apart_from_the_text_of_a_plan_before_them() -> None:
+    """R9. Lines with words matter to the relay only while such a text is open."""
+    talk = Talk()
+    assert talk.policy.words_of_agent() == ()
+    sent = talk.agent(text("p", "First the lexer."))
+    assert talk.policy.words_of_agent() == (b'"agent_message_chunk"',)
+    for said in ("I start ", "now."):
+        sent += talk.agent(spoken(said))
+        assert talk.policy.words_of_agent() == ()
+    assert chat(sent) == "\n\n**Plan: p**\n\nFirst the lexer.\n\nI start now."
+    talk.agent(text("p", "First the parser."))
+    talk.prompt()
+    assert talk.agent(spoken("Well.")) == [spoken("Well.")]
+
+
+def propose(talk: Talk, plan_id: str, content: str, option: str) -> None:
+    """An agent sends a proposal and asks about it, and a person chooses."""
+    talk.agent(text(plan_id, content))
+    ask(talk, toolCallId=f"plan-review:{plan_id}", rawInput={"plan": content}, name=plan_id)
+    choose(talk, option)
+    talk.learn()
+
+
+def shown(talk: Talk) -> list[list[str]]:
+    """The lists that the relay sends by itself."""
+    sent = [each.data for each in talk.policy.for_client() if isinstance(each, ToClient)]
+    return [[each["content"] for each in update_of(line_)["entries"]] for line_ in sent]
+
+
+def test_the_boxes_of_a_proposal_are_in_the_list_of_a_v1_client_while_it_lives() -> None:
+    """R8, R9."""
+    talk = Talk()
+    talk.prompt()
+    propose(talk, "one", "# One\n\n- [ ] a", "no")
+    assert shown(talk) == [[]]
+    propose(talk, "two", "# Two\n\n- [ ] b", "yes")
+    assert shown(talk) == []
+    assert [each["content"] for each in update_of(talk.agent(plan(entry("c")))[0])["entries"]] == ["Two: b", "Plan: c"]
+    talk.learn()
+    talk.agent(plan(entry("c", "completed")))
+    talk.learn()
+    assert shown(talk) == [["c"]]
+    assert talk.agent(plan()) == [plan()]

@@ -1,8 +1,8 @@
 """Texts of plans as messages in a chat, for clients that have no other place for prose.
 
-A chat message is where people read prose, so a plan's text goes out as message chunks. A growing text sends only its new
-end, under the same message id, and clients append it; a rewritten text starts a new message, because there is no way to
-take back a message.
+A chat message is where people read prose, so a plan's text goes out as message chunks. A growing text sends only its
+new end, under the same message id, and clients append it; a rewritten text starts a new message, because there is no
+way to take back a message.
 
 Some clients print all chunks in a row, whatever message they belong to. So a message begins with a blank line and the
 word that this is a plan, and ends in a blank line. While a text may still grow, that last one comes right before the

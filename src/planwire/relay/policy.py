@@ -15,7 +15,7 @@ from planwire.acp.messages import Reading
 from planwire.acp.read import read
 from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.translate import Translator
-from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
+from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
 from planwire.journal.protocol import Terms
 from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
@@ -37,7 +37,7 @@ from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.translated import translated
+from planwire.relay.translated import apart, ended, translated
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["Policy"]
@@ -81,6 +81,7 @@ class Policy:
         """Take in what the journal holds of a session, at first and whenever another writer changed it."""
         if session in self._sessions:
             self._sessions[session].learn(memory)
+            self._outbox.tell_client(ended(self._sessions[session], self._translator))
             self._prompting.look(self._sessions[session])
 
     def is_working(self) -> bool:
@@ -220,6 +221,8 @@ class Policy:
             except Unspliceable:
                 pass
         session.begin_turn(message_id)
+        if self._translator is not None:
+            self._translator.settle(session_id)
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
@@ -234,6 +237,10 @@ class Policy:
         return [ToAgent(line)]
 
     # -- from the agent
+
+    def words_of_agent(self) -> tuple[bytes, ...]:
+        """Words by which a line of the agent's matters just now, though it is not about plans."""
+        return (_SPOKEN,) if self._translator is not None and self._translator.is_open else ()
 
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
@@ -276,6 +283,8 @@ class Policy:
             return self._read(line, read(line))
         if sort in SAYINGS:
             self._overheard.keep(line)
+        if sort == SPOKEN:
+            return [*apart(line, params.sessionId, self._translator)]
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
         if handle is None:
             return [ToClient(line)]
@@ -392,4 +401,5 @@ class Policy:
         return self._read_file(uri, session.folder) if session else None
 
 
+_SPOKEN = b'"%b"' % SPOKEN.encode()
 _HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt", "$/cancel_request"}
