@@ -63,8 +63,10 @@ EFFECTFUL: Final = {
         "pipe",
         "process",
         "journalled",
+        "learned_agents",
         "recorder",
         "run",
+        "server_files",
         "traffic",
     },
     "session": {
@@ -106,6 +108,7 @@ PURE: Final = {
     "contextlib",
     "difflib",
     "enum",
+    "fnmatch",
     "functools",
     "itertools",
     "json",

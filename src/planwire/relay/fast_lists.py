@@ -12,11 +12,12 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from planwire.acp.dialects import V1, Dialect
+from planwire.acp.dialects import V1
 from planwire.acp.messages import PLAIN, Reading
 from planwire.acp.salvage import MAX_ENTRIES
-from planwire.model.kinds import entries_of
+from planwire.acp.translate import Translator
 from planwire.model.plan import ItemsPlan, PlanId
+from planwire.relay.actions import ToClient
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["KnownLists", "PassingList"]
@@ -46,7 +47,7 @@ class PassingList(NamedTuple):
     line: bytes
 
 
-class _Known(NamedTuple):
+class _ReadList(NamedTuple):
     """A list that was read with care. What stands around its entries for the client; None if nothing changes."""
 
     session: WireSession
@@ -68,7 +69,7 @@ class KnownLists:
     """The lists that are known, by the bytes that stand before and behind their entries."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], _Known] = {}
+        self._known: dict[tuple[bytes, bytes], _ReadList] = {}
 
     def passing(self, line: bytes) -> PassingList | None:
         """The line, if it may leave unread."""
@@ -80,24 +81,28 @@ class KnownLists:
             line = b"%b%b%b" % (known.around[0], line[start:end], known.around[1])
         return PassingList(known.session, known.plan_id, line)
 
-    def learn(self, line: bytes, sent: list[bytes], reading: Reading, session: WireSession, dialect: Dialect) -> None:
+    def learn(
+        self, line: bytes, lines: list[ToClient], reading: Reading, session: WireSession, translator: Translator | None
+    ) -> None:
         """Remember what stands around a list that was read with care, and around it in what was sent for it."""
         update = reading.updates[0]
         plan = update.body
-        if not isinstance(plan, ItemsPlan) or plan != ItemsPlan(plan.id, entries_of(plan) or ()):
+        if translator is None or len(lines) != 1 or not isinstance(plan, ItemsPlan):
             return
+        dialect, sent = translator.dialect, lines[0].data
         is_passed_on = dialect.baseline if update.tag == "plan" else dialect.operations
-        if not is_passed_on or reading.reports or update.envelope != PLAIN or len(sent) != 1:
+        is_plain = plan == ItemsPlan(plan.id, plan.entries) and update.envelope == PLAIN
+        if not is_passed_on or not is_plain or reading.reports:
             return
-        (start, end), (sent_start, sent_end) = _entries_in(line), _entries_in(sent[0])
+        (start, end), (sent_start, sent_end) = _entries_in(line), _entries_in(sent)
         entries, before, behind = line[start:end], line[:start], line[end:]
-        if entries != sent[0][sent_start:sent_end] or not _are_proper(b"[%b]" % entries):
+        if entries != sent[sent_start:sent_end] or not _are_proper(b"[%b]" % entries):
             return
         if len(before) + len(behind) > _LONGEST or session.plans.plans.get(plan.id) != plan:
             return
-        around = None if sent[0] == line else (sent[0][:sent_start], sent[0][sent_end:])
+        around = None if sent == line else (sent[:sent_start], sent[sent_end:])
         self._known.pop((before, behind), None)
-        self._known[before, behind] = _Known(session, plan.id, around)
+        self._known[before, behind] = _ReadList(session, plan.id, around)
         if len(self._known) > _MOST:
             del self._known[next(iter(self._known))]
         session.plans.know_list(line)

@@ -8,7 +8,7 @@ from planwire.acp.translate import Translator
 from planwire.relay.actions import ToClient
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["apart", "ended", "translated"]
+__all__ = ["blank_line", "ended", "translated"]
 
 
 def translated(line: bytes, reading: Reading, translator: Translator | None) -> Iterator[ToClient]:
@@ -28,10 +28,9 @@ def translated(line: bytes, reading: Reading, translator: Translator | None) -> 
         yield from (ToClient(each + ending) for each in lines)
 
 
-def apart(line: bytes, session_id: str, translator: Translator | None) -> list[ToClient]:
-    """An agent's words for the person, set apart from the text of a plan that the client got before."""
-    gap = translator.close(session_id) if translator is not None else ()
-    return [*(ToClient(each + b"\n") for each in gap), ToClient(line)]
+def blank_line(session_id: str, translator: Translator | None) -> list[ToClient]:
+    """What sets an agent's words apart from the text of a plan that the client got before."""
+    return [ToClient(each + b"\n") for each in translator.close(session_id)] if translator is not None else []
 
 
 def ended(session: WireSession, translator: Translator | None) -> Iterator[ToClient]:
