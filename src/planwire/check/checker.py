@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from planwire.acp.conversation import AGENT, CLIENT, Request, sender_of, value_of
+from planwire.acp.conversation import AGENT, CLIENT, Request, name_in, sender_of, value_of
 from planwire.acp.dialects import V1, Dialect, negotiate
 from planwire.acp.messages import Message, Update
 from planwire.acp.read import MAX_LINE_BYTES, read
@@ -108,7 +108,7 @@ class Checker:
                 self._add(rule, Breach("params.sessionId", message), session.first_line, session.id)
         dialect = self._facts.dialect
         name = None if dialect is None else dialect.name
-        return Verdict(self._findings.all(), self._facts.updates, len(sessions), name, self._facts.agent)
+        return Verdict(self._findings.all(), self._facts.updates, len(self._facts.sessions), name, self._facts.agent)
 
     def _add(
         self, rule: Rule, breach: Breach, line: int | None, session: str | None = None, plan: PlanId = None
@@ -205,9 +205,7 @@ class Checker:
         facts.may_stream_in_meta = b"planContentDelta" in msgspec.json.encode(request)
         if not isinstance(result, dict):
             return
-        about = result.get("agentInfo") or result.get("info")
-        if isinstance(about, dict):
-            facts.agent = " ".join(str(about[key]) for key in ("name", "version") if about.get(key))
+        facts.agent = name_in(result.get("agentInfo") or result.get("info"))
         if V1.agent_capabilities in result and facts.dialect.agent_capabilities not in result:
             found = f"version {facts.version} was answered with `{V1.agent_capabilities}`, as version 1 spells it"
             self._add(CONVERSATION_RULES["two-versions"], Breach("result.protocolVersion", found), line)

@@ -23,13 +23,15 @@ class Turn(Struct):
 
 
 class PlanHistory(Struct):
-    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line."""
+    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line.
+    `shrank` is the line where the list lost most of them and gained nothing, if it never gained anything since."""
 
     state: PlanState | None = None
     line: int = 0
     turn: int = 0
     priorities: set[str] = field(default_factory=set)
     left: dict[str, int] = field(default_factory=dict)
+    shrank: int | None = None
     has_completed: bool = False
     dropped_at_work: int = 0
 
@@ -162,7 +164,7 @@ def _compare(
     Entries may come and go (R5), so only a list that loses at least half of its unfinished steps counts as incomplete.
     """
     if turn != history.turn:
-        history.turn, history.left = turn, {}
+        history.turn, history.left, history.shrank = turn, {}, None
     entries = entries_of(after.plan) if after is not None else None
     if after is None or entries is None:
         return ()
@@ -175,6 +177,10 @@ def _compare(
         gone = [step for step in unfinished if step.id not in stayed]
         if 2 * len(gone) >= len(unfinished):
             history.left |= {step.id: line for step in gone}
+        if not stayed <= {step.id for step in before.steps}:
+            history.shrank = None  # other work took their place
+        elif 2 * len(gone) >= len(unfinished) and gone and stayed:
+            history.shrank = history.shrank or line
         if stayed:
             history.dropped_at_work += sum(step.is_current for step in gone)
     return returned

@@ -18,6 +18,8 @@ __all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 CONCISE_CHARACTERS: Final = 200
 #: Entries that become completed in one update: two may finish together, three come from an agent that reports late.
 MANY_AT_ONCE: Final = 3
+#: Unfinished entries that a list must lose to raise suspicion: one may be dropped because nobody needs it (R5).
+FEW_LEFT: Final = 2
 #: Entries in progress at once. Agents with helpers do work on several; with more, people can't tell where the work is.
 MANY_IN_PROGRESS: Final = 3
 #: Tool calls after which a plan that has not moved is out of date: reading and editing one file takes two or three.
@@ -135,6 +137,24 @@ def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
             count = "1 entry" if len(current) == 1 else f"{len(current)} entries"
             message = f"the turn ended with {count} in progress: {excerpt(current[0].content)!r}"
             yield Breach("", message, line=history.line, plan=plan_id)
+
+
+@TURN_RULES.rule(
+    "R3",
+    "unfinished entries stay on the list",
+    "send all entries each time, not only the one that changed; where the work is really off, say so in a message "
+    "(version 2 has the status `cancelled`)",
+    level=WARNING,
+    number_v2="R17",
+)
+def _shrunk(ended: TurnEnd) -> Iterator[Breach]:
+    if ended.stop_reason != STOP_END_TURN:
+        return
+    for plan_id, history, state in _lists_of(ended):
+        if history.shrank is not None and len(history.left) >= FEW_LEFT and state.steps:
+            count = len(history.left)
+            message = f"{count} unfinished entries left the list and did not come back: {len(state.steps)} stayed"
+            yield Breach("", message, line=history.shrank, plan=plan_id)
 
 
 @TURN_RULES.rule(

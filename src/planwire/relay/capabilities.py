@@ -12,18 +12,9 @@ from planwire.acp.dialects import COMPACTION, V1, Dialect, capabilities_of, has_
 from planwire.model.plan import Fields
 from planwire.relay.splice import Unspliceable, set_members
 
-__all__ = ["Capabilities", "name_in", "offer"]
+__all__ = ["Capabilities", "offer"]
 
 _PATH: Final = ("params", V1.client_capabilities)
-
-
-def name_in(info: Any) -> str | None:
-    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
-    if not isinstance(info, dict):
-        return None
-    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
-    version = info.get("version")
-    return f"{name} {version}" if name and isinstance(version, str) and version else name
 
 
 class Capabilities(Struct, frozen=True):

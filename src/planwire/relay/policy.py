@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET
 
 from planwire.acp.batches import UNREADABLE
-from planwire.acp.conversation import asks_for_replay, value_of
+from planwire.acp.conversation import asks_for_replay, name_in, value_of
 from planwire.acp.messages import Reading
 from planwire.acp.read import read
 from planwire.acp.translate import Translator
@@ -25,7 +25,7 @@ from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Meet, Rec
 from planwire.relay.agents import ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
-from planwire.relay.capabilities import Capabilities, name_in, offer
+from planwire.relay.capabilities import Capabilities, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
 from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
 from planwire.relay.fast_lists import KnownPrefixes
