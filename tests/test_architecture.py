@@ -262,7 +262,9 @@ FRONTED: Final = {
     "cli/check": {"acp", "check"},
     "cli/compact": {"chat"},
     "cli/context": {"chat"},
+    "cli/deciding": {"acp", "check"},
     "cli/demo": {"demo"},
+    "cli/driving": {"acp", "check"},
     "cli/export": {"acp", "journal"},
     "cli/import_": {"journal"},
     "cli/mcp": {"mcp"},
@@ -273,6 +275,7 @@ FRONTED: Final = {
     "cli/streams": {"chat"},
     "cli/tools": {"tools"},
     "cli/translate": {"acp"},
+    "cli/verdict_text": {"check"},
 }
 
 

@@ -86,7 +86,7 @@ def test_an_agent_that_keeps_every_rule_has_no_findings() -> None:
         ),
         plan(),
     )
-    assert verdict == Verdict((), 5, 1, "v1")
+    assert verdict == Verdict((), 5, 1, "v1", driven={"prompt": True})
     assert verdict.passes(strict=True)
 
 
@@ -617,9 +617,28 @@ def test_what_is_resumed_is_retold_only_on_request() -> None:
     assert found(judged([*old, *loaded(*twice[:1], method="session/resume")])) == []
     assert found(judged([*old, *loaded(*twice, method="session/resume")])) == [("R38", "unasked-replay")]
     start = {"type": "start"}
-    assert found(judged([*new, *loaded(method="session/resume")])) == []
-    assert found(judged([*new, *loaded(method="session/resume", replayFrom=start)])) == [("R39", "not-retold")]
+    state = line({"sessionUpdate": "state_update", "state": "idle"})
+    assert found(judged([*new, *loaded(state, method="session/resume")])) == []
+    assert found(judged([*new, *loaded(state, method="session/resume", replayFrom=start)])) == [("R39", "not-retold")]
     assert found(judged([*new, *loaded(method="session/resume", replayFrom={"type": "message"})])) == []
+
+
+@pytest.mark.parametrize("retold", [False, True])
+def test_what_is_resumed_says_how_it_stands(retold: bool) -> None:
+    """R40: before the answer, with and without a replay."""
+    new = [*greeting(V2), *turn(items("p", *LIVELY), hello=V2)]
+    asked: dict[str, Any] = {"replayFrom": {"type": "start"}} if retold else {}
+    sent = (items("p", *LIVELY),) if retold else ()
+    assert found(judged([*new, *loaded(*sent, method="session/resume", **asked)])) == [("R40", "no-state")]
+
+
+def test_a_fork_may_tell_its_plan_before_the_client_knows_its_name() -> None:
+    """R2 is about live updates; this one is older than the fork."""
+    done = plan(*(entry(word, "completed", rank) for word, rank in zip("abc", ("high", "low", "low"), strict=True)))
+    asked = client(request("session/fork", 8, sessionId="s1"))
+    told = done.replace(b'"s1"', b'"s2"')
+    verdict = judged([*greeting(NONE), asked, *agent(told, answer(8, {"sessionId": "s2"}))])
+    assert (found(verdict), verdict.driven, verdict.sessions) == ([], {"fork": True}, 2)
 
 
 # All of it together

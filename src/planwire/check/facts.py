@@ -37,16 +37,19 @@ class PlanHistory(Struct):
 
 
 class Replay(Struct):
-    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan."""
+    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan. `stated`: it
+    says how the session stands."""
 
     method: str
     expected: bool
     updates: dict[PlanId, int] = field(default_factory=dict)
     first_line: int = 0
+    stated: bool = False
 
 
 class CheckedSession(Struct):
-    """One session. `known`: the client has its id. `continued`: the session began before this connection."""
+    """One session. `known`: the client has its id. `continued`: the session began before this connection. `doing`: what
+    the client has driven it to do."""
 
     id: str
     known: bool = False
@@ -58,6 +61,7 @@ class CheckedSession(Struct):
     cancelled: bool = False
     ended_by_cancel: bool = False
     replay: Replay | None = None
+    doing: str | None = None
     heard: HeardPlans = field(default_factory=HeardPlans)
     plans: dict[PlanId, PlanHistory] = field(default_factory=dict)
 
@@ -98,6 +102,7 @@ class ReplayEnd(Struct, frozen=True):
     session: CheckedSession
     replay: Replay
     line: int
+    dialect: Dialect | None
 
 
 class Facts:
@@ -112,6 +117,8 @@ class Facts:
         self.sessions: dict[str, CheckedSession] = {}
         self.subagents: set[str] = set()
         self.updates = 0
+        self.driven: dict[str, bool] = {}
+        self.open_forks = 0
 
     @property
     def version(self) -> int | None:
@@ -124,11 +131,19 @@ class Facts:
             session = self.sessions[session_id] = CheckedSession(session_id)
         return session
 
+    def drive(self, session: CheckedSession, what: str) -> None:
+        """The client drives a session to do something. `driven` says of each such thing whether it told of a plan."""
+        session.doing = what
+        self.driven.setdefault(what, False)
+
     def take(self, update: Update, line: int) -> PlanUpdate:
         """Take in an update and follow its plan."""
         self.updates += 1
         session = self.session(update.session or "")
         session.first_line = session.first_line or line
+        session.continued |= bool(self.open_forks) and not session.known
+        if session.doing is not None:
+            self.driven[session.doing] = True
         if session.replay is not None:
             return _retell(self, update, session, session.replay, line)
         if session.turn is not None:

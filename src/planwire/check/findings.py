@@ -69,6 +69,7 @@ _PAGES: Final = {
     "R37": f"{_SITE}/protocol/v1/session-setup",
     "R38": f"{_SITE}/protocol/v1/session-setup",
     "R39": f"{_SITE}/protocol/v2/session-setup",
+    "R40": f"{_SITE}/protocol/v2/session-setup",
     "R42": f"{_SITE}/protocol/v1/prompt-turn",
     "R51": f"{_SITE}/protocol/v1/draft/prompt-turn",
     "R53": f"{_SITE}/protocol/v1/schema",

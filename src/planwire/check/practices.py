@@ -260,6 +260,18 @@ def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
                 yield Breach("", message, line=replay.first_line or ended.line, plan=plan_id)
 
 
+@REPLAY_RULES.rule(
+    "R40",
+    "`session/resume` says how the session stands (version 2)",
+    "send a `state_update` after the replay and before the answer",
+)
+def _no_state(ended: ReplayEnd) -> Iterator[Breach]:
+    replay, dialect = ended.replay, ended.dialect
+    if replay.method == "session/resume" and dialect is not None and dialect.answers_prompts_at_once:
+        if not replay.stated:
+            yield Breach("", "`session/resume` was answered without a `state_update`", line=ended.line)
+
+
 def _visible(plan: Plan) -> object:
     """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
     entries = entries_of(plan)

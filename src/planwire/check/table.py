@@ -58,6 +58,12 @@ DRIVING_RULES: Final = by_code(
         "see the message; an agent that wants a login or a key has to have it before it is checked",
     ),
     Rule(
+        "offer-refused",
+        SCHEMA,
+        "what the agent announces, it does",
+        "announce `loadSession`, `resume` or `fork`, a mode or an option only if a request for it succeeds",
+    ),
+    Rule(
         "no-plan-sent",
         "R1",
         "an agent that is asked for a plan reports one",
