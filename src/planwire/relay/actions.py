@@ -7,6 +7,7 @@ from msgspec import Struct
 from planwire.model.events import REFUSED, Event, Told
 from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT, RELAY
+from planwire.relay.echoes import SentBlock
 
 __all__ = [
     "BY_AGENT",
@@ -106,11 +107,11 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hol
 
 
 class SessionMemory(Struct, frozen=True):
-    """What the journal knows of a session: its state, the texts that went into its prompts, by their marks, the number
+    """What the journal knows of a session: its state, the blocks that went into its prompts, by their marks, the number
     of the newest of these, how far the telling of each came, and the latest time of all events."""
 
     state: SessionState
-    marks: dict[str, str] = {}
+    marks: dict[str, SentBlock] = {}
     reminded: int = 0
     stages: dict[str, str] = {}
     at: int = 0

@@ -8,22 +8,25 @@ from msgspec import Struct
 from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_UPDATES, STOP_END_TURN
 from planwire.acp.write import write_update
 from planwire.chat.reminder import ELEMENT
-from planwire.model.events import ContextCompacted, SessionOpened, TurnEnded
+from planwire.model.events import ContextCompacted, SessionOpened
 from planwire.model.plan import Fields
 from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
+from planwire.relay.agents import AgentRow
 from planwire.relay.capabilities import Capabilities
+from planwire.relay.echoes import Echoes, blocks_in
 from planwire.relay.envelope import text_of
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import blocks_in, without_echo_in_line
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["HANDLERS", "Agreement"]
 
 
 class Agreement(Struct, frozen=True):
-    """What holds for the whole connection: the capabilities, once `initialize` is answered, and the questions."""
+    """What holds for the whole connection: the capabilities, once `initialize` is answered, the agent's ways, and the
+    questions."""
 
     capabilities: Capabilities | None
+    ways: AgentRow
     questions: Questions
 
 
@@ -35,8 +38,7 @@ def _state_changed(line: bytes, update: Fields, session: WireSession, _agreed: A
     """The end of a turn in version 2. A replay ends with such an update too (R40)."""
     if update.get("state") != "idle" or session.plans.is_retold:
         return [ToClient(line)]
-    reason = session.end_turn(text_of(update, "stopReason") or STOP_END_TURN)
-    return [ToClient(line), Record(session.id, TurnEnded(reason))]
+    return [ToClient(line), *session.end_turn(text_of(update, "stopReason") or STOP_END_TURN)]
 
 
 def _compacted(line: bytes, update: Fields, session: WireSession, agreed: Agreement) -> list[Action]:
@@ -77,14 +79,19 @@ def _called(line: bytes, update: Fields, session: WireSession, agreed: Agreement
     return [ToClient(line), *(session.hear_proposal(proposed) if proposed else ())]
 
 
-def _echoed(line: bytes, update: Fields, session: WireSession, _agreed: Agreement) -> list[Action]:
+def _advertised(line: bytes, update: Fields, session: WireSession, _agreed: Agreement) -> list[Action]:
+    session.signs.advertise(update)
+    return [ToClient(line)]
+
+
+def _echoed(line: bytes, update: Fields, session: WireSession, agreed: Agreement) -> list[Action]:
     """The user's words as the agent tells them back, without what the relay put into the prompt."""
     if ELEMENT.encode() not in line:
         return [ToClient(line)]
     if session.plans.is_retold:
         session.context.hear_echo(blocks_in(update))
-    trust = session.context.trusts_echoes
-    remaining = without_echo_in_line(line, update, session.context.known_marks, trust=trust)
+    echoes = Echoes(session.context.known_marks, session.context.trusts_echoes, agreed.ways.joiner)
+    remaining = echoes.without_in_line(line, update)
     return [ToClient(remaining)] if remaining else []
 
 
@@ -92,6 +99,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "state_update": _state_changed,
     "usage_update": _used,
     "session_info_update": _informed,
+    "available_commands_update": _advertised,
     "tool_call": _called,
     "tool_call_update": _called,
     "user_message": _echoed,

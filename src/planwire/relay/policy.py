@@ -3,7 +3,7 @@
 A line that the policy has no reason to change leaves byte for byte. Lines come and go with their line feeds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,12 +22,22 @@ from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Meet, Record, SessionMemory, ToAgent, ToClient
-from planwire.relay.agents import ways_of
+from planwire.relay.agents import AgentRow, ways_of
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
-from planwire.relay.capabilities import Capabilities, offer
+from planwire.relay.capabilities import Capabilities, agent_info, offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
-from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
+from planwire.relay.envelope import (
+    WORDS_OF_SIGNS,
+    FromAgent,
+    first_text,
+    last_text,
+    peek_agent,
+    peek_client,
+    text_of,
+    title_of,
+    update_of,
+)
 from planwire.relay.fast_lists import KnownPrefixes
 from planwire.relay.other_updates import HANDLERS, Agreement
 from planwire.relay.outbox import Outbox
@@ -47,7 +57,7 @@ class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
     `server` has the plan tools, if the agent gets them; `read_file` gives the text of a plan file by its URI and the
     folder of its session, or None. Without `steers`, nothing that people do elsewhere reaches the agent but with the
-    client's own prompts."""
+    client's own prompts. `learned` are rows of agents that win over planwire's own."""
 
     def __init__(
         self,
@@ -58,12 +68,13 @@ class Policy:
         steers: bool = True,
         server: ToolServer | None = None,
         read_file: Callable[[str, str | None], str | None] = lambda _uri, _folder: None,
+        learned: Sequence[AgentRow] = (),
     ) -> None:
         self._agent = self._command = command
         self._client: str | None = None
         self._new_word = new_word
         self._context = context
-        self._agreed = Agreement(None, Questions(new_word))
+        self._agreed = Agreement(None, ways_of(command, None, learned), Questions(new_word))
         self._overheard = Overheard()
         self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
@@ -76,6 +87,7 @@ class Policy:
         self._prefixes = KnownPrefixes()
         self._tools = Tools(server, new_word)
         self._read_file = read_file
+        self._learned = learned
 
     def learn(self, session: str, memory: SessionMemory) -> None:
         """Take in what the journal holds of a session, at first and whenever another writer changed it."""
@@ -215,11 +227,12 @@ class Policy:
         if block is not None:
             try:
                 line = append_element(line, ("params", "prompt"), {"type": "text", "text": block.text})
-                message, told = session.tell(block, PROMPT)
+                message, told = session.tell(block, PROMPT, last_text(params.get("prompt")))
                 actions += (Record(session_id, event, BY_RELAY) for event in (message, told))
             except Unspliceable:
                 pass
         session.begin_turn(message_id)
+        session.signs.prompt(first, self._agreed.ways)
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
@@ -277,14 +290,14 @@ class Policy:
         if sort in SAYINGS:
             self._overheard.keep(line)
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
-        if handle is None:
-            return [ToClient(line)]
-        update = update_of(line)
+        has_sign = any(word in line for word in WORDS_OF_SIGNS)
+        update = update_of(line) if handle or has_sign else None
         if update is None:
             return [ToClient(line)]
         met = [*self._met(params.sessionId)]
         session = self._sessions[params.sessionId]
-        actions = [*met, *handle(line, update, session, self._agreed)]
+        heard = handle(line, update, session, self._agreed) if handle else [ToClient(line)]
+        actions = [*met, *heard, *session.hear_sign(update, self._agreed.ways)]
         self._go_on(session)
         return actions
 
@@ -341,13 +354,12 @@ class Policy:
 
     def _initialized(self, request: Fields, result: Any) -> None:
         capabilities = Capabilities.agreed(request, result)
-        self._prompting.ways = ways_of(result)
-        self._agreed = Agreement(capabilities, self._agreed.questions)
+        ways = self._prompting.ways = ways_of(self._command, result, self._learned)
+        self._agreed = Agreement(capabilities, ways, self._agreed.questions)
         self._translator = Translator(capabilities.dialect, self._file_text)
         self._prefixes = KnownPrefixes()
         self._client = name_in(request.get("clientInfo") or request.get("info"))
-        if isinstance(result, dict):
-            self._agent = name_in(result.get("agentInfo") or result.get("info")) or self._command
+        self._agent = name_in(agent_info(result)) or self._command
 
     def _opened(self, session_id: object, params: Fields, key: str | None = None) -> Iterator[Action]:
         if isinstance(session_id, str):
@@ -365,7 +377,7 @@ class Policy:
             yield Record(session.id, session.context.take_back(asked.why, asked.told), BY_RELAY)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and was_last:  # in version 2 the answer only says that it has begun
-            yield Record(session.id, TurnEnded(session.end_turn(stop_reason)))
+            yield from session.end_turn(stop_reason)
 
     # -- both
 

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from planwire.model.events import Told, TurnEnded
+from planwire.model.events import Told
 from planwire.model.plan import Fields
 from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, HoldBack, Record, Warn
-from planwire.relay.agents import Ways
+from planwire.relay.agents import AgentRow
 from planwire.relay.aloud import said_aloud
 from planwire.relay.answering import Answering
 from planwire.relay.envelope import FromAgent, text_of
@@ -60,7 +60,7 @@ class Prompting:
         *,
         is_on: bool,
     ) -> None:
-        self.ways = Ways()
+        self.ways = AgentRow(agent="", names=())
         self._outbox = outbox
         self._answering = answering
         self._block = block
@@ -240,7 +240,7 @@ class Prompting:
             actions.append(Record(session.id, session.context.take_back(STEERED, own.told), BY_RELAY))
         reason = "error" if failed else text_of(value, "stopReason")
         if reason and was_last:
-            actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
+            actions += session.end_turn(reason)
         return actions
 
 

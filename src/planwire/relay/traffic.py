@@ -19,6 +19,7 @@ from planwire.relay.actions import Action, Bind, HoldBack, Meet, Record, RecordL
 from planwire.relay.envelope import WORDS_OF_AGENT, WORDS_OF_CLIENT
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
+from planwire.relay.learned_agents import learned_rows
 from planwire.relay.pipe import Pipe
 from planwire.relay.policy import Policy
 from planwire.relay.process import end_when_silent, ended_after_us, name_of
@@ -71,7 +72,13 @@ class Traffic:
         self._lock = Lock()
         server = handoffs.server if handoffs else None
         self._policy = Policy(
-            name_of(command), _new_word, context=context, steers=steers, server=server, read_file=_file_text
+            name_of(command),
+            _new_word,
+            context=context,
+            steers=steers,
+            server=server,
+            read_file=_file_text,
+            learned=learned_rows(say),
         )
         self._for_agent = Injector(self._ask(self._policy.for_agent), self._sent)
         self._for_client = Injector(self._ask(self._policy.for_client), self._sent)

@@ -15,6 +15,7 @@ from planwire.chat.reminder import Reminder, write_reminder
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
+    ContextCompacted,
     Event,
     MessageAdded,
     PlanRemoved,
@@ -22,17 +23,21 @@ from planwire.model.events import (
     Recorded,
     ReviewAsked,
     Told,
+    TurnEnded,
 )
 from planwire.model.file_texts import ReadFile
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
-from planwire.model.plan import Plan
+from planwire.model.plan import Fields, Plan
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.unheard import Words
-from planwire.relay.actions import BY_AGENT, BY_CLIENT, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext
 from planwire.relay.agent_plans import AgentPlans
+from planwire.relay.agents import AgentRow
 from planwire.relay.compaction import CompactionFallback, Compactions
+from planwire.relay.compaction_signs import CompactionSigns
+from planwire.relay.echoes import SentBlock
 from planwire.relay.open_questions import OpenQuestions
 from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
@@ -65,6 +70,7 @@ class WireSession:
         self.plans = AgentPlans()
         self.questions = OpenQuestions()
         self.compactions = Compactions()
+        self.signs = CompactionSigns()
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
         self.own_turn = OwnTurn()
@@ -104,6 +110,7 @@ class WireSession:
 
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
+        self.signs.begin_turn()
         self.thoughts.begin()
         self._is_working = True
         self.is_cancelled = self.is_rejected = self.own_turn.is_deaf = False
@@ -116,9 +123,9 @@ class WireSession:
         self._prompts.discard(message_id)
         return not self._prompts
 
-    def end_turn(self, reason: str) -> str:
-        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself, and some of
-        one that ended with the rejection of a plan that it was cancelled."""
+    def end_turn(self, reason: str) -> list[Record]:
+        """End the turn, and say why: some agents say of a cancelled turn that it ended by itself, and some of one that
+        ended with the rejection of a plan that it was cancelled."""
         if self.is_cancelled and reason == STOP_END_TURN:
             reason = STOP_CANCELLED
         elif self.is_rejected and reason == STOP_CANCELLED and not self.is_cancelled:
@@ -128,7 +135,17 @@ class WireSession:
         self.has_stopped = True
         self._turns += 1
         self.questions.end_turn()
-        return reason
+        return [*self._compacted(self.signs.end_turn(reason)), Record(self.id, TurnEnded(reason))]
+
+    def hear_sign(self, update: Fields, ways: AgentRow) -> Iterator[Record]:
+        """An update may be a sign of a compaction."""
+        sign = None if self.plans.is_retold else self.signs.hear(update, ways)
+        return self._compacted(sign)
+
+    def _compacted(self, sign: str | None) -> Iterator[Record]:
+        if sign is not None and self.compactions.notice():
+            self.context.is_compacted = True
+            yield Record(self.id, ContextCompacted(reason=sign), BY_RELAY)
 
     def hear(self, body: Body) -> Iterator[Record | Warn]:
         """What an update about plans adds to the journal."""
@@ -187,10 +204,11 @@ class WireSession:
         mark, text = block(tell(why, state, words, read), word)
         return ContextBlock(mark, text, words, why)
 
-    def tell(self, told: ContextBlock, way: str) -> tuple[MessageAdded, Told]:
-        """The agent gets a block by a way: the events of that."""
-        reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.")
-        return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, told.text, told.words, way)
+    def tell(self, told: ContextBlock, way: str, before: str = "") -> tuple[MessageAdded, Told]:
+        """The agent gets a block by a way, behind a text: the events of that."""
+        sent = SentBlock(told.text, before[len(before.rstrip()) :])
+        reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.", sent.gap)
+        return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, sent, told.words, way)
 
     def records(self) -> list[PlanRecord]:
         """The plans worth telling."""
