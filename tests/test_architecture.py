@@ -272,6 +272,7 @@ FRONTED: Final = {
     "cli/mcp": {"mcp"},
     "cli/relay": {"relay"},
     "cli/replay": {"acp"},
+    "cli/scripted_home": {"check"},
     "cli/scripted_model": {"check"},
     "cli/setup": {"journal", "relay"},
     "cli/streams": {"chat"},

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ class Api(Struct, frozen=True):
     name: str
     owns: Callable[[str], bool]
     streams: Callable[[str, Body], bool]
-    tools: Callable[[Body], list[str]]
+    tools: Callable[[Body], dict[str, Json]]
     whole: Callable[[ModelTurn, Asked], Json]
     events: Callable[[ModelTurn, Asked], Iterator[Event]]
 
@@ -247,8 +247,20 @@ def _gemini_events(turn: ModelTurn, asked: Asked) -> Iterator[Event]:
     yield None, _gemini_whole(turn, asked)
 
 
-def _named(tools: object) -> list[str]:
-    return [str(tool.get("name") or tool.get("type", "")) for tool in tools or () if isinstance(tool, dict)]  # type: ignore[attr-defined]
+#: Where a tool keeps the schema of its arguments.
+_SCHEMAS: Final = ("parameters", "input_schema", "parametersJsonSchema")
+
+
+def _named(tools: Any, within: str | None = None) -> dict[str, Json]:
+    """The schemas of tools by their names. `within` is the member of each that holds the tool, or several of them."""
+    found: dict[str, Json] = {}
+    for tool in tools if isinstance(tools, list) else ():
+        inner = tool.get(within, tool) if within and isinstance(tool, dict) else tool
+        for each in inner if isinstance(inner, list) else [inner]:
+            if isinstance(each, dict):
+                schema: Json = next((each[key] for key in _SCHEMAS if isinstance(each.get(key), dict)), {})
+                found[str(each.get("name") or each.get("type", ""))] = schema
+    return found
 
 
 APIS = (
@@ -264,7 +276,7 @@ APIS = (
         "openai-chat",
         owns=lambda path: path.endswith("/chat/completions"),
         streams=_asked_to_stream,
-        tools=lambda body: _named([tool.get("function", tool) for tool in body.get("tools") or ()]),
+        tools=lambda body: _named(body.get("tools"), "function"),
         whole=_chat_whole,
         events=_chat_events,
     ),
@@ -280,9 +292,7 @@ APIS = (
         "gemini",
         owns=lambda path: path.endswith((":generateContent", ":streamGenerateContent")),
         streams=lambda path, _: path.endswith(":streamGenerateContent"),
-        tools=lambda body: _named(
-            [one for tool in body.get("tools") or () for one in tool.get("functionDeclarations", [tool])]
-        ),
+        tools=lambda body: _named(body.get("tools"), "functionDeclarations"),
         whole=_gemini_whole,
         events=_gemini_events,
     ),

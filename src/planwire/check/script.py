@@ -40,13 +40,14 @@ class ModelTurn(Struct, frozen=True):
 
 
 class ModelRequest(Struct, frozen=True):
-    """One request as it came. `api` is the name of the provider's API, `tools` are the names that were offered."""
+    """One request as it came. `api` is the name of the provider's API, `tools` are those that were offered: the schemas
+    of their arguments by their names."""
 
     path: str
     api: str
     body: Mapping[str, Any]
     headers: Mapping[str, str]
-    tools: tuple[str, ...] = ()
+    tools: Mapping[str, Mapping[str, Any]] = {}
 
     @property
     def text(self) -> str:

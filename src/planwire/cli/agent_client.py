@@ -117,9 +117,7 @@ class AgentClient:
             f"`{method}` was not answered",
         )
         if "error" in answer:
-            error = answer["error"]
-            said = error.get("message") if isinstance(error, dict) else error
-            raise AgentRefusal("refused", f"`{method}` was refused: {said}")
+            raise AgentRefusal("refused", f"`{method}` was refused: {_said(answer['error'])}")
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
 
@@ -241,6 +239,15 @@ def _speak(given: BinaryIO, to_say: "Queue[bytes | None]") -> None:
             given.flush()
     with suppress(OSError, ValueError):
         given.close()
+
+
+def _said(error: Any) -> str:
+    """What an error says, with the details that some agents put beside their message."""
+    if not isinstance(error, dict):
+        return str(error)
+    data = error.get("data")
+    details = data.get("details", data.get("message")) if isinstance(data, dict) else data
+    return f"{error.get('message')} ({details})" if isinstance(details, str) else str(error.get("message"))
 
 
 def _messages(line: bytes) -> list[Message]:

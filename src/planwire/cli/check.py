@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,12 +12,15 @@ import msgspec
 
 from planwire.acp.dialects import dialect_of_option, dialect_options
 from planwire.check import Checker, Verdict
+from planwire.check.play import DEFAULT, Play, Script, read_script
 from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.argument_types import number
 from planwire.cli.deciding import Decider
 from planwire.cli.driving import SKIPPABLE, Course, Driver
 from planwire.cli.input_output import print_json
 from planwire.cli.recording import as_recorded, read_recording
+from planwire.cli.scripted_home import furnish
+from planwire.cli.scripted_model import ScriptedModel
 from planwire.cli.verdict_text import verdict_text
 from planwire.errors import InputError, reason
 
@@ -79,6 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", metavar="SECONDS", type=_seconds, default=300.0, help="the time limit for the whole check (300)"
     )
+    parser.add_argument(
+        "--script",
+        metavar="FILE",
+        help="run the agent on a scripted model, without a key: a script, or `default` for the one that is built in",
+    )
     parser.add_argument("--cwd", metavar="FOLDER", help="where the agent works (an empty folder)")
     parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the reported lines")
     parser.add_argument("--allow", action="store_true", help="grant the agent everything it asks for")
@@ -126,11 +134,12 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
     with (
         _folder(arguments.cwd) as cwd,
         _kept(arguments.save) as kept,
-        closing(AgentClient(command, arguments.timeout, decider)) as client,
+        _model(arguments.script, cwd) as (environment, begins),
+        closing(AgentClient(command, arguments.timeout, decider, environment)) as client,
     ):
         course = Course(arguments.capability or "none", cwd, arguments.prompt, frozenset(arguments.skip))
         try:
-            for recorded in Driver(client, decider, course, checker.accuse).conversation():
+            for recorded in Driver(client, decider, course, checker.accuse, begins).conversation():
                 number = recorded.number
                 kept.write(as_recorded(recorded))
                 checker.hear(recorded.line, recorded.sender, number)
@@ -140,6 +149,21 @@ def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
     if not checker.updates:
         checker.accuse("no-plan-sent", "the agent was asked for a plan, and no plan update came", number)
     return checker.close()
+
+
+@contextmanager
+def _model(name: str | None, project: str) -> Iterator[tuple[dict[str, str | None], Callable[[str], None]]]:
+    """The agent's environment and the function that says which part of the script begins: none without a script."""
+    if name is None:
+        yield {}, lambda part: None
+        return
+    script = Script() if name == DEFAULT else read_script(Path(name).read_bytes(), name)
+    play = Play(script.parts)
+    with (
+        TemporaryDirectory(prefix="planwire-home-", ignore_cleanup_errors=True) as home,
+        ScriptedModel(ending=play) as model,
+    ):
+        yield furnish(Path(home), project, model.url, script), play.begin
 
 
 def _folder(name: str | None) -> AbstractContextManager[str]:

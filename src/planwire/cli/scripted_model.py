@@ -51,7 +51,7 @@ class ScriptedModel:
 
     - `side` tells a side request from a main one, and `side_answer` (a text, or a function of the request) is what it
       gets.
-    - After the last step main requests get `ending`.
+    - After the last step main requests get `ending`: a text, or a function that makes the answer of the request.
     - `requests` holds every request for an answer, in order; `main` and `sides` are those of one sort.
     - `problems` holds what went wrong with them.
     """
@@ -62,7 +62,7 @@ class ScriptedModel:
         *,
         side: Callable[[ModelRequest], bool] = beside_the_work,
         side_answer: str | Callable[[ModelRequest], str] = fitting_answer,
-        ending: str = "Done.",
+        ending: str | Callable[[ModelRequest], ModelTurn] = "Done.",
     ) -> None:
         self.requests: list[ModelRequest] = []
         self.main: list[ModelRequest] = []
@@ -124,7 +124,8 @@ class ScriptedModel:
                 )
             else:
                 self.main.append(request)
-                step = self._steps.popleft() if self._steps else say(self._ending)
+                ending = say(self._ending) if isinstance(self._ending, str) else self._ending
+                step = self._steps.popleft() if self._steps else ending
         turn = step if isinstance(step, ModelTurn) else step(request)
         if turn.hold is not None:
             waited = 0.0
@@ -192,7 +193,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
 
     def _answer(self, api: Api, path: str, body: Json) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        turn = self.server.model.answer(ModelRequest(path, api.name, body, headers, tuple(api.tools(body))))
+        turn = self.server.model.answer(ModelRequest(path, api.name, body, headers, api.tools(body)))
         asked = Asked(body, int(time.time()), lambda prefix: prefix + secrets.token_hex(10))
         if not api.streams(path, body):
             self._send(api.whole(turn, asked))
