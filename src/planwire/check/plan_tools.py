@@ -42,7 +42,7 @@ class _KnownTool(Struct, frozen=True):
 
 _KNOWN: Final = (
     _KnownTool("TodoWrite", "todos", ("content", "activeForm")),
-    _KnownTool("update_plan", "plan", ("step",), frozenset(("exec_command", "apply_patch"))),
+    _KnownTool("update_plan", "plan", ("step",)),
     _KnownTool("write_todos", "todos", ("content",), frozenset(("edit_file", "task"))),
     _KnownTool("todowrite", "todos", ("content",)),
     _KnownTool("todo_write", "todos", ("content",)),

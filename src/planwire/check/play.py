@@ -1,7 +1,7 @@
 """A script in parts, one for each thing that a check drives, and the model's answers from it.
 
-A step is `{"say": …}`, `{"call": …, "arguments": …}`, `{"plan": 1}` (a call of the agent's plan tool, with the first step
-done and the second begun) or `{"propose": …}` (a plan to approve: a call, or Codex's words for it).
+A step is `{"say": …}`, `{"call": …, "arguments": …}`, `{"plan": 1}` (a call of the agent's plan tool, with the first
+step done and the second begun) or `{"propose": …}` (a plan to approve: a call, or Codex's words for it).
 """
 
 from collections import deque

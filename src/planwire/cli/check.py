@@ -17,7 +17,7 @@ from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.argument_types import number
 from planwire.cli.deciding import Decider
 from planwire.cli.driving import SKIPPABLE, Course, Driver
-from planwire.cli.input_output import print_json
+from planwire.cli.input_output import opened, print_json
 from planwire.cli.recording import as_recorded, read_recording
 from planwire.cli.scripted_home import furnish
 from planwire.cli.scripted_model import ScriptedModel
@@ -157,7 +157,10 @@ def _model(name: str | None, project: str) -> Iterator[tuple[dict[str, str | Non
     if name is None:
         yield {}, lambda part: None
         return
-    script = Script() if name == DEFAULT else read_script(Path(name).read_bytes(), name)
+    script = Script()
+    if name != DEFAULT:
+        with opened(name) as file:
+            script = read_script(file.read(), name)
     play = Play(script.parts)
     with (
         TemporaryDirectory(prefix="planwire-home-", ignore_cleanup_errors=True) as home,

@@ -54,6 +54,9 @@ check_for_update_on_startup = false
 [analytics]
 enabled = false
 
+[tools.update_plan]
+enabled = true
+
 [model_providers.scripted]
 name = "scripted"
 base_url = "{model}/v1"

@@ -5,6 +5,7 @@ import re
 import sys
 
 from planwire.check import ERROR, Finding, Verdict
+from planwire.check.offers import RESUME
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["painted", "unpainted_unless_seen", "verdict_text"]
@@ -54,8 +55,10 @@ def _summary(verdict: Verdict) -> str:
 
 
 def _driven(verdict: Verdict) -> list[str]:
-    """What the client had the agent do. After the first prompt it is said where no plan was told."""
-    words = [what if told or not verdict.updates else f"{what} (no plan)" for what, told in verdict.driven.items()]
+    """What the client had the agent do, and where no plan was told, though there is one to tell. A session that is
+    resumed need not tell it."""
+    silent = {what for what, told in verdict.driven.items() if not told and verdict.updates} - {RESUME}
+    words = [f"{what} (no plan)" if what in silent else what for what in verdict.driven]
     return [f"driven: {', '.join(words)}"] if words else []
 
 
