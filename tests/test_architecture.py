@@ -278,6 +278,8 @@ FRONTED: Final = {
     "cli/streams": {"chat"},
     "cli/tools": {"tools"},
     "cli/translate": {"acp"},
+    "cli/trial_agent": {"acp", "check"},
+    "cli/trying": {"acp", "check", "relay"},
     "cli/verdict_text": {"check"},
 }
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from planwire.check.script import ModelCall, ModelRequest
 from planwire.model.statuses import STATUSES, folded_status
 
-__all__ = ["STEPS", "list_call", "proposal_call"]
+__all__ = ["STEPS", "list_call", "progress", "proposal_call"]
 
 #: The steps of a script's list.
 STEPS: Final = ("Collect five names", "Compare them", "Pick one")
@@ -56,7 +56,7 @@ Schema: TypeAlias = Mapping[str, Any]
 def list_call(request: ModelRequest, done: int, steps: Sequence[str] = STEPS) -> ModelCall | None:
     """The call that writes a list with its first `done` steps completed and the next begun; none is begun if `done` is
     negative. None if no tool writes lists."""
-    statuses = [_WORDS[2] if n < done else _WORDS[1] if n == done else _WORDS[0] for n in range(len(steps))]
+    statuses = progress(done, len(steps))
     for name, schema in sorted(request.tools.items(), key=lambda each: len(each[0])):
         if _LIST_TOOL.search(name) and not _PROPOSAL_TOOL.search(name):
             if (arguments := _arguments(schema, steps, statuses)) is not None:
@@ -67,6 +67,11 @@ def list_call(request: ModelRequest, done: int, steps: Sequence[str] = STEPS) ->
             tasks = [{**dict.fromkeys(known.texts, step), _STATUS[0]: word} for step, word in named]
             return ModelCall(known.name, {known.tasks: tasks})
     return None
+
+
+def progress(done: int, count: int) -> list[str]:
+    """The statuses of a list with its first `done` steps completed and the next begun."""
+    return [_WORDS[2] if n < done else _WORDS[1] if n == done else _WORDS[0] for n in range(count)]
 
 
 def proposal_call(request: ModelRequest, text: str) -> ModelCall | None:

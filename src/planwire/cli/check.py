@@ -16,11 +16,12 @@ from planwire.check.play import DEFAULT, Play, Script, read_script
 from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.argument_types import number
 from planwire.cli.deciding import Decider
-from planwire.cli.driving import SKIPPABLE, Course, Driver
+from planwire.cli.driving import ASK, SKIPPABLE, Course, Driver
 from planwire.cli.input_output import opened, print_json
 from planwire.cli.recording import as_recorded, read_recording
 from planwire.cli.scripted_home import furnish
 from planwire.cli.scripted_model import ScriptedModel
+from planwire.cli.trying import client_text, try_client
 from planwire.cli.verdict_text import verdict_text
 from planwire.errors import InputError, reason
 
@@ -36,6 +37,8 @@ examples:
   planwire check --skip fork,plan-mode -- my-agent  leave out some of what the agent offers
   planwire check --save run.jsonl -- my-agent       keep the conversation: `planwire replay run.jsonl --step` shows it
   planwire check --strict --json -- my-agent        in CI: warnings count, JSON on standard output
+  planwire check --script default -- my-agent       without a key: the agent's model is scripted
+  planwire check --client -- my-client {agent}      a client: which plans it reads, shows and loses
 
 capabilities, what the client declares:
   none    version 1, nothing about plans: only `plan` may be sent to it (the default, as in most clients)
@@ -50,6 +53,9 @@ verdict says what was driven, and after what no plan was told.
 
 The agent works in an empty folder. It may go on with its plan; all its other requests are refused, unless you pass
 --allow. Its stderr is passed through.
+
+A client is run with an agent of planwire's, once for each dialect that it announces. {agent} in its command stands for
+the agent's, as one word; without it the agent's command comes last.
 
 The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be checked.
 """
@@ -67,7 +73,8 @@ def _skipped(text: str) -> tuple[str, ...]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]"
+    parser.usage = "planwire check [options] FILE\n       planwire check [options] -- AGENT [ARGUMENT ...]\n"
+    parser.usage += "       planwire check [options] --client -- CLIENT [ARGUMENT ...]"
     parser.add_argument("--strict", action="store_true", help="warnings count too")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--capability", metavar="WORD", choices=dialect_options(), help=" | ".join(dialect_options()))
@@ -87,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="run the agent on a scripted model, without a key: a script, or `default` for the one that is built in",
     )
+    parser.add_argument("--client", action="store_true", help="check a client, which is given an agent of planwire's")
     parser.add_argument("--cwd", metavar="FOLDER", help="where the agent works (an empty folder)")
     parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the reported lines")
     parser.add_argument("--allow", action="store_true", help="grant the agent everything it asks for")
@@ -98,6 +106,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     what = arguments.what
+    if arguments.client:
+        return _check_client(what, arguments)
     if what[:1] == ["--"] and len(what) > 1:
         verdict = _check_agent(what[1:], arguments)
     elif what and what[0] != "--":
@@ -115,6 +125,18 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({**counts, **msgspec.structs.asdict(verdict)})
     else:
         print(verdict_text(verdict))
+    return 0 if passes else 1
+
+
+def _check_client(what: list[str], arguments: argparse.Namespace) -> int:
+    if what[:1] != ["--"] or len(what) < 2:
+        raise InputError("no client to check: pass its command behind -- (planwire check --client -- CLIENT ARGUMENTS)")
+    verdict = try_client(what[1:], arguments.prompt or ASK, arguments.timeout)
+    passes = verdict.passes(strict=arguments.strict)
+    if arguments.json:
+        print_json({"passes": passes, **msgspec.structs.asdict(verdict)})
+    else:
+        print(client_text(verdict))
     return 0 if passes else 1
 
 

@@ -12,7 +12,7 @@ from planwire.cli.agent_client import AgentClient, AgentRefusal, AgentTrouble, M
 from planwire.cli.deciding import Decider
 from planwire.cli.recording import RecordedLine
 
-__all__ = ["SKIPPABLE", "Course", "Driver"]
+__all__ = ["ASK", "SKIPPABLE", "Course", "Driver"]
 
 _PLAN: Final = "choosing a name for a cat: collect five names, compare them, pick one"
 ASK: Final = (

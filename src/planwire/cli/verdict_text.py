@@ -3,17 +3,18 @@
 import os
 import re
 import sys
+from collections.abc import Sequence
 
 from planwire.check import ERROR, Finding, Verdict
 from planwire.check.offers import RESUME
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["painted", "unpainted_unless_seen", "verdict_text"]
+__all__ = ["block", "count_of", "painted", "unpainted_unless_seen", "verdict_text"]
 
 
 def verdict_text(verdict: Verdict) -> str:
     """One block per finding, then a line that counts them."""
-    return unpainted_unless_seen("\n\n".join([*map(_block, verdict.findings), _summary(verdict)]))
+    return unpainted_unless_seen("\n\n".join([*map(block, verdict.findings), _summary(verdict)]))
 
 
 def unpainted_unless_seen(text: str) -> str:
@@ -26,7 +27,7 @@ def painted(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m"
 
 
-def _block(finding: Finding) -> str:
+def block(finding: Finding) -> str:
     style = "31;1" if finding.level == ERROR else "33;1"
     place = [] if finding.line is None else [f"line {finding.line}"]
     if finding.where:
@@ -44,14 +45,22 @@ def _block(finding: Finding) -> str:
 
 def _summary(verdict: Verdict) -> str:
     found = ", ".join(
-        (_count(verdict.errors, "error"), _count(verdict.warnings, "warning")) if verdict.findings else ("no findings",)
+        (counted(verdict.errors, "error"), counted(verdict.warnings, "warning"))
+        if verdict.findings
+        else ("no findings",)
     )
-    seen = f"{_count(verdict.updates, 'plan update')} in {_count(verdict.sessions, 'session')}"
+    seen = f"{counted(verdict.updates, 'plan update')} in {counted(verdict.sessions, 'session')}"
     unknown = "dialect not known" + (": --capability says which" if verdict.updates else "")
     spoken = f"dialect {verdict.dialect}" if verdict.dialect else unknown
     who = [one_line(verdict.agent)] if verdict.agent else []
-    style = "31;1" if verdict.errors else "33;1" if verdict.warnings else "32;1"
-    return f"{painted(found, style)} · {' · '.join([seen, spoken, *who, *_driven(verdict)])}"
+    return f"{found} · {' · '.join([seen, spoken, *who, *_driven(verdict)])}"
+
+
+def count_of(findings: Sequence[Finding]) -> str:
+    """How many errors and warnings there are."""
+    errors = sum(finding.level == ERROR for finding in findings)
+    text = f"{counted(errors, 'error')}, {counted(len(findings) - errors, 'warning')}" if findings else "no findings"
+    return painted(text, "31;1" if errors else "33;1" if findings else "32;1")
 
 
 def _driven(verdict: Verdict) -> list[str]:
@@ -62,5 +71,5 @@ def _driven(verdict: Verdict) -> list[str]:
     return [f"driven: {', '.join(words)}"] if words else []
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
