@@ -1,7 +1,8 @@
 """A script in parts, one for each thing that a check drives, and the model's answers from it.
 
 A step is `{"say": …}`, `{"call": …, "arguments": …}`, `{"plan": 1}` (a call of the agent's plan tool, with the first
-step done and the second begun) or `{"propose": …}` (a plan to approve: a call, or Codex's words for it).
+step done and the second begun), `{"propose": …}` (a plan to approve: a call, or Codex's words for it) or
+`{"tool": …, "arguments": …}` (a call of the offered tool whose name contains this).
 """
 
 from collections import deque
@@ -11,7 +12,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from planwire.check.offers import PLAN_MODE, PROMPT
+from planwire.check.observing import TOOL, TOOLS
+from planwire.check.offers import COMPACT, PLAN_MODE, PROMPT
 from planwire.check.plan_tools import STEPS, list_call, proposal_call
 from planwire.check.script import ModelCall, ModelRequest, ModelTurn, Usage, say
 from planwire.errors import InputError
@@ -31,6 +33,7 @@ class WrittenStep(Struct, frozen=True, forbid_unknown_fields=True):
     arguments: dict[str, Any] = {}
     plan: int | None = None
     propose: str | None = None
+    tool: str | None = None
     usage: int | None = None
 
     def turn(self, request: ModelRequest) -> ModelTurn:
@@ -39,6 +42,10 @@ class WrittenStep(Struct, frozen=True, forbid_unknown_fields=True):
         text, call = self.say, None
         if self.call is not None:
             call = ModelCall(self.call, self.arguments)
+        elif self.tool is not None:
+            name = next((name for name in request.tools if self.tool in name), None)
+            call = ModelCall(name, self.arguments) if name else None
+            text = text if call else text or "There is no such tool."
         elif self.plan is not None:
             call = list_call(request, self.plan)
             text = text if call else text or "There is no plan tool."
@@ -50,7 +57,12 @@ class WrittenStep(Struct, frozen=True, forbid_unknown_fields=True):
 
 _LIST: Final = (*(WrittenStep(plan=done) for done in range(-1, len(STEPS) + 1)), WrittenStep("Her name is Mia."))
 #: What the model says in each part, unless a script says otherwise. The first proposal is rejected, the next is not.
-PARTS: Final = {PROMPT: _LIST, PLAN_MODE: (WrittenStep(propose=PROPOSAL), WrittenStep(propose=PROPOSAL), *_LIST)}
+PARTS: Final = {
+    PROMPT: _LIST,
+    PLAN_MODE: (WrittenStep(propose=PROPOSAL), WrittenStep(propose=PROPOSAL), *_LIST),
+    TOOLS: (WrittenStep(tool=TOOL),),
+    COMPACT: (WrittenStep("<summary>A cat needs a name.</summary>"),),
+}
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):

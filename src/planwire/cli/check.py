@@ -1,29 +1,20 @@
 """`planwire check`: an agent's plan traffic against the rules of the protocol, for people and for CI."""
 
 import argparse
-import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import BinaryIO
 
 import msgspec
 
 from planwire.acp.dialects import dialect_of_option, dialect_options
 from planwire.check import Checker, Verdict
-from planwire.check.play import DEFAULT, Play, Script, read_script
-from planwire.cli.agent_client import AgentClient, AgentTrouble
 from planwire.cli.argument_types import number
-from planwire.cli.deciding import Decider
-from planwire.cli.driving import ASK, SKIPPABLE, Course, Driver
-from planwire.cli.input_output import opened, print_json
-from planwire.cli.recording import as_recorded, read_recording
-from planwire.cli.scripted_home import furnish
-from planwire.cli.scripted_model import ScriptedModel
+from planwire.cli.checked_agent import AgentRun, check_agent
+from planwire.cli.driving import ASK, SKIPPABLE
+from planwire.cli.input_output import print_json
+from planwire.cli.recording import read_recording
 from planwire.cli.trying import client_text, try_client
 from planwire.cli.verdict_text import verdict_text
-from planwire.errors import InputError, reason
+from planwire.errors import InputError
+from planwire.readmodel.plain_text import one_line
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -38,6 +29,7 @@ examples:
   planwire check --save run.jsonl -- my-agent       keep the conversation: `planwire replay run.jsonl --step` shows it
   planwire check --strict --json -- my-agent        in CI: warnings count, JSON on standard output
   planwire check --script default -- my-agent       without a key: the agent's model is scripted
+  planwire check --learn -- my-agent                keep its ways, so that the relay knows them
   planwire check --client -- my-client {agent}      a client: which plans it reads, shows and loses
 
 capabilities, what the client declares:
@@ -94,6 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="run the agent on a scripted model, without a key: a script, or `default` for the one that is built in",
     )
+    parser.add_argument(
+        "--learn", action="store_true", help="keep the agent's ways for the relay, as a row of its table"
+    )
     parser.add_argument("--client", action="store_true", help="check a client, which is given an agent of planwire's")
     parser.add_argument("--cwd", metavar="FOLDER", help="where the agent works (an empty folder)")
     parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the reported lines")
@@ -105,11 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    what = arguments.what
+    what, lessons = arguments.what, list[str]()
     if arguments.client:
         return _check_client(what, arguments)
     if what[:1] == ["--"] and len(what) > 1:
-        verdict = _check_agent(what[1:], arguments)
+        verdict, lessons = check_agent(what[1:], _run_of(arguments))
     elif what and what[0] != "--":
         if len(what) > 1:  # argparse has not parsed the options behind the file
             arguments.what = []
@@ -122,10 +117,25 @@ def run(arguments: argparse.Namespace) -> int:
     passes = verdict.passes(strict=arguments.strict)
     if arguments.json:
         counts = {"passes": passes, "errors": verdict.errors, "warnings": verdict.warnings}
-        print_json({**counts, **msgspec.structs.asdict(verdict)})
+        learned = {"learned": lessons} if arguments.learn else {}
+        print_json({**counts, **msgspec.structs.asdict(verdict), **learned})
     else:
-        print(verdict_text(verdict))
+        print("\n".join([verdict_text(verdict), *map(one_line, lessons)]))
     return 0 if passes else 1
+
+
+def _run_of(arguments: argparse.Namespace) -> AgentRun:
+    return AgentRun(
+        capability=arguments.capability or dialect_options()[0],
+        prompt=arguments.prompt,
+        skips=frozenset(arguments.skip),
+        seconds=arguments.timeout,
+        allow=arguments.allow,
+        script=arguments.script,
+        cwd=arguments.cwd,
+        save=arguments.save,
+        learns=arguments.learn,
+    )
 
 
 def _check_client(what: list[str], arguments: argparse.Namespace) -> int:
@@ -148,63 +158,3 @@ def _check_file(name: str, capability: str | None) -> Verdict:
     if recorded is None:
         raise InputError(f"{name} is empty: there is nothing to check. Was the agent's output recorded?")
     return checker.close()
-
-
-def _check_agent(command: list[str], arguments: argparse.Namespace) -> Verdict:
-    checker, decider = Checker(), Decider(allow=arguments.allow)
-    number = None
-    with (
-        _folder(arguments.cwd) as cwd,
-        _kept(arguments.save) as kept,
-        _model(arguments.script, cwd) as (environment, begins),
-        closing(AgentClient(command, arguments.timeout, decider, environment)) as client,
-    ):
-        course = Course(arguments.capability or "none", cwd, arguments.prompt, frozenset(arguments.skip))
-        try:
-            for recorded in Driver(client, decider, course, checker.accuse, begins).conversation():
-                number = recorded.number
-                kept.write(as_recorded(recorded))
-                checker.hear(recorded.line, recorded.sender, number)
-        except AgentTrouble as trouble:
-            checker.accuse(trouble.code, str(trouble), number)
-            return checker.close()
-    if not checker.updates:
-        checker.accuse("no-plan-sent", "the agent was asked for a plan, and no plan update came", number)
-    return checker.close()
-
-
-@contextmanager
-def _model(name: str | None, project: str) -> Iterator[tuple[dict[str, str | None], Callable[[str], None]]]:
-    """The agent's environment and the function that says which part of the script begins: none without a script."""
-    if name is None:
-        yield {}, lambda part: None
-        return
-    script = Script()
-    if name != DEFAULT:
-        with opened(name) as file:
-            script = read_script(file.read(), name)
-    play = Play(script.parts)
-    with (
-        TemporaryDirectory(prefix="planwire-home-", ignore_cleanup_errors=True) as home,
-        ScriptedModel(ending=play) as model,
-    ):
-        yield furnish(Path(home), project, model.url, script), play.begin
-
-
-def _folder(name: str | None) -> AbstractContextManager[str]:
-    """The agent's folder as an absolute path: the named one, or an empty one that goes afterwards."""
-    if name is None:
-        return TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True)
-    if not Path(name).is_dir():
-        raise InputError(f"{name} is not a folder: pass --cwd an existing one, or leave it out")
-    return nullcontext(str(Path(name).resolve()))
-
-
-@contextmanager
-def _kept(name: str | None) -> Iterator[BinaryIO]:
-    """The file to record lines in: the named one, or the one that keeps nothing."""
-    try:
-        with Path(name or os.devnull).open("wb") as file:
-            yield file
-    except OSError as error:
-        raise InputError(f"{name} can't be written: {reason(error)}. Pass --save another file") from None

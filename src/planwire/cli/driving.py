@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from planwire import __version__
 from planwire.acp.dialects import V2, dialect_of_option
-from planwire.check.offers import FORK, LOAD, PLAN_MODE, PROMPT, RESUME, AgentOffer, offers_of, plan_mode_of
+from planwire.check.observing import ECHOED, TOOLS
+from planwire.check.offers import COMPACT, FORK, LOAD, PLAN_MODE, PROMPT, RESUME, AgentOffer, offers_of, plan_mode_of
 from planwire.cli.agent_client import AgentClient, AgentRefusal, AgentTrouble, Message
 from planwire.cli.deciding import Decider
+from planwire.cli.learning import compaction_announced
 from planwire.cli.recording import RecordedLine
 
 __all__ = ["ASK", "SKIPPABLE", "Course", "Driver"]
@@ -29,16 +31,19 @@ Lines = Generator[RecordedLine, None, Message]
 
 
 class Course(Struct, frozen=True):
-    """What to drive an agent to do. `prompt` replaces the check's own, `capability` is the client's."""
+    """What to drive an agent to do. `prompt` replaces the check's own, `capability` is the client's. With a `server` the
+    agent is driven to show its ways, too."""
 
     capability: str
     cwd: str
     prompt: str | None = None
+    server: Message | None = None
     skips: frozenset[str] = frozenset()
 
 
 class Driver:
-    """Drives one agent along a course. `accuse` hears of refused offers, `begins` of each thing that is driven."""
+    """Drives one agent along a course. `accuse` hears of refused offers, `begins` of each thing that is driven;
+    `compacts` says which command compacts the context."""
 
     def __init__(
         self,
@@ -47,12 +52,14 @@ class Driver:
         course: Course,
         accuse: Callable[[str, str, int], None],
         begins: Callable[[str], None] = lambda what: None,
+        compacts: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._client = client
         self._decider = decider
         self._course = course
         self._accuse = accuse
         self._begins = begins
+        self._compacts = compacts
         self._initialized: Message = {}
 
     def conversation(self) -> Iterator[RecordedLine]:
@@ -68,24 +75,28 @@ class Driver:
         way = plan_mode_of(self._initialized, begun)
         if way is not None and PLAN_MODE not in self._course.skips:
             yield from self._plan(way)
+        if self._course.server is not None:
+            yield from self._show_ways(self._course.server)
         yield from self._client.settle()
 
     def _hello(self) -> Iterator[RecordedLine]:
         about = {"name": "planwire-check", "title": "planwire check", "version": __version__}
         hello = dialect_of_option(self._course.capability).initialize()
         hello["info" if "capabilities" in hello else "clientInfo"] = about
+        if self._course.server is not None:
+            hello = compaction_announced(hello)
         self._initialized = yield from self._client.ask("initialize", hello)
         if not isinstance(self._initialized.get("protocolVersion"), int):
             raise AgentTrouble("refused", "`initialize` was answered without a `protocolVersion`")
 
-    def _new_session(self) -> Lines:
-        begun = yield from self._client.ask("session/new", self._place())
+    def _new_session(self, *servers: Message) -> Lines:
+        begun = yield from self._client.ask("session/new", self._place(*servers))
         if not isinstance(begun.get("sessionId"), str):
             raise AgentTrouble("refused", "`session/new` was answered without a `sessionId`")
         return begun
 
-    def _prompt(self, session: str, text: str) -> Iterator[RecordedLine]:
-        blocks = [{"type": "text", "text": text}]
+    def _prompt(self, session: str, *texts: str) -> Iterator[RecordedLine]:
+        blocks = [{"type": "text", "text": text} for text in texts]
         ended = yield from self._client.ask("session/prompt", {"sessionId": session, "prompt": blocks})
         if self._initialized["protocolVersion"] == V2.version and "stopReason" not in ended:
             yield from self._client.until_idle(session)  # the answer only confirms the message
@@ -116,6 +127,21 @@ class Driver:
         if self._decider.asked == asked + 1:
             yield from self._prompt(session, PROPOSE_AGAIN)
 
+    def _show_ways(self, server: Message) -> Iterator[RecordedLine]:
+        """Have a tool of an MCP server called, the prompt told back, and the context compacted."""
+        self._begins(TOOLS)
+        begun = yield from self._new_session(server)
+        session = begun["sessionId"]
+        yield from self._prompt(session, *ECHOED)
+        for offer in offers_of(self._initialized):
+            if offer.what == LOAD:
+                yield from self._drive(offer, session)
+        yield from self._client.settle()
+        command = self._compacts()
+        if command is not None:
+            self._begins(COMPACT)
+            yield from self._prompt(session, f"/{command}")
+
     def _if_it_does(self, method: str, params: Message) -> Generator[RecordedLine, None, bool]:
         try:
             yield from self._client.ask(method, params)
@@ -124,5 +150,5 @@ class Driver:
             return False
         return True
 
-    def _place(self) -> dict[str, Any]:
-        return {"cwd": self._course.cwd, "mcpServers": []}
+    def _place(self, *servers: Message) -> dict[str, Any]:
+        return {"cwd": self._course.cwd, "mcpServers": list(servers)}
