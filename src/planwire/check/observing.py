@@ -1,5 +1,5 @@
 """An observer of an agent that is driven to show its ways: what it sends when it compacts, how it names and gates the
-tools of an MCP server, how it joins the texts of a prompt that it tells back. Lines and requests in, observations out."""
+tools of an MCP server, how it joins the texts of a prompt that it tells back. No I/O: lines and requests in."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ class Observer:
     def hear_model(self, requests: Iterable[ModelRequest]) -> None:
         """Take in the requests of the part with the server."""
         for request in requests:
-            names = [name for name in request.tools if TOOL in name]
+            names = request.names_of(TOOL)
             self.seen.offered += [name for name in names if name not in self.seen.offered]
             self.seen.is_hidden = (self.seen.is_hidden is not False) and not names and SERVER not in request.text
 

@@ -34,7 +34,8 @@ COMPACT: Final = "compact"
 _FROM_THE_START: Final[Fields] = {"replayFrom": {"type": "start"}}
 #: Names of modes in which an agent proposes before it works. Models may have such names too, and are no modes.
 _PLANS: Final = re.compile(r"\bplan(s|ning)?\b", re.IGNORECASE)
-_COMPACTS: Final = re.compile(r"compact|compress|summari[sz]e", re.IGNORECASE)
+#: Names of commands that compact the context, alone or beside another word: `/compact`, `/chat-compress`.
+_COMPACTS: Final = re.compile(r"(?<![a-z])(compact|compress|summari[sz]e)(?![a-z])", re.IGNORECASE)
 _NO_MODES: Final = {"model", "model_config", "thought_level", "thinking"}
 
 
@@ -80,12 +81,10 @@ def plan_mode_of(initialized: Any, begun: Any) -> AgentOffer | None:
 
 
 def compact_command(update: Any) -> str | None:
-    """The command that compacts the context, if an `available_commands_update` has one."""
-    for command in _dicts(_at(update, "availableCommands") or _at(update, "commands")):
-        name = command.get("name")
-        if isinstance(name, str) and _COMPACTS.search(name):
-            return name.removeprefix("/")
-    return None
+    """The command that compacts the context, if an `available_commands_update` has one: the shortest of several."""
+    commands = _dicts(_at(update, "availableCommands") or _at(update, "commands"))
+    names = (name for each in commands if isinstance(name := each.get("name"), str) and _COMPACTS.search(name))
+    return min((name.removeprefix("/") for name in names), key=len, default=None)
 
 
 def drives(method: str, params: Any) -> str | None:

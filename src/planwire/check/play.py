@@ -43,8 +43,7 @@ class WrittenStep(Struct, frozen=True, forbid_unknown_fields=True):
         if self.call is not None:
             call = ModelCall(self.call, self.arguments)
         elif self.tool is not None:
-            name = next((name for name in request.tools if self.tool in name), None)
-            call = ModelCall(name, self.arguments) if name else None
+            call = next((ModelCall(name, self.arguments) for name in request.names_of(self.tool)), None)
             text = text if call else text or "There is no such tool."
         elif self.plan is not None:
             call = list_call(request, self.plan)

@@ -1,6 +1,7 @@
 """A scripted model's answers, and the requests that it gets: values, the same for every provider."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias
 
@@ -53,6 +54,12 @@ class ModelRequest(Struct, frozen=True):
     def text(self) -> str:
         """Every string in the body, a line each: what the model could read, wherever the provider keeps it."""
         return "\n".join(_strings(self.body))
+
+    def names_of(self, tool: str) -> list[str]:
+        """The names of a tool: those that are offered and contain its own, or those in the text, where agents list the
+        tools that they keep back. A server's name stands before it then, with two underscores between."""
+        offered = [name for name in self.tools if tool in name]
+        return offered or list(dict.fromkeys(re.findall(rf"\b\w+__{re.escape(tool)}\b", self.text)))
 
     @property
     def last_words(self) -> str:

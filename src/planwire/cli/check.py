@@ -86,9 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="run the agent on a scripted model, without a key: a script, or `default` for the one that is built in",
     )
-    parser.add_argument(
-        "--learn", action="store_true", help="keep the agent's ways for the relay, as a row of its table"
-    )
+    parser.add_argument("--learn", action="store_true", help="keep the agent's ways, for the relay")
     parser.add_argument("--client", action="store_true", help="check a client, which is given an agent of planwire's")
     parser.add_argument("--cwd", metavar="FOLDER", help="where the agent works (an empty folder)")
     parser.add_argument("--save", metavar="FILE", help="keep the conversation, to look up the reported lines")

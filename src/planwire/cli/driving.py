@@ -31,8 +31,8 @@ Lines = Generator[RecordedLine, None, Message]
 
 
 class Course(Struct, frozen=True):
-    """What to drive an agent to do. `prompt` replaces the check's own, `capability` is the client's. With a `server` the
-    agent is driven to show its ways, too."""
+    """What to drive an agent to do. `prompt` replaces the check's own, `capability` is the client's. With a `server`
+    the agent is driven to show its ways, too."""
 
     capability: str
     cwd: str
