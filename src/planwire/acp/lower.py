@@ -103,6 +103,8 @@ class Fallback:
     def end(self, plan_ids: Collection[PlanId]) -> list[Fields]:
         """Take the entries of the plans whose life has ended off the list. Those of one that lives again come back."""
         ended = set(plan_ids)
+        if ended == self._ended:
+            return []
         self._silent -= self._ended - ended
         self._silent |= ended
         self._ended = ended
