@@ -53,7 +53,7 @@ class Likeness:
         return self._left > 0 and all(word in words for word in shorter)
 
     def _longest_match(self, one: str, other: str) -> tuple[int, int, int]:
-        """The longest text in both: where it begins in each, and its length. The earliest of several, in `one` first."""
+        """The longest text in both: where it begins in each, and its length. Of several the earliest in `one`."""
         at = size = 0
         end = len(one)
         for begin in range(end):

@@ -19,6 +19,7 @@ from planwire.model.events import (
     COMMENTED,
     DISMISSED,
     ContextCompacted,
+    Gap,
     MessageAdded,
     MessagePinned,
     PlanChanged,
@@ -178,6 +179,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return None, (Phrase("message", f"message {message_id} {'pinned' if is_pinned else 'no longer pinned'}"),)
         case ContextCompacted(reason=reason):
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
+        case Gap():
+            return None, (Phrase("gap", event.sentence),)
         case _ as never:
             assert_never(never)
 

@@ -27,7 +27,7 @@ from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=9)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=10)
 
 
 class _JournalledSession:
