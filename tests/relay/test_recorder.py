@@ -12,6 +12,7 @@ from planwire.journal import Journal, Once, Stamped, open_journal
 from planwire.model.events import (
     ACP,
     Event,
+    Gap,
     MessageAdded,
     PlanChanged,
     PlanReviewed,
@@ -23,7 +24,6 @@ from planwire.model.events import (
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import Meet, Record, SessionMemory
-from planwire.relay.backlog import Arrived, Backlog
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.recorder import SLICE, Recorder
 from tests.waiting import until
@@ -147,8 +147,8 @@ def test_writers_in_between_cost_nothing(kept: Kept) -> None:
 
 def test_an_event_that_cant_be_stored_costs_no_other(kept: Kept) -> None:
     kept.record(a_plan("a"), MessageAdded({"no": {"json": object()}}), a_plan("b"))
-    assert "1 event could not be recorded" in (kept.close() or "")
-    assert kept.events() == [a_plan("a"), a_plan("b")]
+    assert "1 change was not recorded" in (kept.close() or "")
+    assert kept.events() == [a_plan("a"), Gap(1, "no journal can store it"), a_plan("b")]
 
 
 # -- journals that fail
@@ -161,7 +161,7 @@ def test_a_file_that_is_no_journal_is_left_as_it_is_and_what_is_lost_is_counted(
     kept.record(a_plan("a"), a_plan("b"))
     said = kept.close()
     assert said is not None
-    assert said.startswith("2 events could not be recorded: ")
+    assert said.startswith("2 changes were not recorded: ")
     assert path.read_bytes() == b"precious notes" * 1000
 
 
@@ -185,7 +185,7 @@ def test_a_journal_that_is_locked_to_the_end_is_not_waited_for(kept: Kept) -> No
     kept.record(a_plan("b"), a_plan("c"))
     said = kept.recorder.close(0.5)
     assert said is not None
-    assert said.startswith("2 events could not be recorded: ")
+    assert said.startswith("2 changes were not recorded: ")
     lock.close()
 
 
@@ -228,7 +228,7 @@ def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> No
     assert refusing.tried.wait(PATIENCE)
     recorder.put(Record("s1", a_plan("b")), 1)
     recorder.put(Record("s1", TurnEnded("x")), 1)
-    assert recorder.close(PATIENCE) == "3 events could not be recorded: the disk is full"
+    assert recorder.close(PATIENCE) == "3 changes were not recorded: the disk is full"
 
 
 class Refusing:
@@ -302,7 +302,7 @@ def test_a_burst_of_long_plans_is_recorded_to_the_last(tmp_path: Path) -> None:
 
 def test_a_text_weighs_what_it_weighs_however_short_its_last_piece(tmp_path: Path) -> None:
     texts: list[Event] = [a_text(f"{number}" + 200_000 * "x") for number in range(20)]
-    assert "could not be recorded: they came faster" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
+    assert "not recorded: they came faster" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
 
 
 def test_a_long_prompt_weighs_nothing_as_it_is_not_kept(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_a_journal_that_is_beyond_help_is_given_up(error: Exception, tmp_path: P
     recorder.put(Meet("s1", True), 0)
     for _ in range(3):
         recorder.put(Record("s1", TurnEnded("x")), 1)
-    assert recorder.close(PATIENCE) == f"3 events could not be recorded: {error}"
+    assert recorder.close(PATIENCE) == f"3 changes were not recorded: {error}"
 
 
 @pytest.mark.parametrize("error", [DamagedJournal("it is broken"), OSError("no such disk"), RuntimeError("a bug")])
@@ -327,116 +327,8 @@ def test_a_text_that_a_journal_does_not_take_in_the_end_is_counted(error: Except
     recorder.start()
     recorder.put(Meet("s1", True), 0)
     recorder.put(Record("s1", a_text("# A"), streams=True), 1)
-    assert recorder.close(PATIENCE) == f"1 event could not be recorded: {error}"
+    assert recorder.close(PATIENCE) == f"1 change was not recorded: {error}"
     refusing.journal.close()
-
-
-# -- the backlog
-
-
-def arrived(event: Event, size: int = 1) -> Arrived:
-    return Arrived(Record("s1", event), 0, size)
-
-
-def test_a_full_backlog_keeps_the_newest_word_on_everything() -> None:
-    backlog = Backlog(most_records=2)
-    first, second = arrived(a_plan("1")), arrived(a_plan("2"))
-    rest = [
-        arrived(event) for event in (a_plan("3"), a_plan("x", plan_id="q"), TurnEnded("a"), a_plan("4"), TurnEnded("b"))
-    ]
-    for each in (first, second, *rest):
-        backlog.put(each)
-    assert backlog.displaced == 2
-    assert len(backlog) == 5
-    assert backlog.take() == [first, second, rest[1], rest[3], rest[4]]
-    assert backlog.take() == []
-    backlog.put(first)
-    assert backlog.take() == [first]
-
-
-def test_a_backlog_is_bounded_in_bytes_too() -> None:
-    backlog = Backlog(most_bytes=100)
-    for number in range(10):
-        backlog.put(arrived(a_plan(str(number)), size=60))
-    assert len(backlog) == 2
-    assert backlog.displaced == 8
-
-
-def test_a_backlog_is_taken_in_portions_and_in_order() -> None:
-    backlog = Backlog(most_records=4)
-    items = [arrived(a_plan(str(number)), size=10) for number in range(6)]
-    for each in items:
-        backlog.put(each)
-    assert backlog.displaced == 1  # the fifth, by the sixth
-    assert backlog.take(2) == items[:2]
-    assert backlog.wait(0)
-    later = arrived(a_plan("later"), size=10)
-    backlog.put(later)
-    assert backlog.take(most_bytes=25) == items[2:4]
-    assert backlog.take(most_bytes=1) == items[5:]  # never nothing
-    assert backlog.wait(0)
-    assert backlog.take() == [later]
-    assert not backlog.wait(0)
-
-
-@pytest.mark.parametrize("texts", [("# 1234567", "# 12345678"), ("# a", "# 12345678")])
-def test_what_was_taken_or_went_on_makes_room(texts: tuple[str, str]) -> None:
-    backlog = Backlog(most_bytes=20)
-    for text in texts:
-        backlog.put(streaming(text))
-    if texts[0] == "# a":
-        backlog.take(1)
-    for number in range(3):
-        backlog.put(arrived(a_plan(str(number)), size=5))
-    assert backlog.displaced == 0
-    assert len(backlog) == 4
-
-
-def streaming(content: str, session: str = "s1") -> Arrived:
-    return Arrived(Record(session, a_text(content), streams=True), 0, len(content))
-
-
-@pytest.mark.parametrize("most_records", [1, 2, 100])
-def test_a_text_that_streams_in_is_one_thing_that_waits(most_records: int) -> None:
-    backlog = Backlog(most_records)
-    first = arrived(TurnEnded("x"))
-    backlog.put(first)
-    for length in range(1, 20):
-        backlog.put(streaming("# A text that goes on"[:length]))
-    assert backlog.displaced == 0
-    assert backlog.take() == [first, streaming("# A text that goes on"[:19])]
-
-
-def test_a_text_that_does_not_go_on_is_no_beginning() -> None:
-    backlog = Backlog()
-    items = [streaming("# A"), streaming("# B"), streaming("# B", "s2"), arrived(a_text("# B c")), streaming("# B c d")]
-    for each in items:
-        backlog.put(each)
-    assert backlog.take() == items
-
-
-def test_reviews_of_several_plans_do_not_displace_each_other() -> None:
-    backlog = Backlog(most_records=1)
-    items = [arrived(TurnEnded("x")), *(arrived(PlanReviewed(plan_id, 0, "approved")) for plan_id in ("p", "q"))]
-    for each in items:
-        backlog.put(each)
-    assert backlog.take() == items
-
-
-def test_a_title_does_not_displace_who_and_where() -> None:
-    backlog = Backlog(most_records=1)
-    about = arrived(SessionOpened("agent 1", "client", "/p"))
-    items = [arrived(TurnEnded("x")), about, arrived(SessionOpened(title="a")), arrived(SessionOpened(title="b"))]
-    for each in items:
-        backlog.put(each)
-    assert backlog.take() == [items[0], about, items[3]]
-
-
-def test_meetings_are_never_displaced() -> None:
-    backlog = Backlog(most_records=1)
-    for number in range(5):
-        backlog.put(Arrived(Meet(f"s{number}", True)))
-    assert len(backlog.take()) == 5
 
 
 # -- news

@@ -642,7 +642,7 @@ def test_without_a_journal_to_share_there_are_no_tools_and_that_is_said_once(nam
         code, errors = relayed.end()
     assert code == 0
     assert errors.count("planwire: the agent runs without the plan tools: ") == 1
-    assert errors.count("planwire: ") <= 2, "the other is the number of events that could not be recorded"
+    assert errors.count("planwire: ") <= 2, "the other is the number of changes that were not recorded"
     assert "Traceback" not in errors
 
 

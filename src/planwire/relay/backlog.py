@@ -6,7 +6,7 @@ last state of everything, and a `Gap` stands where the others would. A text that
 many pieces it comes in. Plans come first: while a line is full, nothing keeps their why.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from math import inf
 from threading import Event, Lock
@@ -113,7 +113,7 @@ class _Line:
 
 class Backlog:
     """A queue from the threads that carry the traffic to the one that has the journal. `why` is the reason for what is
-    displaced from here on, and `displaced` counts that."""
+    displaced from here on, and `displaced` counts that by its reason."""
 
     def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
         self._most_records = most_records
@@ -122,7 +122,7 @@ class Backlog:
         self._filled = Event()
         self._lines: dict[str, _Line] = {}  # those that are not empty, in their turn
         self.why = TOO_FAST
-        self.displaced = 0
+        self.displaced: Counter[str] = Counter()
         self.arrived = 0
 
     def put(self, action: Meet | Record | RecordLine, at: int = 0, size: int = 0) -> None:
@@ -137,7 +137,8 @@ class Backlog:
             if isinstance(action, Meet) or not line.is_full(item, self._most_records / share, self._most_bytes / share):
                 line.append(item)
             else:
-                self.displaced += line.displace(replace(item, action=replace(action, why="")), self.why)
+                bare = replace(item, action=replace(action, why=""))
+                self.displaced[self.why] += line.displace(bare, self.why)
 
     def take(self, most_records: float = inf, most_bytes: float = inf) -> list[Arrived]:
         """What waits, each session's in order: all of it, or no more than that, but one if there is any."""
@@ -169,7 +170,7 @@ class Backlog:
                 line = self._lines.setdefault(each.action.session, _Line())
                 line.waiting.appendleft(each)
                 line.size += each.size
-            self.displaced += sum(line.reduce(why) for line in self._lines.values())
+            self.displaced[why] += sum(line.reduce(why) for line in self._lines.values())
 
     @property
     def first(self) -> Arrived | None:
@@ -212,7 +213,7 @@ def _subject(action: Meet | Record | RecordLine) -> object:
         case Record(event=Told(request=request, stage=stage)):
             return Told, request, stage
         case Record(event=MessageAdded(message=message)):
-            return MessageAdded, str(message.get("content"))
+            return MessageAdded, str(message.get("id"))
         case Record(event=event):
             return type(event), getattr(event, "plan_id", None)
         case Meet():

@@ -11,6 +11,7 @@ from planwire.journal.engines import shared_url
 from planwire.relay.actions import Bind
 from planwire.relay.tools import ToolServer
 from planwire.session.handoff import Handoff, write_handoff
+from planwire.session.recording_mark import MARK, RecordingMark
 
 __all__ = ["Handoffs"]
 
@@ -34,6 +35,13 @@ class Handoffs:
     def server(self) -> ToolServer:
         """This Python, with this planwire. `-P`: what is in the folder of the session is not imported."""
         return ToolServer(sys.executable, ("-P", "-m", "planwire", "mcp", "--binding"), str(self._folder))
+
+    def mark(self) -> RecordingMark | None:
+        """A file that shows the servers how far the relay has come with recording; they do without it if need be."""
+        try:
+            return RecordingMark(self._folder / MARK)
+        except (OSError, ValueError):
+            return None
 
     def write(self, bind: Bind) -> None:
         """Hand over a session, or say why there is none."""
