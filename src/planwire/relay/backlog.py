@@ -39,7 +39,7 @@ class Arrived(Struct, frozen=True):
     number: int = 0
 
 
-class _Line:
+class _Waiting:
     """What waits for the journal of one session."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class Backlog:
         self._most_bytes = most_bytes
         self._lock = Lock()
         self._filled = Event()
-        self._lines: dict[str, _Line] = {}  # those that are not empty, in their turn
+        self._lines: dict[str, _Waiting] = {}  # those that are not empty, in their turn
         self.why = TOO_FAST
         self.displaced: Counter[str] = Counter()
         self.arrived = 0
@@ -129,7 +129,7 @@ class Backlog:
         """Add something, at once, and wake nobody."""
         with self._lock:
             self.arrived += 1
-            line = self._lines.setdefault(action.session, _Line())
+            line = self._lines.setdefault(action.session, _Waiting())
             if isinstance(action, Record) and action.streams and (before := line.take_beginning(action)):
                 action = replace(action, why=before.why or action.why)
             item = Arrived(action, at, size, self.arrived)
@@ -167,7 +167,7 @@ class Backlog:
         """Put back what was taken, and keep no more than the newest word on each thing, for this reason."""
         with self._lock:
             for each in reversed([*held]):
-                line = self._lines.setdefault(each.action.session, _Line())
+                line = self._lines.setdefault(each.action.session, _Waiting())
                 line.waiting.appendleft(each)
                 line.size += each.size
             self.displaced[why] += sum(line.reduce(why) for line in self._lines.values())
