@@ -1,13 +1,14 @@
 """An agent that floods: it answers a prompt with so many lists at such a pace, and goes on answering meanwhile.
 
-A prompt is JSON: `lists`, `steps`, `rate` (lists a second; 0: all at once) and `anew` (every step gets a new text each
-time, or only the first one does).
+A prompt is JSON: `lists`, `steps`, `rate` (lists a second; 0: all at once), `anew` (every step gets a new text each
+time, or only the first one does) and `odd` (texts that are as hard to compare as can be).
 """
 
 import json
 import os
 import select
 from itertools import count
+from random import Random
 from time import monotonic
 from typing import Any
 
@@ -18,10 +19,17 @@ _RESULTS: dict[str, dict[str, Any]] = {
 }
 
 
-def entries_of_list(number: int, steps: int, *, anew: bool) -> list[dict[str, str]]:
-    """The entries of a list. Their texts are nearly the same, which makes them hard to tell apart."""
-    texts = [f"rev{number if anew or not step else 0} {step} {'w' * 60}" for step in range(steps)]
+def entries_of_list(number: int, steps: int, *, anew: bool, odd: bool) -> list[dict[str, str]]:
+    """The entries of a list. Their texts are nearly the same, or have much in common and little of it in a row."""
+    texts = []
+    for step in range(steps):
+        version = number if anew or not step else 0
+        texts.append(f"rev{version} {step} {_letters(version, step) if odd else 'w' * 60}")
     return [{"content": text, "priority": "medium", "status": "pending"} for text in texts]
+
+
+def _letters(version: int, step: int) -> str:
+    return "".join(Random(f"{version} {step}").choices("abc", k=200))
 
 
 class _Agent:
@@ -55,10 +63,10 @@ class _Agent:
             result = {"stopReason": "end_turn"}
         _say({"id": message["id"], "result": result})
 
-    def _flood(self, session: str, lists: int, steps: int, rate: float, anew: bool) -> None:
+    def _flood(self, session: str, lists: int, steps: int, rate: float, **texts: bool) -> None:
         begun = monotonic()
         for number in range(lists):
-            body = {"sessionUpdate": "plan", "entries": entries_of_list(number, steps, anew=anew)}
+            body = {"sessionUpdate": "plan", "entries": entries_of_list(number, steps, **texts)}
             _say({"method": "session/update", "params": {"sessionId": session, "update": body}})
             if rate:
                 self._read(max(begun + (number + 1) / rate - monotonic(), 0))

@@ -25,13 +25,14 @@ _ROOT: Final = Path(__file__).parent.parent
 
 
 class Flood(NamedTuple):
-    """Lists of so many steps, at a pace. With `joined`, another session begins in the middle of it."""
+    """Lists of so many steps, at a pace (see `flood_agent`). With `joined`, another session begins among them."""
 
     lists: int
     steps: int
     rate: float
     anew: bool
     joined: bool = False
+    odd: bool = False
 
 
 _JOINING: Final = Flood(1, 20, 0, anew=True)
@@ -48,7 +49,7 @@ def measure() -> Iterator[Figure]:
     say(f"{ROUNDS} rounds of {len(FLOODS)} floods")
     with tempfile.TemporaryDirectory() as folder:
         right = [
-            _is_right(Path(folder) / f"{number}-{kind}.db", flood)
+            _is_right(Path(folder) / f"{number}-{kind}.db", flood._replace(odd=number % 10 == 9))
             for number in range(ROUNDS)
             for kind, flood in enumerate(FLOODS.values())
         ]
@@ -130,7 +131,7 @@ class _Client:
 def _ends_with(path: Path, session: str, sent: Flood) -> bool:
     with open_journal(path) as journal:
         state = load_state(journal, session)
-    last = [each["content"] for each in entries_of_list(sent.lists - 1, sent.steps, anew=sent.anew)]
+    last = [each["content"] for each in entries_of_list(sent.lists - 1, sent.steps, anew=sent.anew, odd=sent.odd)]
     is_known = state.opened is not None and state.opened.cwd == "/project" and state.opened.agent is not None
     steps = state.plans[None].state.steps if None in state.plans else ()
     return is_known and [step.content for step in steps] == last and state.stopped is not None
