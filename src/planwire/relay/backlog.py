@@ -103,9 +103,10 @@ class _Waiting:
             self.size -= self.waiting.pop().size
         return before
 
-    def is_full(self, item: Arrived, most_records: float, most_bytes: float) -> bool:
-        is_beyond = len(self.waiting) >= most_records or self.size + item.size > most_bytes
-        return bool(self._newest) or (is_beyond and bool(self.waiting))
+    def is_full(self, size: int, most_records: float, most_bytes: float) -> bool:
+        if self._newest:
+            return True
+        return bool(self.waiting) and (len(self.waiting) >= most_records or self.size + size > most_bytes)
 
     def _miss(self, why: str, count: int = 1) -> None:
         self._missing[why] = self._missing.get(why, 0) + count
@@ -129,16 +130,18 @@ class Backlog:
         """Add something, at once, and wake nobody."""
         with self._lock:
             self.arrived += 1
-            line = self._lines.setdefault(action.session, _Waiting())
+            line = self._lines.get(action.session) or self._lines.setdefault(action.session, _Waiting())
+            if isinstance(action, Meet):
+                return line.append(Arrived(action, at, size, self.arrived))
             if isinstance(action, Record) and action.streams and (before := line.take_beginning(action)):
                 action = replace(action, why=before.why or action.why)
-            item = Arrived(action, at, size, self.arrived)
             share = len(self._lines)
-            if isinstance(action, Meet) or not line.is_full(item, self._most_records / share, self._most_bytes / share):
-                line.append(item)
-            else:
-                bare = replace(item, action=replace(action, why=""))
-                self.displaced[self.why] += line.displace(bare, self.why)
+            if not line.is_full(size, self._most_records / share, self._most_bytes / share):
+                return line.append(Arrived(action, at, size, self.arrived))
+            bare = replace(action, why="") if action.why else action
+            if line.displace(Arrived(bare, at, size, self.arrived), self.why):
+                self.displaced[self.why] += 1
+            return None
 
     def take(self, most_records: float = inf, most_bytes: float = inf) -> list[Arrived]:
         """What waits, each session's in order: all of it, or no more than that, but one if there is any."""
