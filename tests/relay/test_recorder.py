@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
 from threading import Event as Flag
 
 import pytest
@@ -24,6 +25,7 @@ from planwire.model.events import (
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import Meet, Record, SessionMemory
+from planwire.relay.backlog import TOO_FAST
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.recorder import SLICE, Recorder
 from tests.waiting import until
@@ -329,6 +331,94 @@ def test_a_text_that_a_journal_does_not_take_in_the_end_is_counted(error: Except
     recorder.put(Record("s1", a_text("# A"), streams=True), 1)
     assert recorder.close(PATIENCE) == f"1 change was not recorded: {error}"
     refusing.journal.close()
+
+
+# -- floods
+
+
+def letters(random: Random) -> list[str]:
+    """Steps that are as slow to compare as can be."""
+    return ["".join(random.choices("abc", k=200)) for _ in range(20)]
+
+
+def test_in_the_end_the_newest_state_is_written_however_little_time_there_is(tmp_path: Path) -> None:
+    """Of every session, with who it was; and a gap says what is missing."""
+    random = Random(0)
+    slow = Slow(tmp_path / "journal.db")
+    recorder = Recorder(slow, lambda _session, _known: None)
+    recorder.start()
+    last = {}
+    for session in ("s1", "s2"):
+        recorder.put(Meet(session, True), 0)
+        recorder.put(Record(session, SessionOpened("agent 1", cwd="/p")), 0)
+        for _ in range(100):
+            last[session] = a_plan(*letters(random))
+            recorder.put(Record(session, last[session]), 4_000)
+        recorder.put(Record(session, TurnEnded("end_turn")), 0)
+    slow.may.set()
+    said = recorder.close(0.1)
+    with open_journal(slow.path) as journal:
+        for session, plan in last.items():
+            events = [each.event for each in journal.read(session)]
+            assert events[0] == SessionOpened("agent 1", cwd="/p")
+            assert events[-2:] == [plan, TurnEnded("end_turn")]
+            missing = sum(each.count for each in events if isinstance(each, Gap))
+            assert missing + sum(isinstance(each, PlanSet) for each in events) == 100
+    assert said is not None
+    assert "not recorded: the agent ended before they could be recorded" in said
+
+
+def test_a_recorder_that_falls_behind_lets_the_past_go(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.relay.recorder.BEHIND", 0.05)
+    random = Random(0)
+    plans = [a_plan(*letters(random)) for _ in range(60)]
+    kept.record(*plans)
+    kept.recorder.wake()
+    until(lambda: "s1" in kept.known and plans[-1] in kept.events())
+    events = kept.events()
+    assert sum(each.count for each in events if isinstance(each, Gap)) == 60 - sum(map(plans.__contains__, events))
+    assert Gap(1, TOO_FAST).why in (kept.close() or "")
+
+
+def test_a_journal_that_could_not_be_written_for_a_while_has_a_gap_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.relay.recorder.RETRY", 0.0)
+    locked = Refusing(tmp_path / "journal.db", JournalUnavailable("it is locked"))
+    recorder = Recorder(locked, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("first")), 100)
+    until(lambda: len(locked.given) > 2)
+    for number in range(10):
+        recorder.put(Record("s1", a_plan(str(number))), 200_000)
+    locked.is_free = True
+    assert recorder.close(PATIENCE) == "6 changes were not recorded: the journal could not be written"
+    with open_journal(tmp_path / "journal.db") as journal:
+        events = [each.event for each in journal.read("s1")]
+    kept = [a_plan(word) for word in ("first", "0", "1", "2")]
+    assert events == [*kept, Gap(6, "the journal could not be written"), a_plan("9")]
+
+
+def test_times_never_run_backwards_whatever_the_clock_of_another_writer_says(kept: Kept) -> None:
+    kept.record(a_plan("a"))
+    until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    later = kept.known["s1"].at + 60_000
+    with open_journal(kept.path) as journal:
+        journal.append("s1", [Stamped(later, "agent", MessageAdded({"role": "user"}))])
+    kept.record(a_plan("b"))
+    kept.close()
+    with open_journal(kept.path) as journal:
+        assert [each.at for each in journal.read("s1")][1:] == [later, later]
+
+
+def test_a_list_that_only_counts_anew_is_no_new_version(kept: Kept) -> None:
+    def counted(tokens: int) -> PlanSet:
+        return PlanSet(ItemsPlan(None, (Entry("a", "low", "pending", {"stats": {"tokens": tokens}}),)), via=ACP)
+
+    kept.record(counted(1), counted(2), TurnEnded("end_turn"), counted(3))
+    kept.close()
+    assert kept.events() == [counted(1), TurnEnded("end_turn")]
 
 
 # -- news

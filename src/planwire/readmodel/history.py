@@ -94,6 +94,10 @@ class HistoryEntry(Struct, frozen=True):
         as the offer of a telling or a request whose verdict says it all."""
         return not self.words or any(word.kind == "message" for word in self.words)
 
+    def is_about(self, plan_id: PlanId) -> bool:
+        """Whether it belongs to the history of a plan. A hole may have been anyone's."""
+        return self.plan_id == plan_id if self.plan is not None else any(word.kind == "gap" for word in self.words)
+
 
 def history(
     events: Iterable[Recorded], state: SessionState, files: FilesOf = no_plan_files

@@ -134,11 +134,11 @@ class Recorder:
             self._worked.notify_all()
         self._backlog.wake()
         self._thread.join(patience)
-        if self._thread.is_alive() and not self._is_stuck:
+        if self._thread.is_alive() and not self._is_stuck(min(SLOW, patience / 2)):
             self._thread.join(LAST_PATIENCE)
         lost = self._lost + self._backlog.displaced
         if self._thread.is_alive():
-            why = _STUCK if self._is_stuck else _ENDED
+            why = _STUCK if self._asked else _ENDED
             lost[str(self._problem or why)] += len(self._backlog) + len(self._held) + self._sessions.unwritten
         return "; ".join(Gap(count, why).sentence for why, count in lost.items() if count) or None
 
@@ -225,14 +225,14 @@ class Recorder:
         self._asked = monotonic()
         for problem in self._sessions.write(journal, all_streams=all_streams):
             self._lost[str(problem)] += 1
-        if self._is_stuck:
+        if self._is_stuck(SLOW):
             self._answers_since = _now()
         self._asked = None
 
-    @property
-    def _is_stuck(self) -> bool:
-        """Whether the journal takes long over what it was asked last."""
-        return self._asked is not None and monotonic() - self._asked > SLOW
+    def _is_stuck(self, seconds: float) -> bool:
+        """Whether the journal takes longer than that over what it is asked."""
+        asked = self._asked
+        return asked is not None and monotonic() - asked > seconds
 
     def _is_behind(self) -> bool:
         """Whether this thread can't keep up, though the journal answers."""
