@@ -14,10 +14,12 @@ from planwire.model.text import shortened, unwrapped
 __all__ = [
     "WORDS_OF_AGENT",
     "WORDS_OF_CLIENT",
+    "WORDS_OF_SIGNS",
     "FromAgent",
     "FromClient",
     "JsonId",
     "first_text",
+    "last_text",
     "list_on",
     "peek_agent",
     "peek_client",
@@ -26,6 +28,8 @@ __all__ = [
     "update_of",
 ]
 
+#: A line without any of these words has no sign of a compaction in it, and no report of one.
+WORDS_OF_SIGNS: Final = (b"ompact", b"ompress", b"ummari")
 #: A line without any of these words is none of the policy's business: the pipes pass it on unread.
 WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
 WORDS_OF_AGENT: Final = (
@@ -34,10 +38,11 @@ WORDS_OF_AGENT: Final = (
     b'"user_message',
     b'"usage_update"',
     b'"state_update"',
-    b'"compaction_',
+    b'"available_commands_update"',
     b'"session_info_update"',
     b'"switch_mode"',
     b'"$/cancel_request"',
+    *WORDS_OF_SIGNS,
 )
 _TITLE_LENGTH: Final = 80
 
@@ -99,6 +104,11 @@ def first_text(prompt: Any) -> str:
         if text_of(part, "type") == "text":
             return text_of(part, "text").lstrip()
     return ""
+
+
+def last_text(prompt: Any) -> str:
+    """The text that a prompt ends with, if it ends with one."""
+    return text_of(prompt[-1], "text") if isinstance(prompt, list) and prompt else ""
 
 
 def title_of(text: str) -> str:
