@@ -95,6 +95,16 @@ def test_sessions_take_turns_so_that_none_waits_for_the_flood_of_another() -> No
     assert backlog.displaced.total() == 39
 
 
+def test_a_fork_waits_for_what_its_parent_had_before_it() -> None:
+    backlog = Backlog()
+    own = [of(a_plan(str(number))) for number in range(3)]
+    forks = [Meet("s2", fresh=True, fork_of="s1"), Meet("s3", fresh=True, fork_of="s2")]
+    items: list[Meet | Record] = [of(a_plan("a"), "s0"), *own, *forks, of(a_plan("later"))]
+    for each in items:
+        backlog.put(each)
+    assert [each for each in taken(backlog) if each in (*own, *forks)] == [*own, *forks]
+
+
 def test_what_is_left_in_the_end_is_the_newest_word_on_everything() -> None:
     """Records that were taken and not written come first; their gaps are counted once."""
     backlog = Backlog(most_records=4)

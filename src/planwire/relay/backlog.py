@@ -150,7 +150,8 @@ class Backlog:
             for line in self._lines.values():
                 line.settle()
             while self._lines and len(items) < most_records:
-                session, line = next(iter(self._lines.items()))
+                session = self._next()
+                line = self._lines[session]
                 item = line.first
                 if items and item.size > most_bytes:
                     break
@@ -165,6 +166,16 @@ class Backlog:
             else:
                 self._filled.clear()
         return items
+
+    def _next(self) -> str:
+        """The session whose turn it is. A fork waits for what its parent has before it."""
+        session = next(iter(self._lines))
+        while isinstance(meeting := (item := self._lines[session].first).action, Meet):
+            parent = self._lines.get(meeting.fork_of or "")
+            if meeting.fork_of is None or parent is None or parent.first.number > item.number:
+                break
+            session = meeting.fork_of
+        return session
 
     def reduce(self, held: Iterable[Arrived], why: str) -> None:
         """Put back what was taken, and keep no more than the newest word on each thing, for this reason."""

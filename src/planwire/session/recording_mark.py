@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 __all__ = ["MARK", "Recording", "RecordingMark", "read_mark"]
 
 #: The name of the file, in the folder of the handoffs.
-MARK: Final = "recording"
+MARK: Final = "recording.mark"
 _FORM: Final = "QQ"
 
 
