@@ -148,6 +148,12 @@ def _chat_events(turn: Turn, body: Body) -> Iterator[Event]:
     yield None, "[DONE]"
 
 
+def _in_its_group(name: str) -> Json:
+    """The name of a tool in a group of tools, such as an MCP server's: `group.name`."""
+    group, _, own = name.rpartition(".")
+    return {"name": own, "namespace": group} if group else {"name": own}
+
+
 def _responses_whole(turn: Turn, body: Body) -> Json:
     output: list[Json] = []
     if turn.text or not turn.calls:
@@ -160,7 +166,7 @@ def _responses_whole(turn: Turn, body: Body) -> Json:
             "type": "function_call",
             "id": _id("fc_"),
             "call_id": _id("call_"),
-            "name": call.name,
+            **_in_its_group(call.name),
             "arguments": json.dumps(call.arguments),
             "status": "completed",
         }
