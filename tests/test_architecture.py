@@ -66,6 +66,8 @@ EFFECTFUL: Final = {
         "learned_agents",
         "recorder",
         "run",
+        "server_files",
+        "successor",
         "traffic",
     },
     "session": {

@@ -9,6 +9,7 @@ __all__ = [
     "COMPACTION_FAILED",
     "COMPACTION_IN_PROGRESS",
     "COMPACTION_UPDATES",
+    "FORK",
     "OPENING",
     "OUTCOME_CANCELLED",
     "PLAN_UPDATES",
@@ -30,7 +31,8 @@ COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_u
 SWITCH_MODE: Final = "switch_mode"
 
 #: The requests that open a new session, and those that attach the client to an old one.
-OPENING: Final = frozenset(("session/fork", "session/new"))
+FORK: Final = "session/fork"
+OPENING: Final = frozenset((FORK, "session/new"))
 ATTACHING: Final = frozenset(("session/load", "session/resume"))
 
 #: The `status` of a tool call.

@@ -47,12 +47,14 @@ class ToAgent(Struct, frozen=True):
 
 
 class Meet(Struct, frozen=True):
-    """A session is mentioned for the first time on this connection. One that is not fresh may have a history."""
+    """A session is mentioned for the first time on this connection. One that is not fresh may have a history; one that
+    is a fork begins with that of another, `fork_of`."""
 
     session: str
     fresh: bool
     agent: str | None = None
     cwd: str | None = None
+    fork_of: str | None = None
 
 
 class Record(Struct, frozen=True):

@@ -12,12 +12,15 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planwire.model.plan import Fields
 from planwire.relay.capabilities import names_in
 from planwire.relay.steer_ways import SteerWay, announced_steering, announces_queueing
 
-__all__ = ["AGENTS", "AgentRow", "matches", "ways_of"]
+__all__ = ["AGENTS", "CONTEXT_URI", "AgentRow", "matches", "ways_of"]
 
-_COMPACTED: Final = ("compacted", "compressed", "summarized", "summarised")
+#: The address of the relay's block where it is a resource.
+CONTEXT_URI: Final = "planwire://context"
+_COMPACTING: Final = ("compact", "compress", "summari")
 _HISTORY: Final = ("chat", "context", "conversation", "history")
 
 
@@ -27,13 +30,15 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     - `agent`: its name, for people. `names`: patterns of what it calls itself in `initialize`, and of the name of its
       command, in small letters; `*` stands for anything.
     - `compact_commands`: names of commands that compact the context. One counts if the agent advertised it, and its
-      turn ended well. `compact_titles`: patterns of titles of tool calls that say so. `compact_meta`: patterns of
+      turn ended well. `compact_titles`: patterns of titles of tool calls that do it. `compact_meta`: patterns of
       members of `_meta` that say so in any update, as a path and a value: `contextCompression.phase=done`.
     - `hides_tools`: the model does not see the tools of MCP servers until it searches for them, or nobody knows that.
       The relay then names its tools in the first prompt.
-    - `tool_names`: how the agent spells a tool of an MCP server when it asks for permission. `server_files`: files, in
-      the folder of the session or in the user's home, in which people give this agent servers of their own.
+    - `tool_names`: how the agent spells a TOOL of a SERVER when it asks for permission. `server_files`: files, in the
+      folder of the session or in the user's home, in which people give this agent servers of their own.
     - `joiner`: what it puts between two texts of a prompt when it tells them back; without one, whitespace of any sort.
+    - `takes_resources`: the relay's block goes into a prompt as an embedded resource, and stays out of the title that
+      the agent makes of its first prompt. `wrapping`: what stands before and behind such a block in an echo.
     - `steer`, `queues`: the way into a running turn, and whether a prompt waits for the end of one, where the agent
       does not announce that.
     """
@@ -42,31 +47,54 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     names: tuple[str, ...]
     compact_commands: tuple[str, ...] = ("compact", "compress", "summarize", "summarise")
     compact_titles: tuple[str, ...] = tuple(
-        pattern for done, what in product(_COMPACTED, _HISTORY) for pattern in (f"{done}*{what}*", f"*{what}*{done}*")
+        pattern for does, what in product(_COMPACTING, _HISTORY) for pattern in (f"{does}*{what}*", f"*{what}*{does}*")
     )
     compact_meta: tuple[str, ...] = tuple(
         f"*{word}*.{sign}" for word in ("compact", "compress") for sign in ("phase=done", "status=completed")
     )
     hides_tools: bool = True
     tool_names: tuple[str, ...] = (
-        "mcp__{server}__{tool}",
-        "mcp_{server}_{tool}",
-        "{server}__{tool}",
-        "{server}_{tool}",
+        *("mcp__SERVER__TOOL", "mcp_SERVER_TOOL", "SERVER__TOOL", "SERVER_TOOL"),
+        *("mcp.SERVER.TOOL", "SERVER.TOOL", "SERVER/TOOL", "SERVER:TOOL", "TOOL (SERVER MCP Server)"),
     )
-    server_files: tuple[str, ...] = ()
+    server_files: tuple[str, ...] = (
+        *(".mcp.json", ".claude.json", ".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json"),
+        *("opencode.json", "opencode.jsonc", ".config/opencode/opencode.json", ".kimi/mcp.json", ".vibe/config.toml"),
+        *(".cursor/mcp.json", ".hermes/config.yaml"),
+    )
     joiner: str | None = None
+    takes_resources: bool = False
+    wrapping: tuple[str, str] = ("", "")
     steer: SteerWay | None = None
     queues: bool = False
+
+    def prompt_part(self, text: str) -> Fields:
+        """A block of text as a part of a prompt."""
+        if not self.takes_resources:
+            return {"type": "text", "text": text}
+        resource = {"uri": CONTEXT_URI, "mimeType": "text/markdown", "text": text}
+        return {"type": "resource", "resource": resource}
 
 
 #: The agents that were met, each with what differs from the default.
 AGENTS: Final = (
     AgentRow(agent="Claude Agent", names=("*claude-agent-acp*", "*claude-code-acp*"), hides_tools=False),
-    AgentRow(agent="Codex", names=("codex*", "*/codex-acp*"), hides_tools=False),
+    AgentRow(
+        agent="Codex",
+        names=("codex*", "*/codex-acp*"),
+        hides_tools=False,
+        takes_resources=True,
+        wrapping=(f'{CONTEXT_URI}\n<context ref="{CONTEXT_URI}">\n', "\n</context>"),
+    ),
     AgentRow(agent="OpenCode", names=("opencode*",), hides_tools=False),
     AgentRow(agent="Gemini CLI", names=("gemini*",), hides_tools=False),
-    AgentRow(agent="Kimi CLI", names=("kimi*",), hides_tools=False),
+    AgentRow(
+        agent="Kimi CLI",
+        names=("kimi*",),
+        hides_tools=False,
+        tool_names=("Requesting approval to perform: Call MCP tool `TOOL`.",),
+        server_files=(".kimi/mcp.json",),
+    ),
     AgentRow(agent="Hermes Agent", names=("hermes*",), hides_tools=False, joiner="\n"),
     AgentRow(agent="Qwen Code", names=("qwen*",), joiner=" "),
     AgentRow(agent="Mistral Vibe", names=("*mistral-vibe*", "vibe*"), joiner="\n\n"),

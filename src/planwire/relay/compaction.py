@@ -63,6 +63,8 @@ class Compactions:
 
     def use(self, used: float, *, counts: bool) -> float | None:
         """The agent uses so much context. If only a compaction makes it fall like that: how much it was before."""
+        if used <= 0:  # some agents say so for want of a figure
+            return None
         before, self._used = self._used, used
         fell = before is not None and used * 2 < before
         if not (fell and counts) or self._turns_to_settle:

@@ -17,6 +17,8 @@ __all__ = ["CompactionSigns"]
 #: How deep `_meta` is looked into, commands to remember, and tool calls that may still end.
 _DEEPEST: Final = 4
 _MOST: Final = 500
+#: The kinds of tool calls that compact: one that reads or runs something may have any title.
+_KINDS: Final = ("", "other", "think")
 
 
 class CompactionSigns:
@@ -49,7 +51,7 @@ class CompactionSigns:
         if (member := next(members, None)) is not None:
             return f"the agent says {member}"
         title, call = text_of(update, "title"), text_of(update, "toolCallId")
-        if call and matches(title.casefold(), ways.compact_titles):
+        if call and text_of(update, "kind") in _KINDS and matches(title.casefold(), ways.compact_titles):
             self._calls[call] = title
         if call not in self._calls or text_of(update, "status") not in (TOOL_COMPLETED, TOOL_FAILED):
             return None

@@ -33,11 +33,12 @@ class SentBlock(Struct, frozen=True):
 class Echoes(Struct, frozen=True):
     """The way to find blocks: `sent` are those that went into prompts, by their marks. `trust`: a block also counts if
     it agrees with its own checksum, since the journal has not answered yet. `joiner` is what the agent puts between two
-    texts, if that is known."""
+    texts, if that is known, `wrapping` what it puts around a resource."""
 
     sent: dict[str, SentBlock]
     trust: bool = False
     joiner: str | None = None
+    wrapping: tuple[str, str] = ("", "")
 
     def without(self, text: str) -> str | None:
         """The text without the blocks; None if there is none in it."""
@@ -47,8 +48,10 @@ class Echoes(Struct, frozen=True):
             mark = f"{match[1]}-{match[2]}"
             sent = self.sent.get(mark) or SentBlock(match[0] if self.trust and _is_whole(match) else "")
             if sent.text == match[0]:
-                kept.append(self._parted(text[end : match.start()], sent.gap))
-                end = match.end()
+                opening, closing = self.wrapping
+                before = text[end : match.start()].removesuffix(opening)
+                kept.append(self._parted(before, sent.gap))
+                end = match.end() + (len(closing) if text.startswith(closing, match.end()) else 0)
         return "".join((*kept, text[end:])) if end else None
 
     def without_in_line(self, line: bytes, update: Fields) -> bytes:

@@ -166,7 +166,8 @@ class Prompting:
         message, told = session.tell(block, way)
         self._own[request] = _Own(session, told, block.words, wanted, way == STEERING)
         records = (Record(session.id, event, BY_RELAY) for event in (message, told))
-        self._outbox.ask_agent(request, method, params([{"type": "text", "text": block.text}]), *records)
+        part = self.ways.prompt_part(block.text) if way == PROMPT else {"type": "text", "text": block.text}
+        self._outbox.ask_agent(request, method, params([part]), *records)
         return request
 
     def _show(self, own: _Own) -> None:

@@ -12,6 +12,7 @@ from msgspec import structs
 
 from planwire.chat.markup import element
 from planwire.chat.narrate import merged_plans, remark_message
+from planwire.chat.plan_tools import TOOL_NAMES
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.render import block as rendered
 from planwire.model.file_texts import ReadFile, no_files
@@ -19,11 +20,14 @@ from planwire.model.kinds import is_blank
 from planwire.model.plan import BODY_CAP, MAIN, PlanId
 from planwire.model.records import SessionState
 from planwire.model.unheard import Words
+from planwire.relay.own_permissions import SERVER
 
 __all__ = [
+    "ANNOUNCED",
     "COMPACTED",
     "RESUMED",
     "STEERED",
+    "announce",
     "block",
     "checksum",
     "remarks_in",
@@ -32,10 +36,16 @@ __all__ = [
 
 COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
+ANNOUNCED: Final = "This session has plan tools."
 STEERED: Final = "A person said something about the plan. Take that into account, and update your plan if need be."
 
 #: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
 _OWN: Final = "agent"
+_TOOLS: Final = (
+    f"{', '.join(TOOL_NAMES[:-1])} and {TOOL_NAMES[-1]} are on the MCP server {SERVER}; if you don't see them, search "
+    "for these names. A plan that you make with them is shown to the user and outlives your context. "
+    "(Added by planwire, which keeps the plan of this session.)"
+)
 _REMARK: Final = re.compile(r'^<(?:comment|request|selection|suggestion) id="(r[0-9]+)"', re.MULTILINE)
 _BESIDES: Final = re.compile(r"^<also-open [^>]*>([r0-9 ]+)</also-open>", re.MULTILINE)
 #: Half a tag or half an entity, at the end of a text that was cut.
@@ -44,9 +54,18 @@ _HALF: Final = re.compile(r"(?:<[^>]*|&[^;]*)$")
 _ELEMENT_TAG: Final = re.compile(r"<(?!char )(?:[^>]*[^>/])>")
 
 
-def tell(why: str, state: SessionState, words: Words, read: ReadFile = no_files) -> str:
+def announce() -> str:
+    """The text for an agent whose model may not see the plan tools by itself."""
+    return element("notice", f"{ANNOUNCED} {_TOOLS}", by="planwire")
+
+
+def tell(
+    why: str, state: SessionState, words: Words, read: ReadFile = no_files, *, announces_tools: bool = False
+) -> str:
     """The text for the agent: its plans, and the words of people. `read` gives the texts of plan files."""
     parts = [element("notice", f"{why} (Added by planwire, which keeps the plan of this session.)", by="planwire")]
+    if announces_tools:
+        parts.append(announce())
     ids = {plan_id for plan_id, record in state.living().items() if not is_blank(record.state.plan)}
     plans = (each for each in merged_plans(state, ELEMENT, read) if each.plan["id"] in ids)
     named = (structs.replace(each, plan={**each.plan, "id": _id_of(each.plan["id"], ids)}) for each in plans)

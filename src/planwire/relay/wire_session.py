@@ -41,7 +41,7 @@ from planwire.relay.echoes import SentBlock
 from planwire.relay.open_questions import OpenQuestions
 from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
-from planwire.relay.reminder import STEERED, block, tell
+from planwire.relay.reminder import ANNOUNCED, RESUMED, STEERED, announce, block, tell
 from planwire.relay.thoughts import Overheard, SessionThoughts
 
 __all__ = ["ContextBlock", "WireSession"]
@@ -57,9 +57,10 @@ class ContextBlock(Struct, frozen=True):
 
 
 class WireSession:
-    """A session on this connection. `cwd`: where it works, if the client said so here. `has_stopped`: its turn is over,
-    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn. `is_rejected`: a person
-    rejected a plan in it."""
+    """A session on this connection. `cwd`: where it works, if the client said so here. `has_worked`: a turn of it ended
+    here. `has_stopped`: its turn is over, and its agent has not mentioned a plan since. `is_cancelled`: somebody
+    cancelled its turn. `is_rejected`: a person rejected a plan in it. `is_unshown`: it goes on, and its client may lack
+    plans that the agent did not retell."""
 
     def __init__(self, session_id: str, overheard: Overheard, *, attached: bool) -> None:
         self.id = session_id
@@ -67,6 +68,7 @@ class WireSession:
         self.cwd: str | None = None
         self.has_title = attached
         self.has_stopped = attached
+        self.has_worked = False
         self.plans = AgentPlans()
         self.questions = OpenQuestions()
         self.compactions = Compactions()
@@ -74,7 +76,7 @@ class WireSession:
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
         self.own_turn = OwnTurn()
-        self.is_cancelled = self.is_rejected = False
+        self.is_cancelled = self.is_rejected = self.is_unshown = False
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
         self._turns = 0  # that ended, on this connection and before
@@ -132,7 +134,7 @@ class WireSession:
             reason = STOP_END_TURN
         self._is_working = self.is_cancelled = False
         self.own_turn.steering = 0  # whether the agent answers or not: its next turn takes words again
-        self.has_stopped = True
+        self.has_stopped = self.has_worked = True
         self._turns += 1
         self.questions.end_turn()
         return [*self._compacted(self.signs.end_turn(reason)), Record(self.id, TurnEnded(reason))]
@@ -194,14 +196,25 @@ class WireSession:
         """Why the next prompt has to tell the agent its plans, or None."""
         return self.context.due(self.records, self.plans.mentioned)
 
-    def block(self, why: str, word: str, read: ReadFile) -> ContextBlock | None:
-        """A block that tells the agent its plans, for a reason; None if there is nothing to tell. `word` is a random
-        one."""
+    def announcing(self) -> str | None:
+        """Why the next prompt has to tell the agent that it has the plan tools: this alone, or with the plans that it
+        may lack; None if it was told before, or nobody knows that yet."""
+        if any(ANNOUNCED in sent.text for sent in self.context.known_marks.values()):
+            return None
+        if self.context.is_attached:
+            return None if self.memory is None else RESUMED if self.records() else ANNOUNCED
+        return ANNOUNCED
+
+    def block(self, why: str, word: str, read: ReadFile, *, announces_tools: bool = False) -> ContextBlock | None:
+        """A block that tells the agent its plans, for a reason, and that it has the plan tools; None if there is
+        nothing to tell. `word` is a random one."""
+        if why == ANNOUNCED:
+            return ContextBlock(*block(announce(), word), Words(), why)
         state = self.state()
         words = self.context.words(why, state)
         if not words and (why == STEERED or not self.records()):
             return None
-        mark, text = block(tell(why, state, words, read), word)
+        mark, text = block(tell(why, state, words, read, announces_tools=announces_tools), word)
         return ContextBlock(mark, text, words, why)
 
     def tell(self, told: ContextBlock, way: str, before: str = "") -> tuple[MessageAdded, Told]:
