@@ -71,6 +71,7 @@ CODEX_SETTINGS = """\
 model = "gpt-5.5"
 model_provider = "scripted"
 check_for_update_on_startup = false
+mcp_optional_startup_grace_ms = 30000
 
 [analytics]
 enabled = false

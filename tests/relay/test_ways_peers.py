@@ -19,6 +19,7 @@ from tests.peers.kinds import CLAUDE, CODEX, HERMES, KINDS, OPENCODE, Kind
 from tests.peers.plans import STEPS, enter_plan_mode, exit_plan_mode, proposed_plan, update_plan
 from tests.peers.relayed import Behind, Story, Talk, board_of
 from tests.peers.script import Request, Turn, call, say
+from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to install its peer
 
@@ -98,6 +99,7 @@ def test_a_comment_is_told_once_and_is_in_no_message_that_the_client_is_shown(ki
     def story(client: Client) -> str:
         session = client.new_session()
         client.prompt(session, texts[0])
+        until(lambda: plan_events(behind, session))  # it is recorded soon, not before the turn ends
         with open_journal(behind.journal) as journal:
             steer(journal, session, None, Wanted("comment", text=WORDS))
         for text in texts[1:]:
