@@ -19,7 +19,7 @@ from tests.peers.client import Client, Hello, reject_once
 from tests.peers.kinds import CLAUDE, CODEX, HERMES, KINDS, OPENCODE, Kind
 from tests.peers.plans import STEPS, enter_plan_mode, exit_plan_mode, proposed_plan, update_plan
 from tests.peers.relayed import Behind, Story, Talk, board_of
-from tests.peers.script import Request, Turn, call, say
+from tests.peers.script import Request, Step, Turn, call, say
 from tests.waiting import until
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to install its peer
@@ -169,7 +169,8 @@ def test_a_fork_begins_with_the_plans_of_its_parent(kind: Kind, tmp_path: Path) 
         read.append(request.last_words)
         return say("Read.")
 
-    script = [kind.listed(*BEGUN), made_with_tools(kind), say("Made."), call(kind.called("get_plan")), reading]
+    get_plan = call(kind.called("get_plan"))
+    script: list[Step] = [kind.listed(*BEGUN), made_with_tools(kind), say("Made."), get_plan, reading]
     talk = behind.talk(story, script, Hello())
     assert talk.model.left == 0
     assert talk.client.questions() == []
