@@ -151,6 +151,12 @@ def _chat_events(turn: ModelTurn, asked: Asked) -> Iterator[Event]:
     yield None, "[DONE]"
 
 
+def _in_its_group(name: str) -> Json:
+    """The name of a tool in a group of tools, such as an MCP server's: `group.name`."""
+    group, _, own = name.rpartition(".")
+    return {"name": own, "namespace": group} if group else {"name": own}
+
+
 def _responses_whole(turn: ModelTurn, asked: Asked) -> Json:
     output: list[Json] = []
     if turn.text or not turn.calls:
@@ -169,7 +175,7 @@ def _responses_whole(turn: ModelTurn, asked: Asked) -> Json:
             "type": "function_call",
             "id": asked.new_id("fc_"),
             "call_id": asked.new_id("call_"),
-            "name": call.name,
+            **_in_its_group(call.name),
             "arguments": json.dumps(call.arguments),
             "status": "completed",
         }
