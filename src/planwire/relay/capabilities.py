@@ -10,8 +10,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from planwire.acp.dialects import COMPACTION, V1, Dialect, capabilities_of, has_object, negotiate
+from planwire.acp.splice import Unspliceable, set_members
 from planwire.model.plan import Fields
-from planwire.relay.splice import Unspliceable, set_members
 
 __all__ = ["Capabilities", "agent_info", "names_in", "offer"]
 
