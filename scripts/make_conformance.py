@@ -12,8 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.npm import PACKAGES
-from tests.peers.install import Unavailable, codex_peer, deepagents_python, node, npm_packages, npm_peers
+from tests.peers.install import Unavailable, codex_peer, deepagents_python, node, npm_packages, npm_peers, npm_sdk
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "conformance.md"
@@ -79,7 +78,7 @@ CLIENTS: dict[str, Command] = {
     "npm SDK": lambda: [
         str(node(20)),
         str(ROOT / "tests" / "peers" / "sdk_client.mjs"),
-        str(npm_packages(PACKAGES, 20)),
+        str(npm_sdk()),
     ],
 }
 
