@@ -33,10 +33,10 @@ class AgentRun(Struct, frozen=True, kw_only=True):
     skips: frozenset[str]
     seconds: float
     allow: bool
-    script: str | None
-    cwd: str | None
-    save: str | None
-    learns: bool
+    script: str | None = None
+    cwd: str | None = None
+    save: str | None = None
+    learns: bool = False
 
 
 class _Scripting(Struct, frozen=True):
