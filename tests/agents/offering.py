@@ -2,7 +2,7 @@
 
 `load`, `resume`, `fork`: `plan` (the plan is told again), `story` (its whole history is), `quiet` (nothing is), `no`
 (refused), `fresh` (refused by the process that has the session open). `mode`: `mode` or `option`, the way into plan
-mode, or `broken` if it is refused.
+mode, or `broken` if it is refused. `name`: what it calls itself.
 """
 
 import json
@@ -65,7 +65,8 @@ def main() -> None:
         if method == "initialize":
             extras: JSON = {key: {} for key in ("resume", "fork") if key in OFFERS}
             capabilities = {"loadSession": "load" in OFFERS, "sessionCapabilities": extras}
-            answer(asked, {"protocolVersion": 1, "agentCapabilities": capabilities})
+            named = {"agentInfo": {"name": OFFERS["name"]}} if "name" in OFFERS else {}
+            answer(asked, {"protocolVersion": 1, "agentCapabilities": capabilities, **named})
         elif method == "session/new":
             sessions.append(f"s{len(sessions) + 1}")
             answer(asked, begun(len(sessions)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.peers.agents import Agent, claude, deepagents
+from tests.peers.agents import Agent, claude, codex, deepagents
 from tests.peers.model_server import ScriptedModel
 from tests.peers.plans import enter_plan_mode, exit_plan_mode, task_create, task_update, todo_write, write_todos
 from tests.peers.script import Turn, say
@@ -329,3 +329,20 @@ def test_deepagents_agrees_to_version_2_and_speaks_version_1(tmp_path: Path) -> 
     with ScriptedModel([*script, say("Ok.")]) as model:
         code, found, _ = judged(deepagents(model.url, tmp_path), "--capability", "v2")
     assert (code, found) == (1, [("R30", "two-versions"), ("R29", "removed-update"), ("R2", "told-late"), UNRANKED])
+
+
+@pytest.mark.agents
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("agent", "found", "silent"),
+    [(claude, [UNRANKED], {"resume", "fork"}), (codex, [("R37", "not-retold"), UNRANKED], {"load", "resume", "fork"})],
+    ids=["claude", "codex"],
+)
+def test_real_agents_are_driven_without_a_script_of_their_own(
+    agent: Any, found: list[tuple[str, str]], silent: set[str], tmp_path: Path
+) -> None:
+    """R37: Codex does not retell its list."""
+    command = list(agent("http://127.0.0.1:9", tmp_path).command)
+    _, rules, value = verdict(command, "--script", "default", timeout=300)
+    assert (rules, set(value["driven"])) == (found, {"prompt", "load", "resume", "fork", "plan mode"})
+    assert {what for what, told in value["driven"].items() if not told} == silent

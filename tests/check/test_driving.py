@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from planwire.cli.checked_agent import AgentRun, check_agent
+
 OFFERING = Path(__file__).parents[1] / "agents" / "offering.py"
 
 
@@ -31,13 +33,16 @@ def test_what_the_agent_offers_is_driven_and_what_it_does_not_is_not() -> None:
 def test_parts_can_be_left_out() -> None:
     offers = {"load": "plan", "resume": "quiet", "fork": "plan", "mode": "option"}
     assert driven(offers, "--skip", "load, resume,plan-mode")[0] == {"prompt": True, "fork": True}
-    _, _, process = driven_badly("--skip", "prompt")
+    command = [sys.executable, "-m", "planwire", "check", "--skip", "prompt", "--", "true"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (process.returncode, "'prompt' can't be left out" in process.stderr) == (2, True)
 
 
-def driven_badly(*options: str) -> tuple[None, None, Any]:
-    command = [sys.executable, "-m", "planwire", "check", *options, "--", "true"]
-    return None, None, subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+def codes(offers: dict[str, str]) -> list[tuple[str, str]]:
+    """The broken rules, without a process for the check."""
+    run = AgentRun(capability="none", prompt=None, skips=frozenset(), seconds=60, allow=False)
+    findings = check_agent([sys.executable, str(OFFERING), json.dumps(offers)], run)[0].findings
+    return [(each.rule, each.code) for each in findings]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +59,7 @@ def driven_badly(*options: str) -> tuple[None, None, Any]:
 )
 def test_an_offer_is_judged_by_what_comes_of_it(offers: dict[str, str], found: list[tuple[str, str]]) -> None:
     """R37, R38."""
-    assert driven(offers)[1] == found
+    assert codes(offers) == found
 
 
 def test_a_session_that_is_open_may_need_another_process_to_be_loaded(tmp_path: Path) -> None:
@@ -67,13 +72,9 @@ def test_a_session_that_is_open_may_need_another_process_to_be_loaded(tmp_path: 
     assert subprocess.run(again, capture_output=True, text=True, check=False).stdout == first.stdout
 
 
-def test_plan_mode_is_an_option_elsewhere() -> None:
-    told, found, process = driven({"mode": "option"})
-    assert (told, found, process.stderr.split()) == ({"prompt": True, "plan mode": True}, [], ["prompted", "no", "yes"])
-
-
-def test_the_summary_says_what_was_driven() -> None:
-    agent = [sys.executable, str(OFFERING), json.dumps({"load": "plan", "fork": "quiet"})]
+def test_plan_mode_is_an_option_elsewhere_and_the_summary_says_what_was_driven() -> None:
+    agent = [sys.executable, str(OFFERING), json.dumps({"load": "plan", "fork": "quiet", "mode": "option"})]
     command = [sys.executable, "-m", "planwire", "check", "--", *agent]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-    assert shown.endswith("driven: prompt, load, fork (no plan)\n")
+    process = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert process.stdout.endswith("driven: prompt, load, fork (no plan), plan mode\n")
+    assert process.stderr.split() == ["prompted", "no", "yes"]

@@ -17,7 +17,7 @@ from planwire.check.findings import ERROR, Breach, Finding, Findings
 from planwire.check.table import CLIENT_RULES
 from planwire.check.trials import BARE, MESSAGE, PERMISSION, PROBE, UNKNOWN, Trial, sent_in
 
-__all__ = ["ClientVerdict", "Shown", "TrialRun", "TrialVerdict", "greeting_in", "judge"]
+__all__ = ["ClientVerdict", "TextsShown", "TrialRun", "TrialVerdict", "greeting_in", "judge"]
 
 _STYLES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _COMPLAINT: Final = re.compile(
@@ -36,7 +36,7 @@ class TrialRun(Struct, frozen=True):
     exit_code: int | None
 
 
-class Shown(Struct, frozen=True):
+class TextsShown(Struct, frozen=True):
     """One kind of update, and how many of the texts in it the client printed."""
 
     what: str
@@ -51,7 +51,7 @@ class TrialVerdict(Struct, frozen=True):
     over: bool
     prints: bool
     answer: str | None
-    updates: tuple[Shown, ...]
+    updates: tuple[TextsShown, ...]
 
 
 class ClientVerdict(Struct, frozen=True):
@@ -100,7 +100,7 @@ def _trial_verdict(run: TrialRun) -> TrialVerdict:
         if sent.texts:
             shown, of = counts.get(sent.what, (0, 0))
             counts[sent.what] = shown + sum(_plain(text) in printed for text in sent.texts), of + len(sent.texts)
-    updates = tuple(Shown(what, *count) for what, count in counts.items())
+    updates = tuple(TextsShown(what, *count) for what, count in counts.items())
     return TrialVerdict(run.trial.name, _is_over(run), _plain(MESSAGE) in printed, _answer(run), updates)
 
 

@@ -32,7 +32,7 @@ _METHOD_NOT_FOUND: Final = -32601
 #: Seconds between two looks at what is due, while the agent says nothing.
 _MOMENT: Final = 0.05
 #: Moments of silence after which nothing more is expected.
-_SILENCE: Final = 5
+_SILENCE: Final = 3
 
 
 class AgentTrouble(Exception):

@@ -33,10 +33,10 @@ class AgentRun(Struct, frozen=True, kw_only=True):
     skips: frozenset[str]
     seconds: float
     allow: bool
-    script: str | None
-    cwd: str | None
-    save: str | None
-    learns: bool
+    script: str | None = None
+    cwd: str | None = None
+    save: str | None = None
+    learns: bool = False
 
 
 class _Scripting(Struct, frozen=True):
@@ -71,7 +71,8 @@ def check_agent(command: list[str], run: AgentRun) -> tuple[Verdict, list[str]]:
             checker.accuse(trouble.code, str(trouble), number)
             return checker.close(), ["nothing was learned: the check did not come to its end"] if run.learns else []
         scripting.begin("")
-        lessons = keep(observer.seen, command[0], calls.exists()) if run.learns else []
+        called = calls.read_text().split() if calls.exists() else []
+        lessons = keep(observer.seen, command[0], called) if run.learns else []
     if not checker.updates:
         checker.accuse("no-plan-sent", "the agent was asked for a plan, and no plan update came", number)
     return checker.close(), lessons

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,8 +35,11 @@ def server_entry(log: str) -> dict[str, Any]:
     return {"name": SERVER, "command": sys.executable, "args": command, "env": []}
 
 
-def learned_row(seen: Observed, command: str, connected: bool) -> AgentRow | None:
-    """The row of an agent: what was observed, and what is known otherwise. None if it has no name to go by."""
+def learned_row(seen: Observed, command: str, calls: Collection[str]) -> AgentRow | None:
+    """The row of an agent: what was observed, and what is known otherwise. None if it has no name to go by.
+
+    `calls` are the methods that the agent called at the server: none, if it never connected.
+    """
     names = list(names_in(seen.initialized)) or [Path(command).stem]
     patterns = tuple(dict.fromkeys(name.casefold() for name in names))
     if _RUNNER.fullmatch(patterns[0]):
@@ -49,7 +52,7 @@ def learned_row(seen: Observed, command: str, connected: bool) -> AgentRow | Non
         changes["compact_titles"] = (*titles, *_DEFAULT.compact_titles)
     if meta := _unknown(seen.meta, _DEFAULT.compact_meta):
         changes["compact_meta"] = (*meta, *_DEFAULT.compact_meta)
-    if connected and seen.is_hidden is not None:
+    if calls and seen.is_hidden is not None:
         changes["hides_tools"] = seen.is_hidden
     if spellings := [each for each in _spellings(seen) if each not in _DEFAULT.tool_names]:
         changes["tool_names"] = (*dict.fromkeys(spellings), *_DEFAULT.tool_names)
@@ -68,27 +71,26 @@ def _spellings(seen: Observed) -> Iterator[str]:
             yield name.replace(SERVER, "SERVER").replace(TOOL, "TOOL")
 
 
-def keep(seen: Observed, command: str, connected: bool) -> list[str]:
+def keep(seen: Observed, command: str, calls: Collection[str]) -> list[str]:
     """Write the row. Returns what was learned, a line each."""
-    row = learned_row(seen, command, connected)
+    row = learned_row(seen, command, calls)
     if row is None:
         where = f"nothing is kept: the agent does not name itself, and {command} runs others too"
     else:
         where = f"kept in {keep_row(row)}, where the relay reads it"
-    return [*_told(seen, command, connected), where]
+    return [*_told(seen, command, calls), where]
 
 
-def _told(seen: Observed, command: str, connected: bool) -> Iterator[str]:
+def _told(seen: Observed, command: str, calls: Collection[str]) -> Iterator[str]:
     if seen.command is None:
         yield "compaction: no command is advertised"
     else:
         yield f"compaction: /{seen.command}, seen as {', '.join(seen.signs) or 'nothing in particular'}"
-    if connected:
-        offered = (
-            f"offered as {', '.join(seen.offered)}" if seen.offered else "hidden" if seen.is_hidden else "only named"
-        )
-        asks = f"asks for permission of {', '.join(seen.gates)}" if seen.gates else "asks for no permission"
-        yield f"MCP servers: tools are {offered}; the agent {asks}"
+    if calls:
+        known = f"known as {', '.join(seen.offered)}" if seen.offered else "hidden" if seen.is_hidden else "only named"
+        free = "asks for no permission" if "tools/call" in calls else "was not brought to call one"
+        asks = f"asks for permission of {', '.join(seen.gates)}" if seen.gates else free
+        yield f"MCP servers: tools are {known}; the agent {asks}"
     else:
         yield "MCP servers: the agent never connected"
     if seen.joiner is not None:

@@ -87,10 +87,19 @@ _GEMINI: Final = {
     "privacy": {"usageStatisticsEnabled": False},
     "general": {"disableAutoUpdate": True},
 }
+_HERMES: Final = """\
+model:
+  provider: custom
+  default: scripted
+  base_url: {model}/v1
+  api_key: scripted-model-needs-no-key
+  context_length: 128000
+"""
 _FILES: Final = {
     ".codex/config.toml": _CODEX,
     ".config/opencode/opencode.json": json.dumps(_OPENCODE, indent=2),
     ".gemini/settings.json": json.dumps(_GEMINI, indent=2),
+    ".hermes/config.yaml": _HERMES,
 }
 
 
