@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from planwire.relay.agents import SteerWay, ways_of
+from planwire.relay.agents import ways_of
+from planwire.relay.steer_ways import SteerWay
 from tests.peers.agents import claude, codex, deepagents
 from tests.peers.client import Client, Hello, leave_open
 from tests.peers.model_server import ScriptedModel
@@ -30,7 +31,7 @@ def offered(question: dict[str, Any]) -> list[tuple[str, str]]:
 
 def steer(client: Client, session: str) -> str:
     """Give the agent the words in the way that it announces; what came of it."""
-    way = ways_of(client.agent).steer
+    way = ways_of("", client.agent).steer
     assert isinstance(way, SteerWay)
     return way.outcome(client.request(way.method, way.params(session, BLOCKS)), is_error=False)
 
@@ -108,7 +109,7 @@ def test_claude_takes_its_question_back_when_the_turn_is_cancelled(tmp_path: Pat
 
 def test_claude_in_version_2_is_not_steered_and_repeats_the_words_of_a_prompt(tmp_path: Path) -> None:
     with ScriptedModel([say("Understood.")]) as model, claude(model.url, tmp_path).start(Hello(version=2)) as client:
-        ways = ways_of(client.agent)
+        ways = ways_of("", client.agent)
         assert (ways.steer, ways.queues) == (None, True)
         session = client.new_session()
         client.prompt(session, WORDS)
@@ -155,7 +156,7 @@ def test_deepagents_answers_two_prompts_at_once(tmp_path: Path) -> None:
     later = threading.Event()
     script = [Turn("Slow.", hold=later), say("Quick.")]
     with ScriptedModel(script) as model, deepagents(model.url, tmp_path).start() as client:
-        ways = ways_of(client.agent)
+        ways = ways_of("", client.agent)
         assert (ways.steer, ways.queues) == (None, False)
         session = client.new_session()
         slow = client.begin(session, "Work.")

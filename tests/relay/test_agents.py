@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.relay.agents import SteerWay, Ways, ways_of
+from planwire.relay.agents import ways_of
+from planwire.relay.steer_ways import SteerWay
 
 CLAUDE = {
     "protocolVersion": 1,
@@ -22,7 +23,7 @@ WORDS = [{"type": "text", "text": "Smaller steps, please."}]
 
 
 def way(initialized: Any) -> SteerWay:
-    steer = ways_of(initialized).steer
+    steer = ways_of("my-agent", initialized).steer
     assert steer is not None
     return steer
 
@@ -40,7 +41,7 @@ def way(initialized: Any) -> SteerWay:
     ids=["claude", "claude, version 2", "codex", "qoder", "reasonix", "an agent that says nothing"],
 )
 def test_an_agent_is_steered_in_the_way_that_it_announces(initialized: Any, method: str | None, queues: bool) -> None:
-    ways = ways_of(initialized)
+    ways = ways_of("my-agent", initialized)
     assert (ways.steer.method if ways.steer else None, ways.queues) == (method, queues)
 
 
@@ -58,7 +59,7 @@ def test_an_agent_is_steered_in_the_way_that_it_announces(initialized: Any, meth
 )
 def test_what_is_not_announced_as_agreed_is_not_announced(initialized: Any) -> None:
     """Nobody probes for it: some agents answer a method that they don't know with a plain result."""
-    assert ways_of(initialized) == Ways()
+    assert ways_of("my-agent", initialized) == ways_of("my-agent", None)
 
 
 def test_an_agent_may_name_its_method() -> None:
@@ -112,6 +113,6 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans())
 def test_nothing_that_an_agent_says_is_too_odd(value: Any, is_error: bool) -> None:
-    ways_of(value)
+    ways_of("my-agent", value)
     for initialized in (CLAUDE, REASONIX):
         assert way(initialized).outcome(value, is_error) in ("injected", "idle", "refused")

@@ -28,7 +28,8 @@ from planwire.model.plan import BODY_CAP, Entry, ItemsPlan
 from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
-from planwire.relay.reminder import _shortened, block, without_echo
+from planwire.relay.echoes import Echoes, SentBlock
+from planwire.relay.reminder import _shortened, block
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, file, items, line, plan, refusal, request, text, update_of
 
@@ -315,7 +316,7 @@ def test_an_echo_is_taken_out() -> None:
     (sent,) = talk.agent(echo({"type": "text", "text": f"Go on.\n{told}"}))
     assert update_of(sent) == {
         "sessionUpdate": "user_message_chunk",
-        "content": {"type": "text", "text": "Go on.\n"},
+        "content": {"type": "text", "text": "Go on."},
         "messageId": "m",
     }
 
@@ -335,7 +336,7 @@ def test_an_echo_of_version_2_is_taken_out_of_the_part_that_holds_it() -> None:
     told = told_prompt(talk)
     image = {"type": "image", "data": "…"}
     (sent,) = talk.agent(echo([image, {"type": "text", "text": f"Go on.\n{told}", "x": 1}], "user_message"))
-    assert update_of(sent)["content"] == [image, {"type": "text", "text": "Go on.\n", "x": 1}]
+    assert update_of(sent)["content"] == [image, {"type": "text", "text": "Go on.", "x": 1}]
 
 
 def test_an_echo_that_is_not_exact_is_left_alone() -> None:
@@ -403,16 +404,28 @@ def test_a_history_that_holds_the_plan_as_it_was_is_told_how_it_is() -> None:
 @given(st.text(), st.text(), st.text(alphabet="abc012", min_size=1), st.text())
 def test_only_the_very_block_is_taken_out_of_any_text(before: str, body: str, word: str, after: str) -> None:
     mark, told = block(body.replace("<", "&lt;"), word)
-    assert without_echo(before + told + after, {mark: told}, trust=False) == before + after
-    assert without_echo(before + after, {mark: told}, trust=True) is None
-    assert without_echo(before + told + after, {}, trust=False) is None
-    assert without_echo(told, {}, trust=True) == ""
+    gap = before[len(before.rstrip()) :]
+    echoes = Echoes({mark: SentBlock(told, gap)})
+    assert echoes.without(before + told + after) == before + after
+    assert echoes.without(before + after) is None
+    assert Echoes({}).without(before + told + after) is None
+    assert Echoes({}, trust=True).without(told) == ""
+
+
+@given(st.text(), st.sampled_from(["", " ", "\n", "\n\n", " \n"]), st.booleans())
+def test_what_an_agent_joins_texts_with_goes_and_the_persons_own_whitespace_stays(
+    said: str, joiner: str, is_known: bool
+) -> None:
+    mark, told = block("the plan", "abc")
+    echoes = Echoes({mark: SentBlock(told, said[len(said.rstrip()) :])}, joiner=joiner if is_known else None)
+    assert echoes.without(f"{said}{joiner}{told}") == said
+    assert echoes.without(f"{said.rstrip()}{joiner}{told}") in (said, said.rstrip())
 
 
 def test_many_openings_without_an_end_take_no_time() -> None:
     """Quadratic time would be days."""
     opening = '<planwire-context mark="abc-12345678">\n'
-    assert without_echo("\n</planwire-context>" + opening * 200_000, {}, trust=True) is None
+    assert Echoes({}, trust=True).without("\n</planwire-context>" + opening * 200_000) is None
 
 
 def test_a_plan_of_any_size_is_told_shortened() -> None:

@@ -99,7 +99,7 @@ def test_after_a_load_that_lacks_the_block_every_open_word_is_told(
     later = resumed(journal, replay, method=method)
     assert said(later.told()) == said(block) == [("user", "comment", VENDOR), ("user", "reword", "Test twice")]
     assert later.told() == ""
-    assert resumed(journal, replay, echo(later.policy._sessions["s1"].context.marks.popitem()[1])).told() == ""
+    assert resumed(journal, replay, echo(later.policy._sessions["s1"].context.marks.popitem()[1].text)).told() == ""
 
 
 def test_what_ended_while_the_session_was_away_is_told_when_it_is_resumed(

@@ -15,24 +15,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
+from msgspec.structs import replace
 
 from planwire.acp.board import Board
+from planwire.chat import said_in
 from planwire.journal import Stamped, open_journal
 from planwire.journal.engines import shared_url
 from planwire.mcp.bound_session import RelayedSession
 from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet, Recorded, StepRef
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
-from planwire.relay.actions import Bind, SessionMemory, ToClient, Warn
+from planwire.relay.actions import Bind, SessionMemory, ToAgent, ToClient, Warn
+from planwire.relay.agents import AgentRow
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.framing import LONGEST_LINE, Framer, Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
+from planwire.relay.server_files import configured_servers
 from planwire.relay.tools import ToolServer
 from planwire.session.handoff import read_handoff
 from tests.agents.driving import SOON, Relayed, Talk
 from tests.waiting import until
-from tests.wire import JSON, answer, entry, items, line, plan, refusal, request, update_of
+from tests.wire import JSON, answer, both_keys, entry, items, line, plan, refusal, request, update_of
 
 SERVER = ToolServer("/bin/python", ("-m", "planwire", "mcp", "--binding"), "/run/planwire")
 ENTRY: JSON = {"name": "planwire", "command": "/bin/python", "env": []}
@@ -47,8 +51,15 @@ def server_entry(key: str) -> JSON:
 class Tooled(Talk):
     """A policy with the tools, and what the journal knows of its session `s1`."""
 
-    def __init__(self, capabilities: JSON | None = None, version: int = 1, *, result: JSON | None = None) -> None:
-        super().__init__(begun=False, server=SERVER)
+    def __init__(
+        self,
+        capabilities: JSON | None = None,
+        version: int = 1,
+        *,
+        result: JSON | None = None,
+        server: ToolServer = SERVER,
+    ) -> None:
+        super().__init__(begun=False, server=server)
         self.known: SessionMemory = begin("s1")
         self.client(request("initialize", "i", protocolVersion=version, clientCapabilities=capabilities or {}))
         self.agent(answer("i", {"protocolVersion": version, **(STDIO if result is None else result)}))
@@ -266,7 +277,7 @@ def test_beside_the_agents_own_plans_each_has_its_id() -> None:
 def test_a_text_is_told_as_texts_are() -> None:
     talk = Tooled().open()
     sent = talk.write(PlanSet(MarkdownPlan("idea", "# Idea\n\nSome prose.")))
-    assert [update_of(each)["sessionUpdate"] for each in sent] == ["agent_message_chunk", "plan"]
+    assert [update_of(each)["sessionUpdate"] for each in sent] == ["agent_message_chunk"]
 
 
 def test_a_plan_that_the_agent_takes_over_is_not_dismissed() -> None:
@@ -293,7 +304,8 @@ def test_a_loaded_session_is_told_with_its_history(version: int) -> None:
         talk.client(request(method, number, sessionId="s1", cwd="/p", **more))
         talk.policy.learn("s1", known_plan())
         assert talk.news() == []
-        assert talk.agent(items("q", entry("history"))) == [items("q", entry("history"))]
+        history = items("q", entry("history"))
+        assert talk.agent(history) == [both_keys(history) if version == 1 else history]
         told, answered = talk.agent(answer(number, {}))
         assert update_of(told)["plan"]["entries"] == [entry("a")]
         assert answered == answer(number, {})
@@ -382,9 +394,43 @@ def told_in(prompt: JSON) -> str:
 def test_the_agent_knows_what_it_wrote_until_its_context_is_compacted() -> None:
     talk = Tooled().open()
     talk.write(a_plan("a"), PlanChanged("main", changes=(SetStatus("s1", "completed"),)))
-    assert told_in(talk.prompt()) == ""
+    assert "<plan" not in told_in(talk.prompt()).replace("<planwire-context", "")
     talk.agent(line({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}))
     assert '<step id="s1" status="completed">a</step>' in told_in(talk.prompt())
+    assert told_in(talk.prompt()) == ""
+
+
+TOOLS_ARE_THERE = "set_plan, update_plan, get_plan and remove_plan are on the MCP server planwire"
+
+
+def test_the_first_prompt_names_the_tools_and_a_compaction_calls_for_that_again() -> None:
+    talk = Tooled().open()
+    assert told_in(talk.prompt("/status")) == ""
+    told = told_in(talk.prompt())
+    assert TOOLS_ARE_THERE in told
+    assert said_in(told)
+    assert told_in(talk.prompt()) == ""
+    talk.write(a_plan("a"))
+    talk.agent(line({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}))
+    told = told_in(talk.prompt())
+    assert TOOLS_ARE_THERE in told
+    assert '<step id="s1">a</step>' in told
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_a_session_that_goes_on_is_told_its_plan_and_its_tools(method: str) -> None:
+    talk = Tooled()
+    talk.client(request(method, 1, sessionId="s1", cwd="/p"))
+    talk.policy.learn("s1", known_plan())
+    talk.agent(answer(1, {}))
+    told = told_in(talk.prompt())
+    assert TOOLS_ARE_THERE in told
+    assert '<step id="s1">a</step>' in told
+    assert told_in(talk.prompt()) == ""
+
+
+def test_an_agent_whose_model_sees_the_tools_is_not_told_of_them() -> None:
+    talk = Tooled(result={"protocolVersion": 1, "agentInfo": {"name": "OpenCode", "version": "1"}}).open()
     assert told_in(talk.prompt()) == ""
 
 
@@ -400,6 +446,144 @@ def test_what_a_person_changes_in_the_plan_reaches_the_agent() -> None:
     assert '<step id="s1" status="cancelled">a</step>' in told
     assert '<edit by="user" plan="main">\n<status step="s1">cancelled</status>\n</edit>' in told
     assert told_in(talk.prompt()) == ""
+
+
+# -- permission
+
+
+def asking(tool_call: JSON, kind: str = "allow_once") -> bytes:
+    options = [
+        {"optionId": "always", "name": "Always", "kind": "allow_always"},
+        {"optionId": "once", "name": "Allow", "kind": kind},
+        {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+    ]
+    call = {"toolCallId": "call_1", "status": "pending", **tool_call}
+    return request("session/request_permission", 7, sessionId="s1", toolCall=call, options=options)
+
+
+def answered(talk: Tooled, question: bytes) -> JSON | None:
+    """What the relay answers itself; None if the client is asked."""
+    if talk.agent(question) == [question]:
+        assert talk.policy.for_agent() == []
+        return None
+    (said,) = talk.policy.for_agent()
+    assert isinstance(said, ToAgent)
+    outcome: JSON = json.loads(said.data)
+    return outcome
+
+
+CLAUDES = {"title": "mcp__planwire__set_plan", "name": "mcp__planwire__set_plan", "kind": "other"}
+QWENS = {"title": '{"entries":["a"]}', "kind": "other", "_meta": {"toolName": "mcp__planwire__update_plan"}}
+GEMINIS = {"title": "get_plan (planwire MCP Server)", "kind": "other", "content": []}
+KIMIS: JSON = {
+    "title": 'set_plan: {"entries": ["a"]}',
+    "content": [
+        {
+            "type": "content",
+            "content": {"type": "text", "text": "Requesting approval to perform: Call MCP tool `set_plan`."},
+        }
+    ],
+}
+KIMI: JSON = {"protocolVersion": 1, "agentInfo": {"name": "Kimi Code CLI", "version": "1.3"}}
+
+
+@pytest.mark.parametrize(
+    ("call", "agent"),
+    [(CLAUDES, None), (QWENS, None), (GEMINIS, None), (KIMIS, KIMI)],
+    ids=["claude", "qwen", "gemini", "kimi"],
+)
+def test_the_relay_answers_for_its_own_tools(call: JSON, agent: JSON | None) -> None:
+    """Once each time: the person may change their mind."""
+    talk = Tooled(result=agent).open()
+    for _ in range(2):
+        said = answered(talk, asking(call))
+        assert said == {"jsonrpc": "2.0", "id": 7, "result": {"outcome": {"outcome": "selected", "optionId": "once"}}}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {**CLAUDES, "name": "mcp__planwire__drop_all"},
+        {**CLAUDES, "name": "Bash"},
+        {"title": "mcp__planwire__set_plan", "kind": "execute", "rawInput": {"command": "mcp__planwire__set_plan"}},
+        {"title": "mcp__planwire__set_plan; rm -rf /", "kind": "other"},
+        {"title": "get_plan (planwire2 MCP Server)", "kind": "other"},
+        {"title": "set_plan", "kind": "other"},
+        {"title": "mcp__planwire__set_plan", "name": "mcp__other__set_plan", "kind": "other"},
+        KIMIS,
+        {},
+    ],
+)
+def test_everything_else_is_the_clients_to_answer(call: JSON) -> None:
+    assert answered(Tooled().open(), asking(call)) is None
+
+
+def test_without_an_option_to_allow_it_once_the_client_is_asked() -> None:
+    assert answered(Tooled().open(), asking(CLAUDES, kind="allow_always")) is None
+
+
+@pytest.mark.parametrize("name", ["planwire", "Planwire", "plan-wire", "mcp", "planwire_set", "planwire__set"])
+def test_an_impostor_among_the_servers_of_the_session_has_to_be_allowed_by_the_person(name: str) -> None:
+    """Its tools may have the names of planwire's, as the agent spells them."""
+    talk = Tooled().open()
+    servers = [{"name": name, "command": "impostor", "args": [], "env": []}]
+    talk.client(request("session/load", 3, sessionId="s1", cwd="/p", mcpServers=servers))
+    talk.agent(answer(3, {}))
+    assert answered(talk, asking(CLAUDES)) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "call", "agent", "is_answered"),
+    [
+        ((True, True), CLAUDES, None, False),
+        ((True, False), CLAUDES, None, True),
+        ((True, False), KIMIS, KIMI, False),
+    ],
+    ids=["one like ours", "others, and the name says whose tool it is", "others, and nothing says whose tool it is"],
+)
+def test_servers_that_people_gave_the_agent_themselves_count_too(
+    found: tuple[bool, bool], call: JSON, agent: JSON | None, is_answered: bool
+) -> None:
+    server = replace(SERVER, finds_servers=lambda _files, _folder: found)
+    talk = Tooled(result=agent, server=server).open()
+    assert (answered(talk, asking(call)) is not None) == is_answered
+
+
+def test_nothing_is_allowed_for_a_server_that_never_started_and_that_is_said_once() -> None:
+    talk = Tooled(server=replace(SERVER, is_connected=lambda _key: False)).open()
+    assert answered(talk, asking(CLAUDES)) is None
+    for _ in range(2):
+        talk.prompt()
+        talk.end_turn()
+    warnings = [each for each in (*talk.actions, *talk.policy.for_client()) if isinstance(each, Warn)]
+    assert len(warnings) == 1
+    assert "has not started planwire's MCP server" in warnings[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        (".mcp.json", '{"mcpServers": {"planwire": {"command": "x"}}}', (True, True)),
+        (".mcp.json", '{"mcpServers": {"other": {"args": ["/home/planwire"]}}}', (True, False)),
+        (".codex/config.toml", '[mcp_servers.planwire]\ncommand = "x"', (True, True)),
+        (".vibe/config.toml", '[[mcp_servers]]\nname = "planwire"', (True, True)),
+        (".kimi/mcp.json", "{}", (False, False)),
+    ],
+)
+def test_servers_are_found_in_the_agents_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, found: tuple[bool, bool]
+) -> None:
+    for place in ("home", "project"):
+        (tmp_path / place).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    files = AgentRow(agent="", names=()).server_files
+    assert configured_servers(files, str(tmp_path / "project")) == (False, False)
+    for place in ("home", "project"):
+        file = tmp_path / place / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        assert configured_servers(files, str(tmp_path / "project")) == found
+        file.unlink()
 
 
 # -- between the agent's lines
@@ -577,7 +761,7 @@ def test_a_binding_is_for_the_user_alone_and_gone_with_the_relay(
         session = relayed.begin()
         relayed.prompt(session, SET)
         (folder,) = (tmp_path / "temporary").iterdir()
-        (file,) = folder.iterdir()
+        (file,) = (each for each in folder.iterdir() if not each.suffix)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         found = read_handoff(file)
         assert found is not None
@@ -607,7 +791,8 @@ def test_plans_that_are_made_while_a_client_floods_and_does_not_read_reach_it_in
                 answers += 1
             elif message["params"]["update"]["sessionUpdate"] == "plan":
                 last = message["params"]["update"]["entries"][0]["content"]
-        assert relayed.end() == (0, "")
+        code, said = relayed.end()
+        assert (code, said.count("has not started planwire's MCP server"), said.count("\n")) == (0, 1, 1)
 
 
 def _memory(_folder: Path) -> str:

@@ -9,9 +9,11 @@ __all__ = [
     "COMPACTION_FAILED",
     "COMPACTION_IN_PROGRESS",
     "COMPACTION_UPDATES",
+    "FORK",
     "OPENING",
     "OUTCOME_CANCELLED",
     "PLAN_UPDATES",
+    "SPOKEN",
     "STOP_CANCELLED",
     "STOP_COMPLETED",
     "STOP_END_TURN",
@@ -25,12 +27,15 @@ __all__ = [
 #: The `sessionUpdate`s about plans, and those about compactions.
 PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
 COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))
+#: The `sessionUpdate` with words for the person.
+SPOKEN: Final = "agent_message_chunk"
 
 #: The `kind` of a tool call that leaves or enters a mode, such as that of planning.
 SWITCH_MODE: Final = "switch_mode"
 
 #: The requests that open a new session, and those that attach the client to an old one.
-OPENING: Final = frozenset(("session/fork", "session/new"))
+FORK: Final = "session/fork"
+OPENING: Final = frozenset((FORK, "session/new"))
 ATTACHING: Final = frozenset(("session/load", "session/resume"))
 
 #: The `status` of a tool call.

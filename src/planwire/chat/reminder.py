@@ -22,16 +22,18 @@ _SOURCE: Final = "relay"
 
 
 class Reminder(Struct, frozen=True):
-    """`text` is the block with its `mark`, `why` a sentence. An event of its own says what the block told (`Told`)."""
+    """`text` is the block with its `mark`, `why` a sentence, `gap` the whitespace that the person's own text ends with:
+    an agent that joins both texts adds to that. An event of its own says what the block told (`Told`)."""
 
     mark: str
     text: str
     why: str
+    gap: str = ""
 
 
 def write_reminder(reminder: Reminder) -> Fields:
     """The hidden message for a reminder."""
-    payload = {"mark": reminder.mark, "why": reminder.why}
+    payload = {"mark": reminder.mark, "why": reminder.why, **({"gap": reminder.gap} if reminder.gap else {})}
     event = {"subkind": SYSTEM_NOTICE, "source": _SOURCE, "payload": payload}
     return write_message(EventMessage(f"planwire-{reminder.mark}", reminder.text, event))
 
@@ -44,7 +46,8 @@ def read_reminder(message: Fields) -> Reminder | None:
             "content": str(text),
             "extra": {"event": {"source": source, "payload": {"mark": str(mark)} as payload}},
         } if source == _SOURCE:
-            why = payload.get("why")
+            why, gap = payload.get("why"), payload.get("gap")
             first_sentence = text.partition("\n")[2].partition(". ")[0] + "."
-            return Reminder(mark, text, why if isinstance(why, str) else first_sentence)
+            said = why if isinstance(why, str) else first_sentence
+            return Reminder(mark, text, said, gap if isinstance(gap, str) else "")
     return None

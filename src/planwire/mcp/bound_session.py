@@ -18,7 +18,7 @@ import anyio
 from planwire.errors import ToolError
 from planwire.journal import Journal
 from planwire.readmodel.folders import latest_of_folder
-from planwire.session.handoff import Handoff, read_handoff
+from planwire.session.handoff import Handoff, read_handoff, take_up
 from planwire.session.plan_session import PlanSession
 
 __all__ = ["RelayedSession", "find_session", "new_session", "plan_folders"]
@@ -61,6 +61,7 @@ class RelayedSession:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        take_up(path)
 
     @asynccontextmanager
     async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:

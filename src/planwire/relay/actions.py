@@ -5,8 +5,10 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from planwire.model.events import REFUSED, Event, Told
+from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT, RELAY
+from planwire.relay.echoes import SentBlock
 
 __all__ = [
     "BY_AGENT",
@@ -46,12 +48,14 @@ class ToAgent(Struct, frozen=True):
 
 
 class Meet(Struct, frozen=True):
-    """A session is mentioned for the first time on this connection. One that is not fresh may have a history."""
+    """A session is mentioned for the first time on this connection. One that is not fresh may have a history; one that
+    is a fork begins with that of another, `fork_of`."""
 
     session: str
     fresh: bool
     agent: str | None = None
     cwd: str | None = None
+    fork_of: str | None = None
 
 
 class Record(Struct, frozen=True):
@@ -66,11 +70,12 @@ class Record(Struct, frozen=True):
 
 
 class RecordLine(Struct, frozen=True):
-    """The agent set its plan to the list on a line, which the recorder reads. `why` is that of `Record`."""
+    """The agent set a plan to the list on a line, which the recorder reads. `why` is that of `Record`."""
 
     session: str
     line: bytes
     why: str = ""
+    plan_id: PlanId = None
 
 
 class Bind(Struct, frozen=True):
@@ -106,11 +111,11 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hol
 
 
 class SessionMemory(Struct, frozen=True):
-    """What the journal knows of a session: its state, the texts that went into its prompts, by their marks, the number
+    """What the journal knows of a session: its state, the blocks that went into its prompts, by their marks, the number
     of the newest of these, how far the telling of each came, and the latest time of all events."""
 
     state: SessionState
-    marks: dict[str, str] = {}
+    marks: dict[str, SentBlock] = {}
     reminded: int = 0
     stages: dict[str, str] = {}
     at: int = 0

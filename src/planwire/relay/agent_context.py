@@ -15,6 +15,7 @@ from planwire.model.plan import PlanId
 from planwire.model.records import PROMPT, PlanRecord, SessionState
 from planwire.model.unheard import Words, news, standing
 from planwire.relay.actions import BY_CLIENT, BY_RELAY, SessionMemory
+from planwire.relay.echoes import SentBlock
 from planwire.relay.reminder import COMPACTED, RESUMED, STEERED, remarks_in
 
 __all__ = ["AgentContext"]
@@ -29,7 +30,7 @@ class AgentContext:
         self.memory: SessionMemory | None = None
         self.is_attached = attached
         self.is_compacted = False
-        self.marks: dict[str, str] = {}
+        self.marks: dict[str, SentBlock] = {}
         self._echoed: dict[str, str] = {}  # the blocks in the replay since it was attached
         self._unrecorded: list[Told] = []  # on this connection, as long as the journal does not say so
 
@@ -50,8 +51,8 @@ class AgentContext:
         self.is_attached = False
 
     @property
-    def known_marks(self) -> dict[str, str]:
-        """The text of every block that went into a prompt, by its mark."""
+    def known_marks(self) -> dict[str, SentBlock]:
+        """Every block that went into a prompt, by its mark."""
         return {**(self.memory.marks if self.memory else {}), **self.marks}
 
     @property
@@ -94,11 +95,11 @@ class AgentContext:
         more = (each for each in news(state).items if each not in held.items and each.get("id") not in held.besides)
         return replace(held, items=(*held.items, *more))
 
-    def tell(self, mark: str, text: str, words: Words, way: str = PROMPT) -> Told:
+    def tell(self, mark: str, sent: SentBlock, words: Words, way: str = PROMPT) -> Told:
         """Note that a block tells the agent everything up to an event. Returns the event of that."""
         state = self.state
         told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, mark)
-        self.marks[mark] = text
+        self.marks[mark] = sent
         self.is_compacted = self.is_attached = False
         self._unrecorded.append(told)
         return told

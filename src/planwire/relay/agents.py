@@ -1,113 +1,119 @@
-"""How an agent takes words while it works: what it says about that when it is initialised, in one table.
+"""The agents' ways: what is particular to an agent, one row each, and a default for agents that nobody has seen.
 
-The protocol has no way to speak in a running turn yet. Agents that can be steered announce requests of their own, and
-agents that keep a prompt until the running turn has ended announce that.
+A row is data. `planwire check --learn` writes one for an agent that it met; the relay reads such rows from the user's
+folder, and they win over those here (`learned_agents`). Whatever an agent announces about itself needs no row.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from itertools import product
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.acp.dialects import DIALECTS
 from planwire.model.plan import Fields
+from planwire.relay.capabilities import names_in
+from planwire.relay.steer_ways import SteerWay, announced_steering, announces_queueing
 
-__all__ = ["Outcome", "SteerWay", "Ways", "ways_of"]
+__all__ = ["AGENTS", "CONTEXT_URI", "AgentRow", "matches", "ways_of"]
 
-#: What came of words for a running turn: the agent has them, it has no running turn, or it does not take them.
-Outcome: TypeAlias = Literal["injected", "idle", "refused"]
+#: The address of the relay's block where it is a resource.
+CONTEXT_URI: Final = "planwire://context"
+_COMPACTING: Final = ("compact", "compress", "summari")
+_HISTORY: Final = ("chat", "context", "conversation", "history")
 
-_CAPABILITIES: Final = tuple(dict.fromkeys(row.agent_capabilities for row in DIALECTS.values()))
 
+class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One agent's ways. Every field but the first two has a default that does no harm to an agent without a row.
 
-class SteerWay(Struct, frozen=True):
-    """A request that puts words into the running turn of a session, and how to read its answer.
-
-    - `says`: the member of the result that tells what came of the words. `taken` are its values if the agent has them,
-      be it for this turn or a turn of its own, and `idle` those if no turn runs. Any other value is a refusal.
-    - `idle_codes`: the codes of errors that mean the same as `idle`.
-    - `meta`: what goes with the words, so that an idle agent leaves them to the relay.
+    - `agent`: its name, for people. `names`: patterns of what it calls itself in `initialize`, and of the name of its
+      command, in small letters; `*` stands for anything.
+    - `compact_commands`: names of commands that compact the context. One counts if the agent advertised it, and its
+      turn ended well. `compact_titles`: patterns of titles of tool calls that do it. `compact_meta`: patterns of
+      members of `_meta` that say so in any update, as a path and a value: `contextCompression.phase=done`.
+    - `hides_tools`: the model does not see the tools of MCP servers until it searches for them, or nobody knows that.
+      The relay then names its tools in the first prompt.
+    - `tool_names`: how the agent spells a TOOL of a SERVER when it asks for permission. `server_files`: files, in the
+      folder of the session or in the user's home, in which people give this agent servers of their own.
+    - `joiner`: what it puts between two texts of a prompt when it tells them back; without one, whitespace of any sort.
+    - `takes_resources`: the relay's block goes into a prompt as an embedded resource, and stays out of the title that
+      the agent makes of its first prompt. `wrapping`: what stands before and behind such a block in an echo.
+    - `steer`, `queues`: the way into a running turn, and whether a prompt waits for the end of one, where the agent
+      does not announce that.
     """
 
-    method: str
-    says: str
-    taken: frozenset[str | None]
-    idle: frozenset[str] = frozenset()
-    idle_codes: frozenset[int] = frozenset()
-    meta: Fields | None = None
-
-    def params(self, session_id: str, prompt_blocks: Sequence[Fields]) -> Fields:
-        """The `params` of the request."""
-        asked: Fields = {"sessionId": session_id, "prompt": list(prompt_blocks)}
-        return asked if self.meta is None else {**asked, "_meta": self.meta}
-
-    def outcome(self, result: Any, is_error: bool) -> Outcome:
-        """What the answer says: its `result`, or its `error`. An answer that nobody understands is a refusal."""
-        if is_error:
-            code = _at(result, ("code",))
-            return "idle" if isinstance(code, int) and code in self.idle_codes else "refused"
-        word = _at(result, (self.says,))
-        if not isinstance(word, str | None):
-            return "refused"
-        return "injected" if word in self.taken else "idle" if word in self.idle else "refused"
-
-
-class Ways(Struct, frozen=True):
-    """How an agent takes words while it works.
-
-    - `steer`: the way into a running turn; None if there is none.
-    - `queues`: a prompt that comes in a running turn waits for the turn to end.
-    """
-
+    agent: str
+    names: tuple[str, ...]
+    compact_commands: tuple[str, ...] = ("compact", "compress", "summarize", "summarise")
+    compact_titles: tuple[str, ...] = tuple(
+        pattern for does, what in product(_COMPACTING, _HISTORY) for pattern in (f"{does}*{what}*", f"*{what}*{does}*")
+    )
+    compact_meta: tuple[str, ...] = tuple(
+        f"*{word}*.{sign}" for word in ("compact", "compress") for sign in ("phase=done", "status=completed")
+    )
+    hides_tools: bool = True
+    tool_names: tuple[str, ...] = (
+        *("mcp__SERVER__TOOL", "mcp_SERVER_TOOL", "SERVER__TOOL", "SERVER_TOOL"),
+        *("mcp.SERVER.TOOL", "SERVER.TOOL", "SERVER/TOOL", "SERVER:TOOL", "TOOL (SERVER MCP Server)"),
+    )
+    server_files: tuple[str, ...] = (
+        *(".mcp.json", ".claude.json", ".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json"),
+        *("opencode.json", "opencode.jsonc", ".config/opencode/opencode.json", ".kimi/mcp.json", ".vibe/config.toml"),
+        *(".cursor/mcp.json", ".hermes/config.yaml"),
+    )
+    joiner: str | None = None
+    takes_resources: bool = False
+    wrapping: tuple[str, str] = ("", "")
     steer: SteerWay | None = None
     queues: bool = False
 
+    def prompt_part(self, text: str) -> Fields:
+        """A block of text as a part of a prompt."""
+        if not self.takes_resources:
+            return {"type": "text", "text": text}
+        resource = {"uri": CONTEXT_URI, "mimeType": "text/markdown", "text": text}
+        return {"type": "resource", "resource": resource}
 
-#: claude-agent-acp and codex-acp, and whoever follows them. Without the wish in `meta`, or where it isn't known, an
-#: idle agent starts a turn that belongs to no request.
-_STEERING: Final = SteerWay(
-    "_session/steering",
-    says="outcome",
-    taken=frozenset(("injected", "startedNewTurn")),
-    idle=frozenset(("promptRequired",)),
-    meta={"steering": {"idleBehavior": "promptRequired"}},
+
+#: The agents that were met, each with what differs from the default.
+AGENTS: Final = (
+    AgentRow(agent="Claude Agent", names=("*claude-agent-acp*", "*claude-code-acp*"), hides_tools=False),
+    AgentRow(
+        agent="Codex",
+        names=("codex*", "*/codex-acp*"),
+        hides_tools=False,
+        takes_resources=True,
+        wrapping=(f'{CONTEXT_URI}\n<context ref="{CONTEXT_URI}">\n', "\n</context>"),
+    ),
+    AgentRow(agent="OpenCode", names=("opencode*",), hides_tools=False),
+    AgentRow(agent="Gemini CLI", names=("gemini*",), hides_tools=False),
+    AgentRow(
+        agent="Kimi CLI",
+        names=("kimi*",),
+        hides_tools=False,
+        tool_names=("Requesting approval to perform: Call MCP tool `TOOL`.",),
+        server_files=(".kimi/mcp.json",),
+    ),
+    AgentRow(agent="Hermes Agent", names=("hermes*",), hides_tools=False, joiner="\n"),
+    AgentRow(agent="Qwen Code", names=("qwen*",), joiner=" "),
+    AgentRow(agent="Mistral Vibe", names=("*mistral-vibe*", "vibe*"), joiner="\n\n"),
 )
-#: Reasonix keeps the words for its next turn if this one ended meanwhile. Sessions without a file refuse them then.
-_REASONIX: Final = SteerWay(
-    "_reasonix.io/session/steer",
-    says="disposition",
-    taken=frozenset(("steer_accepted", "queued_followup", None)),
-    idle_codes=frozenset((-32600,)),
-)
-#: Where in the result of `initialize` an agent announces a way: by `true`, or by the name of the method.
-_WAYS: Final[tuple[tuple[tuple[str, ...], SteerWay], ...]] = (
-    (("_meta", "steering", "supported"), _STEERING),
-    *(((key, "_meta", "reasonix.io", "sessionSteer", "method"), _REASONIX) for key in _CAPABILITIES),
-)
 
 
-def ways_of(initialized: Any) -> Ways:
-    """How an agent takes words, from its result of `initialize`, which may be anything."""
-    steer = next((way for path, row in _WAYS if (way := _announced(_at(initialized, path), row))), None)
-    return Ways(steer, any(_queues(_at(initialized, (key, "_meta"))) for key in _CAPABILITIES))
+def ways_of(command: str, initialized: Any, learned: Iterable[AgentRow] = ()) -> AgentRow:
+    """The ways of an agent: its row, if it has one, and what its result of `initialize` announces, which may be
+    anything. `command` names an agent that does not name itself."""
+    names = [name.casefold() for name in (*names_in(initialized), command)]
+    known = (row for row in (*learned, *AGENTS) if any(matches(name, row.names) for name in names))
+    row = next(known, None) or AgentRow(agent=names[0], names=())
+    return replace(
+        row,
+        steer=announced_steering(initialized) or row.steer,
+        queues=announces_queueing(initialized) or row.queues,
+    )
 
 
-def _announced(value: Any, row: SteerWay) -> SteerWay | None:
-    """The way that a value announces. Methods outside the protocol begin with an underscore (R33)."""
-    if value is True:
-        return row
-    return replace(row, method=value) if isinstance(value, str) and value.startswith("_") else None
-
-
-def _queues(meta: Any) -> bool:
-    """Whether the `_meta` of an agent's capabilities says so, under the name of whichever agent."""
-    named = meta.values() if isinstance(meta, dict) else ()
-    return any(_at(each, ("promptQueueing",)) is True for each in named)
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    """The value at a path of members; None if there is none."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+def matches(word: str, patterns: Iterable[str]) -> bool:
+    """Whether a word in small letters fits one of the patterns."""
+    return any(fnmatchcase(word, pattern) for pattern in patterns)

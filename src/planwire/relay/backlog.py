@@ -113,7 +113,7 @@ class Backlog:
 def _subject(action: Record | RecordLine) -> object:
     match action:
         case RecordLine():
-            return action.session, PlanSet, None
+            return action.session, PlanSet, action.plan_id
         case Record(event=PlanSet(plan=plan)):
             return action.session, PlanSet, plan.id
         case Record(event=PlanRemoved(plan_id=plan_id)):

@@ -4,26 +4,31 @@ The relay reads plans with an id and reports of compaction, so it offers them to
 each client only what that client asked for. Version 2 has no such capabilities: there is nothing to add (R26).
 """
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from msgspec import Struct
 
 from planwire.acp.dialects import COMPACTION, V1, Dialect, capabilities_of, has_object, negotiate
+from planwire.acp.splice import Unspliceable, set_members
 from planwire.model.plan import Fields
-from planwire.relay.splice import Unspliceable, set_members
 
-__all__ = ["Capabilities", "name_in", "offer"]
+__all__ = ["Capabilities", "agent_info", "names_in", "offer"]
 
 _PATH: Final = ("params", V1.client_capabilities)
 
 
-def name_in(info: Any) -> str | None:
-    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
-    if not isinstance(info, dict):
-        return None
-    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
-    version = info.get("version")
-    return f"{name} {version}" if name and isinstance(version, str) and version else name
+def agent_info(initialized: Any) -> Any:
+    """What an agent says of itself in its result of `initialize`, in either version."""
+    return (initialized.get("agentInfo") or initialized.get("info")) if isinstance(initialized, dict) else None
+
+
+def names_in(initialized: Any) -> Iterator[str]:
+    """Every name that an agent gives itself there."""
+    info = agent_info(initialized)
+    for key in ("name", "title"):
+        if isinstance(info, dict) and isinstance(name := info.get(key), str) and name:
+            yield name
 
 
 class Capabilities(Struct, frozen=True):

@@ -46,9 +46,9 @@ class ClientRequests:
         """Take out the request that an answer belongs to."""
         return self._unanswered.answer(CLIENT, message_id)
 
-    def is_opening(self) -> bool:
-        """Whether a session that nobody mentioned before is likely the one that the client just asked for."""
-        return any(asked.method in OPENING for asked in self._unanswered)
+    def opening(self) -> ClientRequest | None:
+        """The oldest request for a session that the agent has not named yet."""
+        return next((asked for asked in self._unanswered if asked.method in OPENING), None)
 
     def has_any(self, session_id: str) -> bool:
         """Whether a request for a session waits for its answer."""

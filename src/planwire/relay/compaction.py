@@ -34,14 +34,16 @@ _MOST: Final = 16
 
 
 class Compactions:
-    """One session's compactions, noticed by what the agent reports or by the context that it uses."""
+    """One session's compactions, noticed by what the agent reports, by other signs or by the context that it uses."""
 
     def __init__(self) -> None:
         self._reported: set[str] = set()
         self._used: float | None = None
         self._turns_to_settle = 0
+        self._is_noticed = False  # in this turn
 
     def begin_turn(self) -> None:
+        self._is_noticed = False
         self._turns_to_settle = max(0, self._turns_to_settle - 1)
 
     def report(self, compaction_id: str | None) -> bool:
@@ -50,14 +52,29 @@ class Compactions:
             return False
         if compaction_id is not None:
             self._reported.add(compaction_id)
-        self._turns_to_settle = SETTLING_TURNS
+        self._settle()
         return True
+
+    def notice(self) -> bool:
+        """A sign says so. Whether that is news: an agent may give several signs of one compaction in a turn."""
+        is_news = not self._is_noticed
+        self._settle()
+        return is_news
 
     def use(self, used: float, *, counts: bool) -> float | None:
         """The agent uses so much context. If only a compaction makes it fall like that: how much it was before."""
+        if used <= 0:  # some agents say so for want of a figure
+            return None
         before, self._used = self._used, used
         fell = before is not None and used * 2 < before
-        return before if fell and counts and not self._turns_to_settle else None
+        if not (fell and counts) or self._turns_to_settle:
+            return None
+        self._is_noticed = True
+        return before
+
+    def _settle(self) -> None:
+        self._is_noticed = True
+        self._turns_to_settle = SETTLING_TURNS
 
 
 class CompactionFallback:

@@ -5,7 +5,7 @@ a text piece by piece. So each record is held against what the journal will cont
 written. Sans-IO: records in, stamped events out.
 """
 
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import asdict, replace
 
@@ -28,6 +28,7 @@ from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
 from planwire.model.records import IN_TURN, SessionState
 from planwire.relay.actions import CLOSED, Record, SessionMemory
+from planwire.relay.echoes import SentBlock
 
 __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
 
@@ -35,6 +36,7 @@ __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
 QUIET: Final = 2_000
 #: Marks to remember, the newest.
 _MARKS: Final = 200
+_T = TypeVar("_T")
 
 
 def begin(session: str) -> SessionMemory:
@@ -48,16 +50,16 @@ def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
     memory = replace(memory, state=state, at=at)
     match recorded.event:
         case MessageAdded(message=message) if reminder := read_reminder(message):
-            return replace(memory, marks=_newest(memory.marks, reminder.mark, reminder.text), reminded=recorded.seq)
+            sent = SentBlock(reminder.text, reminder.gap)
+            return replace(memory, marks=_newest(memory.marks, reminder.mark, sent), reminded=recorded.seq)
         case Told(way=way, request=mark, stage=stage) if way in IN_TURN:
             return replace(memory, stages=_newest(memory.stages, mark, stage))
     return memory
 
 
-def _newest(known: dict[str, str], mark: str, word: str) -> dict[str, str]:
-    """The words by their marks, with one more and not too many."""
-    words = {**known, mark: word}
-    return dict(tuple(words.items())[-_MARKS:])
+def _newest(known: dict[str, _T], mark: str, one: _T) -> dict[str, _T]:
+    """What is known by marks, with one more and not too many."""
+    return dict(tuple({**known, mark: one}.items())[-_MARKS:])
 
 
 class PendingHistory:

@@ -7,17 +7,18 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.acp.conversation import value_of
 from planwire.acp.read import read
-from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, ItemsPlan
 from planwire.model.text import shortened, unwrapped
 
 __all__ = [
     "WORDS_OF_AGENT",
     "WORDS_OF_CLIENT",
+    "WORDS_OF_SIGNS",
     "FromAgent",
     "FromClient",
     "JsonId",
     "first_text",
+    "last_text",
     "list_on",
     "peek_agent",
     "peek_client",
@@ -26,6 +27,8 @@ __all__ = [
     "update_of",
 ]
 
+#: A line without any of these words has no sign of a compaction in it, and no report of one.
+WORDS_OF_SIGNS: Final = (b"ompact", b"ompress", b"ummari")
 #: A line without any of these words is none of the policy's business: the pipes pass it on unread.
 WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
 WORDS_OF_AGENT: Final = (
@@ -34,10 +37,11 @@ WORDS_OF_AGENT: Final = (
     b'"user_message',
     b'"usage_update"',
     b'"state_update"',
-    b'"compaction_',
+    b'"available_commands_update"',
     b'"session_info_update"',
     b'"switch_mode"',
     b'"$/cancel_request"',
+    *WORDS_OF_SIGNS,
 )
 _TITLE_LENGTH: Final = 80
 
@@ -77,8 +81,8 @@ peek_client = msgspec.json.Decoder(FromClient).decode
 def list_on(line: bytes) -> ItemsPlan | None:
     """The list on a line of the agent's, which has one."""
     updates = read(line).updates
-    entries = entries_of(updates[0].body) if updates else None
-    return None if entries is None else ItemsPlan(None, entries)
+    plan = updates[0].body if updates else None
+    return plan if isinstance(plan, ItemsPlan) else None
 
 
 def update_of(line: bytes) -> Fields | None:
@@ -99,6 +103,11 @@ def first_text(prompt: Any) -> str:
         if text_of(part, "type") == "text":
             return text_of(part, "text").lstrip()
     return ""
+
+
+def last_text(prompt: Any) -> str:
+    """The text that a prompt ends with, if it ends with one."""
+    return text_of(prompt[-1], "text") if isinstance(prompt, list) and prompt else ""
 
 
 def title_of(text: str) -> str:

@@ -9,8 +9,9 @@ from planwire.errors import InputError, reason
 from planwire.extras import need_of
 from planwire.journal.engines import shared_url
 from planwire.relay.actions import Bind
+from planwire.relay.server_files import configured_servers
 from planwire.relay.tools import ToolServer
-from planwire.session.handoff import Handoff, write_handoff
+from planwire.session.handoff import Handoff, is_taken_up, write_handoff
 
 __all__ = ["Handoffs"]
 
@@ -33,7 +34,11 @@ class Handoffs:
     @property
     def server(self) -> ToolServer:
         """This Python, with this planwire. `-P`: what is in the folder of the session is not imported."""
-        return ToolServer(sys.executable, ("-P", "-m", "planwire", "mcp", "--binding"), str(self._folder))
+        arguments = ("-P", "-m", "planwire", "mcp", "--binding")
+        return ToolServer(sys.executable, arguments, str(self._folder), self._is_connected, configured_servers)
+
+    def _is_connected(self, key: str) -> bool:
+        return is_taken_up(self._folder / key)
 
     def write(self, bind: Bind) -> None:
         """Hand over a session, or say why there is none."""

@@ -4,8 +4,9 @@ This is the half of the recorder that knows what to write. When to write, and wh
 the other half's business (`recorder`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
+from itertools import count
 from threading import Lock
 from time import time_ns
 from typing import Final, assert_never
@@ -19,15 +20,16 @@ from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, PlanSet, Recorded
-from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
+from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
+from planwire.session.forks import fork_session
 from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=9)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=10)
 
 
 class _JournalledSession:
@@ -88,7 +90,7 @@ class JournalledSessions:
         session = self._sessions.get(action.session)
         if session is None:
             if isinstance(action, Meet):
-                session = _JournalledSession(_find(journal, action))
+                session = _JournalledSession(self._begin(journal, action))
                 with self._telling:
                     self._sessions[action.session] = session
                     self._tell(action.session, session.told)
@@ -128,6 +130,22 @@ class JournalledSessions:
         for session in self._sessions.values():
             session.unwritten.clear()
         return dropped
+
+    def _begin(self, journal: Journal, meeting: Meet) -> SessionMemory:
+        """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now."""
+        if meeting.fork_of is None:
+            return _find(journal, meeting)
+        known = self._sessions.get(meeting.fork_of)
+        if known is not None:
+            known.unwritten += known.pending.finish_stream()
+            self._append(journal, meeting.fork_of, known)
+            parent = known.written
+        else:
+            parent = _find(journal, Meet(meeting.fork_of, False, meeting.agent, meeting.cwd))
+        name = next(each for each in _names(meeting.session) if not journal.last_seq(each))
+        if not parent.seq:
+            return begin(name)
+        return _MEMORY.load(journal, fork_session(journal, parent.id, name, parent.seq, BY_RELAY))
 
     def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
         def latest() -> SessionMemory:
@@ -189,13 +207,19 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     Agents give ids to their sessions, and some count from 1 in every process. A new session must not pass for an old
     one that had its id, nor one agent's session for another's: it gets the next free name (`1~2`).
     """
-    name, number, found = meeting.session, 1, None
-    while journal.last_seq(name):
+    found = None
+    for name in _names(meeting.session):
+        if not journal.last_seq(name):
+            return found or begin(name)
         if not meeting.fresh and _is_of(memory := _MEMORY.load(journal, name), meeting):
             found = memory
-        number += 1
-        name = f"{meeting.session}~{number}"
-    return found or begin(name)
+    raise AssertionError("names never end")
+
+
+def _names(session: str) -> Iterator[str]:
+    """The names for a session with this id, in the order in which they are given."""
+    yield session
+    yield from (f"{session}~{number}" for number in count(2))
 
 
 def _is_of(memory: SessionMemory, meeting: Meet) -> bool:

@@ -59,6 +59,10 @@ class Outbox:
     def ask_agent(self, request: str, method: str, params: Fields, *records: Record) -> None:
         self._agent += (ToAgent(_line({"id": request, "method": method, "params": params})), *records)
 
+    def tell_client(self, actions: Iterable[Action]) -> None:
+        """Let the client have lines."""
+        self._client += actions
+
     def notify_agent(self, method: str, params: Fields) -> None:
         self._agent.append(ToAgent(_line({"method": method, "params": params})))
 

@@ -3,7 +3,7 @@
 A line that the policy has no reason to change leaves byte for byte. Lines come and go with their line feeds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,32 +12,44 @@ from msgspec import UNSET
 from planwire.acp.batches import UNREADABLE
 from planwire.acp.conversation import asks_for_replay, value_of
 from planwire.acp.messages import Reading
+from planwire.acp.permissions import selection
 from planwire.acp.read import read
-from planwire.acp.translate import Translator
-from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
+from planwire.acp.splice import Unspliceable, append_element
+from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
 from planwire.journal.protocol import Terms
 from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Meet, Record, SessionMemory, ToAgent, ToClient
-from planwire.relay.agents import ways_of
+from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.agents import AgentRow
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
-from planwire.relay.capabilities import Capabilities, name_in, offer
+from planwire.relay.capabilities import offer
 from planwire.relay.client_requests import ClientRequest, ClientRequests
-from planwire.relay.envelope import FromAgent, first_text, peek_agent, peek_client, text_of, title_of, update_of
-from planwire.relay.fast_lists import KnownPrefixes
-from planwire.relay.other_updates import HANDLERS, Agreement
+from planwire.relay.connection import Connection
+from planwire.relay.envelope import (
+    WORDS_OF_SIGNS,
+    FromAgent,
+    first_text,
+    last_text,
+    peek_agent,
+    peek_client,
+    text_of,
+    title_of,
+    update_of,
+)
+from planwire.relay.fast_lists import KnownLists
+from planwire.relay.openings import Openings
+from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
-from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.translated import translated
+from planwire.relay.translated import blank_line, ended, translated
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["Policy"]
@@ -47,7 +59,7 @@ class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
     `server` has the plan tools, if the agent gets them; `read_file` gives the text of a plan file by its URI and the
     folder of its session, or None. Without `steers`, nothing that people do elsewhere reaches the agent but with the
-    client's own prompts."""
+    client's own prompts. `learned` are rows of agents that win over planwire's own."""
 
     def __init__(
         self,
@@ -58,29 +70,30 @@ class Policy:
         steers: bool = True,
         server: ToolServer | None = None,
         read_file: Callable[[str, str | None], str | None] = lambda _uri, _folder: None,
+        learned: Sequence[AgentRow] = (),
     ) -> None:
-        self._agent = self._command = command
-        self._client: str | None = None
         self._new_word = new_word
         self._context = context
-        self._agreed = Agreement(None, Questions(new_word))
+        self._sides = Connection(command, Questions(new_word), self._file_text, learned)
         self._overheard = Overheard()
-        self._sessions: dict[str, WireSession] = {}
         self._requests = ClientRequests()
         self._outbox = Outbox()
-        self._answering = Answering(self._outbox, self._agreed.questions, self._sessions)
+        self._tools = Tools(server, new_word)
+        self._openings = Openings(self._sides, self._requests, self._tools, self._overheard)
+        self._sessions = self._openings.sessions
+        self._answering = Answering(self._outbox, self._sides.questions, self._sessions)
         self._prompting = Prompting(
             self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
-        self._translator: Translator | None = None
-        self._prefixes = KnownPrefixes()
-        self._tools = Tools(server, new_word)
+        self._lists = KnownLists()
         self._read_file = read_file
 
     def learn(self, session: str, memory: SessionMemory) -> None:
         """Take in what the journal holds of a session, at first and whenever another writer changed it."""
         if session in self._sessions:
             self._sessions[session].learn(memory)
+            self._outbox.tell_client(self._openings.unshown(self._sessions[session]))
+            self._outbox.tell_client(ended(self._sessions[session], self._sides.translator))
             self._prompting.look(self._sessions[session])
 
     def is_working(self) -> bool:
@@ -111,7 +124,7 @@ class Policy:
 
     def for_client(self) -> list[Action]:
         """Lines of the relay's own for the client, and the plans that the agent made with the tools."""
-        return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._translator)]
+        return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._sides.translator)]
 
     def end_input(self) -> None:
         """No more lines come from the client: those that are held back go to the agent while they can."""
@@ -167,36 +180,15 @@ class Policy:
             case "session/prompt":
                 return self._prompted(line, message.id, params)
         method = str(message.method)
-        line, key, warnings = self._tools.offer(line, method, params, self._agreed.capabilities)
+        line, key, warnings = self._tools.offer(line, method, params, self._sides.capabilities)
         self._requests.remember(message.id, ClientRequest(method, params, key=key))
-        return [ToAgent(line), *warnings, *self._attached(method, params, key)]
-
-    def _attached(self, method: str, params: Fields, key: str | None) -> Iterator[Action]:
-        """An old session goes on. The agent may retell its history (R37, R39)."""
-        session_id = params.get("sessionId")
-        if method not in ATTACHING or not isinstance(session_id, str):
-            return
-        session = self._sessions.get(session_id)
-        is_retold = asks_for_replay(method, params)
-        self._tools.attach(session_id, is_new=session is None, retelling=is_retold)
-        cwd = text_of(params, "cwd") or None
-        self._tools.bind(session_id, key, cwd)
-        if session is None:
-            session = self._sessions[session_id] = WireSession(session_id, self._overheard, attached=True)
-            yield Meet(session_id, False, self._agent, cwd)
-        session.cwd = cwd or session.cwd
-        session.attach()
-        if is_retold:
-            session.show_missed_list(self._translator)
-            session.plans.begin_retelling()
-            if self._translator is not None:
-                self._translator.retell(session_id)
+        return [ToAgent(line), *warnings, *self._openings.attach(params, method, key)]
 
     def _prompted(self, line: bytes, message_id: object, params: Fields) -> list[Action]:
         session_id = params.get("sessionId")
         if not isinstance(session_id, str) or message_id is UNSET:  # nobody will say when it is over
             return [ToAgent(line)]
-        actions: list[Action] = [*self._met(session_id)]
+        actions: list[Action] = [*self._openings.meet(session_id)]
         session = self._sessions[session_id]
         if session.own_turn.is_full:
             self._let_pass(session)
@@ -210,21 +202,33 @@ class Policy:
             session.has_title = True
             actions.append(Record(session_id, SessionOpened(title=title_of(first)), BY_RELAY))
         told = None
-        why = session.due() if self._context and params.get("prompt") and not is_command else None
+        why = self._reason(session) if self._context and params.get("prompt") and not is_command else None
         block = self._block(session, why) if why is not None else None
         if block is not None:
             try:
-                line = append_element(line, ("params", "prompt"), {"type": "text", "text": block.text})
-                message, told = session.tell(block, PROMPT)
+                line = append_element(line, ("params", "prompt"), self._sides.ways.prompt_part(block.text))
+                message, told = session.tell(block, PROMPT, last_text(params.get("prompt")))
                 actions += (Record(session_id, event, BY_RELAY) for event in (message, told))
             except Unspliceable:
                 pass
         session.begin_turn(message_id)
+        session.signs.prompt(first, self._sides.ways)
+        if self._sides.translator is not None:
+            self._sides.translator.settle(session_id)
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
+    def _reason(self, session: WireSession) -> str | None:
+        """Why a prompt has to tell the agent something, or None."""
+        is_hidden = self._sides.ways.hides_tools and self._tools.has(session.id)
+        return session.due() or (session.announcing() if is_hidden else None)
+
     def _block(self, session: WireSession, why: str = STEERED) -> ContextBlock | None:
-        return session.block(why, self._new_word(), partial(self._file_text, session.id))
+        """A block for the agent. One that was never told of its tools, or lost its context, may not know of them."""
+        is_hidden = self._sides.ways.hides_tools and self._tools.has(session.id)
+        announces = is_hidden and (why != STEERED or session.announcing() is not None)
+        file_text = partial(self._file_text, session.id)
+        return session.block(why, self._new_word(), file_text, announces_tools=announces)
 
     def _cancelled(self, line: bytes, params: Fields) -> list[Action]:
         for session in self._sessions.values():
@@ -235,6 +239,10 @@ class Policy:
 
     # -- from the agent
 
+    def words_of_agent(self) -> tuple[bytes, ...]:
+        """Words by which a line of the agent's matters just now, though it is not about plans."""
+        return (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
+
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
         self._overheard.pass_by(block)
@@ -244,9 +252,9 @@ class Policy:
         return [*before, *self._hear_agent(line)]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
-        session = self._prefixes.session_of(line)
-        if session is not None:
-            return [ToClient(line), *session.hear_list(line)]
+        passing = self._lists.passing(line)
+        if passing is not None:
+            return [ToClient(passing.line), *passing.session.hear_list(line, passing.plan_id)]
         try:
             message = peek_agent(line)
         except UNREADABLE:
@@ -261,13 +269,15 @@ class Policy:
         params = message.params
         has_session = params is not UNSET and params.sessionId is not UNSET
         if message.id is not UNSET and not (message.method == "session/request_permission" and has_session):
-            self._agreed.questions.use_again(message.id)
+            self._sides.questions.use_again(message.id)
         if message.method == "$/cancel_request":
             return [ToClient(line), *self._answering.withdraw(line)]
         if params is UNSET or params.sessionId is UNSET:
             return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
         if message.method == "session/request_permission" and message.id is not UNSET:
-            met = [*self._met(params.sessionId)]
+            if self._grants(params.sessionId, message.id, line):
+                return []
+            met = [*self._openings.meet(params.sessionId)]
             return [ToClient(line), *met, *self._answering.ask(self._sessions[params.sessionId], message.id, line)]
         if message.method != "session/update" or params.update is UNSET:
             return [ToClient(line)]
@@ -276,34 +286,43 @@ class Policy:
             return self._read(line, read(line))
         if sort in SAYINGS:
             self._overheard.keep(line)
+        gap = blank_line(params.sessionId, self._sides.translator) if sort == SPOKEN else []
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
-        if handle is None:
-            return [ToClient(line)]
-        update = update_of(line)
+        has_sign = any(word in line for word in WORDS_OF_SIGNS)
+        update = update_of(line) if handle or has_sign else None
         if update is None:
-            return [ToClient(line)]
-        met = [*self._met(params.sessionId)]
+            return [*gap, ToClient(line)]
+        met = [*self._openings.meet(params.sessionId)]
         session = self._sessions[params.sessionId]
-        actions = [*met, *handle(line, update, session, self._agreed)]
+        heard = handle(line, update, session, self._sides) if handle else [ToClient(line)]
+        actions = [*gap, *met, *heard, *session.hear_sign(update, self._sides.ways)]
         self._go_on(session)
         return actions
+
+    def _grants(self, session_id: str, request: object, line: bytes) -> bool:
+        """Answer a question for permission to use the plan tools, if that is beyond doubt, and people let us answer."""
+        params = (value_of(line) or {}).get("params") if self._prompting.is_on else None
+        option = self._tools.grant(session_id, params, self._sides.ways) if params else None
+        if option is not None:
+            self._outbox.answer_agent(request, selection(option))
+        return option is not None
 
     def _read(self, line: bytes, reading: Reading) -> list[Action]:
         """Translate a line about plans for the client, whatever its shape, and record it."""
         update = reading.updates[0] if len(reading.updates) == 1 else None
         if update is None or update.envelope.bare or update.session is None:
             return [ToClient(line)]
-        actions = [*self._met(update.session)]
+        actions = [*self._openings.meet(update.session)]
         session = self._sessions[update.session]
-        session.show_missed_list(self._translator)
+        session.show_missed_list(self._sides.translator)
         actions += session.hear(update.body)
-        if self._translator is not None and self._translator.dialect.baseline:
-            self._prefixes.learn(line, reading, session)
         text = prose_of(update.body)
-        if self._translator is not None and update.body is not None and text is not None:
-            if self._agreed.questions.has_shown(session.id, text):
-                self._translator.know(session.id, update.body.id, text)
-        return [*translated(line, reading, self._translator), *actions]
+        if self._sides.translator is not None and update.body is not None and text is not None:
+            if self._sides.questions.has_shown(session.id, text):
+                self._sides.translator.know(session.id, update.body.id, text)
+        sent = [*translated(line, reading, self._sides.translator)]
+        self._lists.learn(line, sent, reading, session, self._sides.translator)
+        return [*sent, *actions]
 
     def _answered_to_us(self, message: FromAgent) -> list[Action]:
         session = self._prompting.session_of(message.id)
@@ -321,41 +340,21 @@ class Policy:
         session_id = asked.params.get("sessionId")
         match asked.method:
             case "initialize" if not failed:
-                self._initialized(asked.params, result)
+                self._sides.initialize(asked.params, result)
+                self._prompting.ways = self._sides.ways
+                self._lists = KnownLists()
             case method if method in OPENING and isinstance(result, dict):
-                yield from self._opened(result.get("sessionId"), asked.params, asked.key)
+                session_id = result.get("sessionId")
+                yield from self._openings.opened(session_id, asked)
             case method if method in ATTACHING and isinstance(session_id, str):
-                session = self._sessions[session_id]
-                was_retold = session.plans.is_retold
-                yield from session.end_retelling(failed=failed)
-                self._tools.open(session_id, failed=failed)
-                if failed:
-                    session.context.detach()
-                else:
-                    yield from self.for_client() if was_retold else ()
-                    yield from self._opened(session_id, asked.params)
+                yield from self._openings.attached(self._sessions[session_id], asked, failed=failed)
+                if asks_for_replay(method, asked.params) and not failed:
+                    yield from (*self._openings.unshown(self._sessions[session_id]), *self.for_client())
             case "session/prompt" if isinstance(session_id, str):
                 yield from self._turn_answered(self._sessions[session_id], message, asked, result)
         if isinstance(session_id, str) and session_id in self._sessions:
+            self._outbox.tell_client(self._openings.unshown(self._sessions[session_id]))
             self._go_on(self._sessions[session_id])
-
-    def _initialized(self, request: Fields, result: Any) -> None:
-        capabilities = Capabilities.agreed(request, result)
-        self._prompting.ways = ways_of(result)
-        self._agreed = Agreement(capabilities, self._agreed.questions)
-        self._translator = Translator(capabilities.dialect, self._file_text)
-        self._prefixes = KnownPrefixes()
-        self._client = name_in(request.get("clientInfo") or request.get("info"))
-        if isinstance(result, dict):
-            self._agent = name_in(result.get("agentInfo") or result.get("info")) or self._command
-
-    def _opened(self, session_id: object, params: Fields, key: str | None = None) -> Iterator[Action]:
-        if isinstance(session_id, str):
-            yield from self._met(session_id, fresh=True)
-            cwd = text_of(params, "cwd") or None
-            self._sessions[session_id].cwd = cwd
-            self._tools.bind(session_id, key, cwd)
-            yield Record(session_id, SessionOpened(self._agent, self._client, cwd), BY_RELAY)
 
     def _turn_answered(
         self, session: WireSession, message: FromAgent, asked: ClientRequest, result: Any
@@ -365,20 +364,16 @@ class Policy:
             yield Record(session.id, session.context.take_back(asked.why, asked.told), BY_RELAY)
         stop_reason = "error" if message.error is not UNSET else text_of(result, "stopReason")
         if stop_reason and was_last:  # in version 2 the answer only says that it has begun
-            yield Record(session.id, TurnEnded(session.end_turn(stop_reason)))
+            yield from session.end_turn(stop_reason)
 
     # -- both
-
-    def _met(self, session_id: str, *, fresh: bool | None = None) -> Iterator[Action]:
-        if session_id not in self._sessions:
-            fresh = self._requests.is_opening() if fresh is None else fresh
-            self._sessions[session_id] = WireSession(session_id, self._overheard, attached=not fresh)
-            yield Meet(session_id, fresh, self._agent)
 
     def _go_on(self, session: WireSession) -> None:
         """Go on with what waited for the end of a turn, or of a request."""
         if not session.is_working:
             self._let_pass(session)
+            if session.has_worked:
+                self._outbox.tell_client(self._tools.absence(session.id))
         self._prompting.go_on(session)
 
     def _let_pass(self, session: WireSession) -> None:
@@ -391,4 +386,5 @@ class Policy:
         return self._read_file(uri, session.folder) if session else None
 
 
+_SPOKEN = b'"%b"' % SPOKEN.encode()
 _HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt", "$/cancel_request"}

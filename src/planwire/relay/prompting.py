@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
-from planwire.model.events import Told, TurnEnded
+from planwire.model.events import Told
 from planwire.model.plan import Fields
 from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_RELAY, Action, HoldBack, Record, Warn
-from planwire.relay.agents import Ways
+from planwire.relay.agents import AgentRow
 from planwire.relay.aloud import said_aloud
 from planwire.relay.answering import Answering
 from planwire.relay.envelope import FromAgent, text_of
@@ -60,7 +60,7 @@ class Prompting:
         *,
         is_on: bool,
     ) -> None:
-        self.ways = Ways()
+        self.ways = AgentRow(agent="", names=())
         self._outbox = outbox
         self._answering = answering
         self._block = block
@@ -166,7 +166,8 @@ class Prompting:
         message, told = session.tell(block, way)
         self._own[request] = _Own(session, told, block.words, wanted, way == STEERING)
         records = (Record(session.id, event, BY_RELAY) for event in (message, told))
-        self._outbox.ask_agent(request, method, params([{"type": "text", "text": block.text}]), *records)
+        part = self.ways.prompt_part(block.text) if way == PROMPT else {"type": "text", "text": block.text}
+        self._outbox.ask_agent(request, method, params([part]), *records)
         return request
 
     def _show(self, own: _Own) -> None:
@@ -240,7 +241,7 @@ class Prompting:
             actions.append(Record(session.id, session.context.take_back(STEERED, own.told), BY_RELAY))
         reason = "error" if failed else text_of(value, "stopReason")
         if reason and was_last:
-            actions.append(Record(session.id, TurnEnded(session.end_turn(reason))))
+            actions += session.end_turn(reason)
         return actions
 
 

@@ -1,8 +1,6 @@
 """A reminder of the plan for an agent whose context may have lost it: one block of text at the end of a prompt.
 
-Agents tell prompts back: in echoes, and in the replay of a session. The client must not see the block there. So it
-carries a mark, a random word with a checksum of the block, and only the very text that the relay put in comes out
-again, never anything that looks like it.
+It carries a mark, a random word with a checksum of the block, by which `echoes` knows it again.
 """
 
 import re
@@ -14,47 +12,60 @@ from msgspec import structs
 
 from planwire.chat.markup import element
 from planwire.chat.narrate import merged_plans, remark_message
+from planwire.chat.plan_tools import TOOL_NAMES
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.render import block as rendered
 from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.kinds import is_blank
-from planwire.model.plan import BODY_CAP, MAIN, Fields, PlanId
+from planwire.model.plan import BODY_CAP, MAIN, PlanId
 from planwire.model.records import SessionState
 from planwire.model.unheard import Words
-from planwire.relay.envelope import text_of
-from planwire.relay.splice import Unspliceable, replace_value
+from planwire.relay.own_permissions import SERVER
 
 __all__ = [
+    "ANNOUNCED",
     "COMPACTED",
     "RESUMED",
     "STEERED",
+    "announce",
     "block",
-    "blocks_in",
+    "checksum",
     "remarks_in",
     "tell",
-    "without_echo",
-    "without_echo_in_line",
 ]
 
 COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
+ANNOUNCED: Final = "This session has plan tools."
 STEERED: Final = "A person said something about the plan. Take that into account, and update your plan if need be."
 
 #: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
 _OWN: Final = "agent"
-_END: Final = f"\n</{ELEMENT}>"
+_TOOLS: Final = (
+    f"{', '.join(TOOL_NAMES[:-1])} and {TOOL_NAMES[-1]} are on the MCP server {SERVER}; if you don't see them, search "
+    "for these names. A plan that you make with them is shown to the user and outlives your context. "
+    "(Added by planwire, which keeps the plan of this session.)"
+)
 _REMARK: Final = re.compile(r'^<(?:comment|request|selection|suggestion) id="(r[0-9]+)"', re.MULTILINE)
 _BESIDES: Final = re.compile(r"^<also-open [^>]*>([r0-9 ]+)</also-open>", re.MULTILINE)
 #: Half a tag or half an entity, at the end of a text that was cut.
 _HALF: Final = re.compile(r"(?:<[^>]*|&[^;]*)$")
 #: A tag that begins or ends an element: neither an empty one nor a character.
 _ELEMENT_TAG: Final = re.compile(r"<(?!char )(?:[^>]*[^>/])>")
-_BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 
 
-def tell(why: str, state: SessionState, words: Words, read: ReadFile = no_files) -> str:
+def announce() -> str:
+    """The text for an agent whose model may not see the plan tools by itself."""
+    return element("notice", f"{ANNOUNCED} {_TOOLS}", by="planwire")
+
+
+def tell(
+    why: str, state: SessionState, words: Words, read: ReadFile = no_files, *, announces_tools: bool = False
+) -> str:
     """The text for the agent: its plans, and the words of people. `read` gives the texts of plan files."""
     parts = [element("notice", f"{why} (Added by planwire, which keeps the plan of this session.)", by="planwire")]
+    if announces_tools:
+        parts.append(announce())
     ids = {plan_id for plan_id, record in state.living().items() if not is_blank(record.state.plan)}
     plans = (each for each in merged_plans(state, ELEMENT, read) if each.plan["id"] in ids)
     named = (structs.replace(each, plan={**each.plan, "id": _id_of(each.plan["id"], ids)}) for each in plans)
@@ -74,58 +85,8 @@ def _id_of(plan_id: PlanId, ids: Container[PlanId]) -> str:
 
 def block(body: str, word: str) -> tuple[str, str]:
     """The mark and the text of a block, given a random word."""
-    mark = f"{word}-{_checksum(word, body)}"
+    mark = f"{word}-{checksum(word, body)}"
     return mark, f'<{ELEMENT} mark="{mark}">\n{body}\n</{ELEMENT}>'
-
-
-def without_echo(text: str, marks: dict[str, str], *, trust: bool) -> str | None:
-    """The text without the blocks that went into prompts; None if there is none in it.
-
-    A block counts if it is exactly one of `marks`; or, while the journal has not answered yet (`trust`), if it agrees
-    with its own checksum.
-    """
-    found = False
-    end = _end_of_blocks(text)
-
-    def judge(match: re.Match[str]) -> str:
-        nonlocal found
-        mark = f"{match[1]}-{match[2]}"
-        genuine = marks[mark] == match[0] if mark in marks else trust and _checksum(match[1], match[3]) == match[2]
-        found = found or genuine
-        return "" if genuine else match[0]
-
-    remaining = _BLOCK.sub(judge, text[:end]) + text[end:]
-    return remaining if found else None
-
-
-def without_echo_in_line(line: bytes, update: Fields, marks: dict[str, str], *, trust: bool) -> bytes:
-    """The line of an update with the user's words, without the blocks; empty if they were all of it."""
-    content = update.get("content")
-    path = ("params", "update", "content")
-    try:
-        if isinstance(content, list):  # a whole message, in version 2
-            kept: list[object] = []
-            for part in content:
-                remaining = without_echo(text_of(part, "text"), marks, trust=trust)
-                if remaining != "":
-                    kept.append(part if remaining is None else {**part, "text": remaining})
-            if kept == content:
-                return line
-            return replace_value(line, path, kept) if kept else b""
-        remaining = without_echo(text_of(content, "text"), marks, trust=trust)
-        if remaining is None:
-            return line
-        return replace_value(line, (*path, "text"), remaining) if remaining else b""
-    except Unspliceable:
-        return line
-
-
-def blocks_in(update: Fields) -> dict[str, str]:
-    """The blocks in an update with the user's words that agree with their own checksums, by their marks."""
-    content = update.get("content")
-    texts = [text_of(part, "text") for part in (content if isinstance(content, list) else [content])]
-    found = (match for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text)))
-    return {f"{match[1]}-{match[2]}": match[0] for match in found if _checksum(match[1], match[3]) == match[2]}
 
 
 def remarks_in(text: str) -> tuple[str, ...]:
@@ -134,13 +95,8 @@ def remarks_in(text: str) -> tuple[str, ...]:
     return (*(match[1] for match in _REMARK.finditer(text)), *besides)
 
 
-def _end_of_blocks(text: str) -> int:
-    """The end of the last block. Nothing behind it can match, and a search there would take long."""
-    at = text.rfind(_END)
-    return at + len(_END) if at >= 0 else 0
-
-
-def _checksum(word: str, body: str) -> str:
+def checksum(word: str, body: str) -> str:
+    """The second part of a block's mark."""
     return f"{crc32(f'{word}{body}'.encode('utf-8', 'replace')):08x}"
 
 

@@ -6,40 +6,47 @@ Sans-IO.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from planwire.acp.messages import Removal, Update
+from planwire.acp.splice import Unspliceable, append_element, set_members
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
 from planwire.model.plan import Fields, PlanId
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
+from planwire.relay.agents import AgentRow
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
-from planwire.relay.splice import Unspliceable, append_element, set_members
+from planwire.relay.own_permissions import SERVER, clashes, granted
 from planwire.relay.wire_session import WireSession
 from planwire.session.client_sync import KnownPlan, changed_plans
 
-__all__ = ["NAME", "Offered", "ToolServer", "Tools"]
+__all__ = ["Offered", "ToolServer", "Tools"]
 
-#: The name of the server. An agent puts it before the names of the tools.
-NAME: Final = "planwire"
 _NO_STDIO: Final = "the plan tools are left out: this agent starts no MCP servers"
+_ABSENT: Final = (
+    "the agent has not started planwire's MCP server, so its model has no plan tools: "
+    "it may need a setting or an extra to start the servers of a client"
+)
 
 
 class ToolServer(Struct, frozen=True):
-    """How an agent starts the server; `folder` holds the handoffs."""
+    """How an agent starts the server; `folder` holds the handoffs. `is_connected` says whether a server with a key
+    runs, `finds_servers` whether files name servers of an agent: the first any, the second one like planwire's."""
 
     command: str
     arguments: tuple[str, ...]
     folder: str
+    is_connected: Callable[[str], bool] = lambda _key: True
+    finds_servers: Callable[[tuple[str, ...], str | None], tuple[bool, bool]] = lambda _files, _folder: (False, False)
 
     def entry(self, key: str, *, typed: bool) -> Fields:
         """The server as an element of `mcpServers`. Version 1 tells this sort by its lack of a type, version 2 by its
         type, and each drops what looks like the other's."""
-        entry = {"name": NAME, "command": self.command, "args": [*self.arguments, f"{self.folder}/{key}"], "env": []}
+        entry = {"name": SERVER, "command": self.command, "args": [*self.arguments, f"{self.folder}/{key}"], "env": []}
         return {"type": "stdio", **entry} if typed else entry
 
 
@@ -57,6 +64,7 @@ class _ToolSession:
     def __init__(self) -> None:
         self.key: str | None = None
         self.folder: str | None = None
+        self.others: tuple[object, ...] = ()  # servers that the client gives it besides
         self.is_open = True  # the client does not wait for a load or a resume
         self.was_open = False
         self.told: dict[PlanId, KnownPlan] = {}
@@ -72,8 +80,9 @@ class Tools:
         self._server = server
         self._new_word = new_word
         self._problem: str | None = None
-        self._has_warned = False
+        self._has_warned = self._has_missed = False
         self._sessions: dict[str, _ToolSession] = {}
+        self._others: dict[str, tuple[object, ...]] = {}  # by the keys of their sessions
 
     def fail(self, problem: str) -> None:
         """Give up on a journal that can't be used: no more sessions get the tools, and those with them learn why."""
@@ -84,13 +93,14 @@ class Tools:
         servers = params.get("mcpServers")
         if self._server is None or self._problem or agreed is None:
             return Offered(line)
-        if not isinstance(servers, list | None) or any(text_of(each, "name") == NAME for each in servers or ()):
+        if not isinstance(servers, list | None) or any(text_of(each, "name") == SERVER for each in servers or ()):
             return Offered(line)
         if not agreed.starts_servers:
             warnings, self._has_warned = () if self._has_warned else (Warn(_NO_STDIO),), True
             return Offered(line, None, warnings)
         key = self._key_of(params.get("sessionId")) if method in ATTACHING else None
         key = key or self._new_word()
+        self._others[key] = tuple(servers or ())
         entry = self._server.entry(key, typed=agreed.dialect.types_servers)
         try:
             if servers is None:
@@ -98,6 +108,10 @@ class Tools:
             return Offered(append_element(line, ("params", "mcpServers"), entry), key)
         except Unspliceable:
             return Offered(line)
+
+    def has(self, session_id: str) -> bool:
+        """Whether a session has the tools."""
+        return self._of(session_id).key is not None
 
     def attach(self, session_id: str, *, is_new: bool, retelling: bool) -> None:
         """The client loads or resumes a session: hold its plans back. A replay makes the client start over."""
@@ -109,16 +123,38 @@ class Tools:
         session.seen = None
 
     def bind(self, session_id: str, key: str | None, folder: str | None) -> None:
-        """The server with this key works for this session."""
+        """The server with this key works for this session; without a key, none does."""
         session = self._of(session_id)
-        if key is not None:
-            session.key, session.folder = key, folder
-            session.seen = session.bound = None
+        session.key, session.folder = key, folder
+        session.others = self._others.pop(key or "", ())
+        session.seen = session.bound = None
 
     def open(self, session_id: str, *, failed: bool = False) -> None:
         """The agent answered: the client may hear of the session again. One that failed to load is as it was."""
         session = self._of(session_id)
         session.is_open = session.was_open if failed else True
+
+    def grant(self, session_id: str, params: Any, ways: AgentRow) -> str | None:
+        """The option to choose for the agent that asks whether it may call a plan tool; None leaves that to the client.
+        The server must be the one that it got here, and run; no other server may have its name."""
+        mine = self._of(session_id)
+        if self._server is None or mine.key is None or clashes(mine.others, ways):
+            return None
+        option = granted(params, ways, is_only_server=True)
+        if option is None or not self._server.is_connected(mine.key):
+            return None
+        has_others, has_same = self._server.finds_servers(ways.server_files, mine.folder)
+        if has_same:
+            return None
+        return granted(params, ways, is_only_server=not (has_others or mine.others))
+
+    def absence(self, session_id: str) -> Iterator[Warn]:
+        """A turn has ended: warn once if the server was never started."""
+        key = self._of(session_id).key
+        if self._server is None or key is None or self._has_missed or self._server.is_connected(key):
+            return
+        self._has_missed = True
+        yield Warn(_ABSENT)
 
     def news(self, sessions: Iterable[WireSession], translator: Translator | None) -> list[Action]:
         """Updates of the tools' plans for the client, and then the handoffs: a tool's answer waits until it knows."""

@@ -15,6 +15,7 @@ from planwire.chat.reminder import Reminder, write_reminder
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
+    ContextCompacted,
     Event,
     MessageAdded,
     PlanRemoved,
@@ -22,21 +23,25 @@ from planwire.model.events import (
     Recorded,
     ReviewAsked,
     Told,
+    TurnEnded,
 )
 from planwire.model.file_texts import ReadFile
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
-from planwire.model.plan import Plan
+from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.unheard import Words
-from planwire.relay.actions import BY_AGENT, BY_CLIENT, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext
 from planwire.relay.agent_plans import AgentPlans
+from planwire.relay.agents import AgentRow
 from planwire.relay.compaction import CompactionFallback, Compactions
+from planwire.relay.compaction_signs import CompactionSigns
+from planwire.relay.echoes import SentBlock
 from planwire.relay.open_questions import OpenQuestions
 from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
-from planwire.relay.reminder import STEERED, block, tell
+from planwire.relay.reminder import ANNOUNCED, RESUMED, STEERED, announce, block, tell
 from planwire.relay.thoughts import Overheard, SessionThoughts
 
 __all__ = ["ContextBlock", "WireSession"]
@@ -52,9 +57,10 @@ class ContextBlock(Struct, frozen=True):
 
 
 class WireSession:
-    """A session on this connection. `cwd`: where it works, if the client said so here. `has_stopped`: its turn is over,
-    and its agent has not mentioned a plan since. `is_cancelled`: somebody cancelled its turn. `is_rejected`: a person
-    rejected a plan in it."""
+    """A session on this connection. `cwd`: where it works, if the client said so here. `has_worked`: a turn of it ended
+    here. `has_stopped`: its turn is over, and its agent has not mentioned a plan since. `is_cancelled`: somebody
+    cancelled its turn. `is_rejected`: a person rejected a plan in it. `is_unshown`: it goes on, and its client may lack
+    plans that the agent did not retell."""
 
     def __init__(self, session_id: str, overheard: Overheard, *, attached: bool) -> None:
         self.id = session_id
@@ -62,13 +68,15 @@ class WireSession:
         self.cwd: str | None = None
         self.has_title = attached
         self.has_stopped = attached
+        self.has_worked = False
         self.plans = AgentPlans()
         self.questions = OpenQuestions()
         self.compactions = Compactions()
+        self.signs = CompactionSigns()
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
         self.own_turn = OwnTurn()
-        self.is_cancelled = self.is_rejected = False
+        self.is_cancelled = self.is_rejected = self.is_unshown = False
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
         self._turns = 0  # that ended, on this connection and before
@@ -104,6 +112,7 @@ class WireSession:
 
     def begin_turn(self, message_id: object) -> None:
         self._prompts.add(message_id)
+        self.signs.begin_turn()
         self.thoughts.begin()
         self._is_working = True
         self.is_cancelled = self.is_rejected = self.own_turn.is_deaf = False
@@ -116,30 +125,40 @@ class WireSession:
         self._prompts.discard(message_id)
         return not self._prompts
 
-    def end_turn(self, reason: str) -> str:
-        """End the turn. Returns why it ended: some agents say of a cancelled turn that it ended by itself, and some of
-        one that ended with the rejection of a plan that it was cancelled."""
+    def end_turn(self, reason: str) -> list[Record]:
+        """End the turn, and say why: some agents say of a cancelled turn that it ended by itself, and some of one that
+        ended with the rejection of a plan that it was cancelled."""
         if self.is_cancelled and reason == STOP_END_TURN:
             reason = STOP_CANCELLED
         elif self.is_rejected and reason == STOP_CANCELLED and not self.is_cancelled:
             reason = STOP_END_TURN
         self._is_working = self.is_cancelled = False
         self.own_turn.steering = 0  # whether the agent answers or not: its next turn takes words again
-        self.has_stopped = True
+        self.has_stopped = self.has_worked = True
         self._turns += 1
         self.questions.end_turn()
-        return reason
+        return [*self._compacted(self.signs.end_turn(reason)), Record(self.id, TurnEnded(reason))]
+
+    def hear_sign(self, update: Fields, ways: AgentRow) -> Iterator[Record]:
+        """An update may be a sign of a compaction."""
+        sign = None if self.plans.is_retold else self.signs.hear(update, ways)
+        return self._compacted(sign)
+
+    def _compacted(self, sign: str | None) -> Iterator[Record]:
+        if sign is not None and self.compactions.notice():
+            self.context.is_compacted = True
+            yield Record(self.id, ContextCompacted(reason=sign), BY_RELAY)
 
     def hear(self, body: Body) -> Iterator[Record | Warn]:
         """What an update about plans adds to the journal."""
         return self._record(self.plans.hear(body), streams_in=True)
 
-    def hear_list(self, line: bytes) -> tuple[RecordLine, ...]:
+    def hear_list(self, line: bytes, plan_id: PlanId = None) -> tuple[RecordLine, ...]:
         """The same for a line that took the fast way."""
-        if not self.plans.hear_list(line):
+        if not self.plans.hear_list(line, plan_id):
             return ()
         self.has_stopped = False
-        return (RecordLine(self.id, line, self.thoughts.take()),)
+        return (RecordLine(self.id, line, self.thoughts.take(), plan_id),)
 
     def show_missed_list(self, translator: Translator | None) -> None:
         """Show the translator the newest list, which left without it: from now on it may matter."""
@@ -177,20 +196,32 @@ class WireSession:
         """Why the next prompt has to tell the agent its plans, or None."""
         return self.context.due(self.records, self.plans.mentioned)
 
-    def block(self, why: str, word: str, read: ReadFile) -> ContextBlock | None:
-        """A block that tells the agent its plans, for a reason; None if there is nothing to tell. `word` is a random
-        one."""
+    def announcing(self) -> str | None:
+        """Why the next prompt has to tell the agent that it has the plan tools: this alone, or with the plans that it
+        may lack; None if it was told before, or nobody knows that yet."""
+        if any(ANNOUNCED in sent.text for sent in self.context.known_marks.values()):
+            return None
+        if self.context.is_attached:
+            return None if self.memory is None else RESUMED if self.records() else ANNOUNCED
+        return ANNOUNCED
+
+    def block(self, why: str, word: str, read: ReadFile, *, announces_tools: bool = False) -> ContextBlock | None:
+        """A block that tells the agent its plans, for a reason, and that it has the plan tools; None if there is
+        nothing to tell. `word` is a random one."""
+        if why == ANNOUNCED:
+            return ContextBlock(*block(announce(), word), Words(), why)
         state = self.state()
         words = self.context.words(why, state)
         if not words and (why == STEERED or not self.records()):
             return None
-        mark, text = block(tell(why, state, words, read), word)
+        mark, text = block(tell(why, state, words, read, announces_tools=announces_tools), word)
         return ContextBlock(mark, text, words, why)
 
-    def tell(self, told: ContextBlock, way: str) -> tuple[MessageAdded, Told]:
-        """The agent gets a block by a way: the events of that."""
-        reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.")
-        return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, told.text, told.words, way)
+    def tell(self, told: ContextBlock, way: str, before: str = "") -> tuple[MessageAdded, Told]:
+        """The agent gets a block by a way, behind a text: the events of that."""
+        sent = SentBlock(told.text, before[len(before.rstrip()) :])
+        reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.", sent.gap)
+        return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, sent, told.words, way)
 
     def records(self) -> list[PlanRecord]:
         """The plans worth telling."""

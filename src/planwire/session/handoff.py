@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-__all__ = ["Handoff", "read_handoff", "write_handoff"]
+__all__ = ["Handoff", "is_taken_up", "read_handoff", "take_up", "write_handoff"]
 
 
 class Handoff(Struct, frozen=True, omit_defaults=True):
@@ -38,3 +38,18 @@ def write_handoff(path: Path, handoff: Handoff) -> None:
     with suppress(OSError):
         draft.write_bytes(msgspec.json.encode(handoff))
         draft.replace(path)
+
+
+def take_up(path: Path) -> None:
+    """Note that a server waits for this handoff, whether it is written yet or not."""
+    with suppress(OSError):
+        _sign(path).touch()
+
+
+def is_taken_up(path: Path) -> bool:
+    """Whether a server has begun to wait for this handoff."""
+    return _sign(path).exists()
+
+
+def _sign(path: Path) -> Path:
+    return path.with_name(f"{path.name}.taken")

@@ -1,0 +1,52 @@
+"""Rows of agents that planwire learned on this machine: a file each, in the user's folder for settings."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from planwire.errors import InputError, reason
+from planwire.relay.agents import AgentRow
+
+__all__ = ["keep_row", "learned_rows", "rows_folder"]
+
+
+def rows_folder() -> Path:
+    """The folder with the rows: `planwire/agents` where the user's settings are."""
+    if os.name == "nt":
+        base = Path(os.environ.get("APPDATA") or Path.home())
+    else:
+        base = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return base / "planwire" / "agents"
+
+
+def learned_rows(warn: Callable[[str], None]) -> list[AgentRow]:
+    """The rows, by the names of their files. One that can't be read costs itself alone, and a warning."""
+    rows: list[AgentRow] = []
+    try:
+        files = sorted(rows_folder().glob("*.json"))
+    except (OSError, RuntimeError):  # no such folder, or no home
+        return rows
+    for file in files:
+        try:
+            rows.append(msgspec.json.decode(file.read_bytes(), type=AgentRow))
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            warn(f"{file} is left out: {error}. `planwire check --learn` writes it anew")
+    return rows
+
+
+def keep_row(row: AgentRow) -> Path:
+    """Write a row for the relay to read. Returns where."""
+    name = re.sub(r"[^a-z0-9.]+", "-", row.agent.lower()).strip("-.") or "agent"
+    file = rows_folder() / f"{name}.json"
+    text = msgspec.json.format(msgspec.json.encode(row), indent=2) + b"\n"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".new")
+        draft.write_bytes(text)
+        draft.replace(file)
+    except OSError as error:
+        raise InputError(f"{file} can't be written: {reason(error)}") from None
+    return file

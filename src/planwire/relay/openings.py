@@ -1,0 +1,114 @@
+"""Sessions that begin, go on, or branch off another one, and what their client has to be shown.
+
+The id of a new session comes with the agent's answer, and some agents speak of it before. So a session is met when its
+id is first mentioned, on whichever line that is.
+"""
+
+from collections.abc import Iterator
+
+from planwire.acp.conversation import asks_for_replay
+from planwire.acp.messages import Update
+from planwire.acp.words import ATTACHING, FORK, OPENING
+from planwire.model.events import SessionOpened
+from planwire.model.kinds import prose_of
+from planwire.model.plan import Fields
+from planwire.model.records import PLANWIRE
+from planwire.relay.actions import BY_RELAY, Action, Meet, Record, ToClient
+from planwire.relay.client_requests import ClientRequest, ClientRequests
+from planwire.relay.connection import Connection
+from planwire.relay.envelope import text_of
+from planwire.relay.thoughts import Overheard
+from planwire.relay.tools import Tools
+from planwire.relay.wire_session import WireSession
+
+__all__ = ["Openings"]
+
+
+class Openings:
+    """The sessions of one connection, by their ids on the wire."""
+
+    def __init__(self, sides: Connection, requests: ClientRequests, tools: Tools, overheard: Overheard) -> None:
+        self.sessions: dict[str, WireSession] = {}
+        self._sides = sides
+        self._requests = requests
+        self._tools = tools
+        self._overheard = overheard
+
+    def meet(self, session_id: str) -> Iterator[Action]:
+        """A line mentions a session. One that nobody mentioned before is likely the one that the client asked for."""
+        if session_id not in self.sessions:
+            yield from self._begin(session_id, self._requests.opening())
+
+    def attach(self, params: Fields, method: str, key: str | None) -> Iterator[Action]:
+        """An old session goes on. The agent may retell its history (R37, R39), and some do so unasked."""
+        session_id = params.get("sessionId")
+        if method not in ATTACHING or not isinstance(session_id, str):
+            return
+        session = self.sessions.get(session_id)
+        self._tools.attach(session_id, is_new=session is None, retelling=asks_for_replay(method, params))
+        cwd = text_of(params, "cwd") or None
+        self._tools.bind(session_id, key, cwd)
+        if session is None:
+            session = self.sessions[session_id] = WireSession(session_id, self._overheard, attached=True)
+            yield Meet(session_id, False, self._sides.agent, cwd)
+        session.cwd = cwd or session.cwd
+        session.attach()
+        session.show_missed_list(self._sides.translator)
+        session.plans.begin_retelling()
+        if asks_for_replay(method, params) and self._sides.translator is not None:
+            self._sides.translator.retell(session_id)
+
+    def attached(self, session: WireSession, asked: ClientRequest, *, failed: bool) -> Iterator[Action]:
+        """The agent answered that it goes on, or that it can't."""
+        yield from session.end_retelling(failed=failed)
+        self._tools.open(session.id, failed=failed)
+        if failed:
+            session.context.detach()
+            return
+        session.is_unshown = True
+        yield from self.opened(session.id, asked)
+
+    def opened(self, session_id: object, asked: ClientRequest) -> Iterator[Action]:
+        """A session is there, by an id that the agent gives it."""
+        if not isinstance(session_id, str):
+            return
+        if session_id not in self.sessions:
+            yield from self._begin(session_id, asked)
+        session = self.sessions[session_id]
+        if asked.method == FORK:
+            yield from session.end_retelling()
+            session.is_unshown = True
+        cwd = text_of(asked.params, "cwd") or None
+        session.cwd = cwd or session.cwd
+        if asked.method in OPENING:
+            self._tools.bind(session_id, asked.key, cwd)
+        yield Record(session_id, SessionOpened(self._sides.agent, self._sides.client, cwd), BY_RELAY)
+
+    def unshown(self, session: WireSession) -> Iterator[Action]:
+        """The plans of a session that goes on and that the agent did not retell, for its client, once the journal has
+        answered. Those of the tools come from there (`Tools.news`). A text that has become a message of the chat stays
+        one of the past."""
+        translator = self._sides.translator
+        if session.memory is None or not session.is_unshown or translator is None:
+            return
+        session.is_unshown = False
+        lines: dict[bytes, None] = {}  # where all plans become one list, each of them may bring all of it
+        for record in session.records():
+            plan = record.state.plan
+            is_other = record.owner != PLANWIRE or not self._tools.has(session.id)
+            if is_other and plan.id not in session.plans.mentioned:
+                session.plans.is_plain = session.plans.is_plain and plan.id is None
+                translator.know(session.id, plan.id, prose_of(plan) or "")
+                tag = "plan" if plan.id is None else "plan_update"
+                lines |= dict.fromkeys(translator.tell(Update(session.id, tag, plan)))
+        yield from (ToClient(line + b"\n") for line in lines)
+
+    def _begin(self, session_id: str, asked: ClientRequest | None) -> Iterator[Action]:
+        """Meet a session: a new one, if the client asked for one, and else one that may have a history. What an agent
+        tells of a fork before its answer is the parent's history."""
+        parent = asked.params.get("sessionId") if asked and asked.method == FORK else None
+        session = self.sessions[session_id] = WireSession(session_id, self._overheard, attached=asked is None)
+        if isinstance(parent, str):
+            session.plans.begin_retelling()
+        fork_of = parent if isinstance(parent, str) else None
+        yield Meet(session_id, asked is not None, self._sides.agent, fork_of=fork_of)

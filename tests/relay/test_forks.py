@@ -1,0 +1,130 @@
+"""Sessions that branch off or go on behind the relay: what the journal, the agent and the client have of them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from planwire.journal import Journal, load_state, open_journal
+from planwire.model.events import PlanSet, SessionForked, SessionOpened
+from planwire.session.blocking import BlockingPlanSession
+from tests.agents.driving import JournalledTalk
+from tests.relay.test_tools import SERVER
+from tests.wire import JSON, answer, entry, plan, request, text, update_of
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with open_journal(tmp_path / "plans.db") as journal:
+        yield journal
+
+
+def fork(talk: JournalledTalk, parent: str = "s1", name: str = "f1", *retold: bytes) -> list[JSON]:
+    """Fork a session. What the client gets beside the answer and what is retold."""
+    talk.client(request("session/fork", "f", sessionId=parent, cwd="/project", mcpServers=[]))
+    for each in retold:
+        assert talk.agent(each) == [each]
+    assert talk.agent(answer("f", {"sessionId": name})) == [answer("f", {"sessionId": name})]
+    talk.look()
+    return [each["params"] for each in talk.for_client()]
+
+
+def steps(journal: Journal, session: str) -> list[tuple[str, str]]:
+    return [
+        (step.content, step.status)
+        for record in load_state(journal, session).living().values()
+        for step in record.state.steps
+    ]
+
+
+def test_a_fork_begins_with_its_parents_plans_and_both_name_each_other(journal: Journal) -> None:
+    talk = JournalledTalk(journal)
+    talk.agent(plan(entry("a", "completed"), entry("b")))
+    (shown,) = fork(talk)
+    assert steps(journal, "f1") == steps(journal, "s1") == [("a", "completed"), ("b", "pending")]
+    openings = [each.event for each in journal.read("f1") if isinstance(each.event, SessionOpened)]
+    assert [each.forked.session for each in openings if each.forked] == ["s1"]
+    assert [each.event.session for each in journal.read("s1") if isinstance(each.event, SessionForked)] == ["f1"]
+    assert (shown["sessionId"], [each["content"] for each in shown["update"]["entries"]]) == ("f1", ["a", "b"])
+    talk.agent(plan(entry("a", "completed"), entry("b", "completed"), session="f1"))
+    talk.catch_up()
+    assert steps(journal, "f1")[1] == ("b", "completed")
+    assert steps(journal, "s1")[1] == ("b", "pending")
+
+
+def test_a_fork_of_a_session_that_another_relay_recorded_has_its_plans_too(journal: Journal) -> None:
+    JournalledTalk(journal).agent(plan(entry("a")))
+    later = JournalledTalk(journal, begun=False)
+    later.begin(session="s9")
+    fork(later)
+    assert steps(journal, "f1") == [("a", "pending")]
+
+
+def test_a_fork_of_a_session_that_nobody_recorded_is_a_new_one(journal: Journal) -> None:
+    talk = JournalledTalk(journal)
+    assert fork(talk, "unheard") == []
+    assert steps(journal, "f1") == []
+    talk.agent(plan(entry("x"), session="f1"))
+    talk.catch_up()
+    assert steps(journal, "f1") == [("x", "pending")]
+
+
+def test_what_an_agent_retells_of_a_fork_is_history(journal: Journal) -> None:
+    """Some agents retell it before the answer that names the fork."""
+    talk = JournalledTalk(journal)
+    talk.agent(plan(entry("a")))
+    talk.agent(plan(entry("a", "completed"), entry("b")))
+    before = [plan(entry("a"), session="f1"), plan(entry("a", "completed"), entry("b"), session="f1")]
+    assert fork(talk, "s1", "f1", *before) == []
+    assert len([each for each in journal.read("f1") if isinstance(each.event, PlanSet)]) == 2
+    assert steps(journal, "f1") == [("a", "completed"), ("b", "pending")]
+
+
+def test_the_tools_of_a_fork_have_its_parents_plan(journal: Journal) -> None:
+    talk = JournalledTalk(journal, server=SERVER)
+    with BlockingPlanSession.open(journal, "s1") as mine:
+        mine.call("set_plan", {"entries": ["a", "b"]})
+    talk.look()
+    talk.for_client()
+    (shown,) = fork(talk)
+    assert [each["content"] for each in shown["update"]["entries"]] == ["a", "b"]
+    with BlockingPlanSession.open(journal, "f1") as fork_of_mine:
+        found = fork_of_mine.call("get_plan", {})
+        assert [each["content"] for each in found["plan"]["steps"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_a_client_is_shown_the_list_that_the_agent_does_not_retell(journal: Journal, method: str) -> None:
+    """Of a load with its history, before the answer (R37); of a resume, which has none, behind it (R38)."""
+    JournalledTalk(journal).agent(plan(entry("a"), entry("b")))
+    talk = JournalledTalk(journal, begun=False)
+    talk.begin(session="s9")
+    talk.client(request(method, "l", sessionId="s1", cwd="/project", mcpServers=[]))
+    *before, answered = talk.agent(answer("l", {}))
+    assert answered == answer("l", {})
+    talk.look()
+    behind = [json.dumps(each).encode() for each in talk.for_client()]
+    (shown,) = before if method == "session/load" else behind
+    assert not (before if method == "session/resume" else behind)
+    assert [each["content"] for each in update_of(shown)["entries"]] == ["a", "b"]
+
+
+def test_a_client_is_shown_no_plan_twice(journal: Journal) -> None:
+    JournalledTalk(journal).agent(plan(entry("a")))
+    talk = JournalledTalk(journal, begun=False)
+    talk.begin(session="s9")
+    talk.client(request("session/load", "l", sessionId="s1", cwd="/project", mcpServers=[]))
+    talk.agent(plan(entry("a"), session="s1"))
+    assert talk.agent(answer("l", {})) == [answer("l", {})]
+    talk.look()
+    assert talk.for_client() == []
+
+
+def test_a_text_that_a_v1_client_has_read_is_not_said_again(journal: Journal) -> None:
+    JournalledTalk(journal).agent(text("p", "# How\n\nFirst the lexer."))
+    talk = JournalledTalk(journal, begun=False)
+    talk.begin(session="s9")
+    talk.client(request("session/load", "l", sessionId="s1", cwd="/project", mcpServers=[]))
+    lines = talk.agent(answer("l", {}))
+    assert not any(b"lexer" in each for each in lines)
