@@ -26,6 +26,7 @@ examples:
   planwire relay --no-context -- my-agent                never add the plan to a prompt
   planwire relay --no-answers -- my-agent                leave answers and prompts to the editor
   planwire relay --tools -- my-agent                     give the agent tools for plans that outlive its context
+  planwire relay --proxy                                 as a component of a proxy chain, for its conductor to start
 
 The relay forwards every line unchanged, with two exceptions: plans are translated into the client's dialect, and the
 plan is added to the next prompt after the agent's context was compacted, or after a person changed or reviewed the
@@ -37,13 +38,16 @@ plans that the agent makes with its tools appear in the client beside the agent'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]"
+    parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]\n       planwire relay [options] --proxy"
     parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
     parser.add_argument(
         "--no-answers", action="store_true", help="let only the client answer and prompt the agent, not planwire"
     )
     parser.add_argument("--tools", action="store_true", help="give the agent the plan tools (see planwire tools)")
+    parser.add_argument(
+        "--proxy", action="store_true", help="run as a component of an ACP proxy chain; its conductor starts the agent"
+    )
     parser.add_argument("--board", action="store_true", help="serve the board too; its address goes to stderr")
     parser.add_argument(
         "--grace",
@@ -57,8 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     command = arguments.agent[1:] if arguments.agent[:1] == ["--"] else arguments.agent
-    if not command:
+    if not command and not arguments.proxy:
         raise InputError("the agent's command is missing: planwire relay -- AGENT ARGUMENTS")
+    if command and arguments.proxy:
+        raise InputError("with --proxy the conductor starts the agent: leave its command out, or leave --proxy out")
     with board_process(arguments.journal, _tell) if arguments.board else nullcontext():
         code = relay(
             command,

@@ -8,12 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
 from time import sleep
-from typing import Any, Final
+from typing import IO, Any, Final, Protocol
 
 from planwire.errors import InputError, reason
 from planwire.session.agent_environment import agent_environment
 
-__all__ = ["GRACE", "end_like", "end_when_silent", "ended_after_us", "name_of", "not_started", "start_agent"]
+__all__ = [
+    "GRACE",
+    "AgentProcess",
+    "end_like",
+    "end_when_silent",
+    "ended_after_us",
+    "name_of",
+    "not_started",
+    "start_agent",
+]
 
 #: Seconds of silence after the end of its input that an agent may take before the relay ends it.
 GRACE: Final = 5.0
@@ -24,6 +33,24 @@ _GLANCE: Final = 0.05
 _LAUNCHER: Final = re.compile(r"python[\d.]*|node|npx|pnpx|npm|bun|bunx|deno|uv|uvx|x|run|exec|dlx|env|sh|bash")
 _VARIABLE: Final = re.compile(r"\w+=(?!=)")
 _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+
+
+class AgentProcess(Protocol):
+    """An agent, as much of a process as the relay needs."""
+
+    returncode: int | None
+
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+
+    @property
+    def stdout(self) -> IO[bytes] | None: ...
+
+    def wait(self) -> int: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
 
 
 def name_of(command: Sequence[str]) -> str:
@@ -65,7 +92,7 @@ def not_started(command: Sequence[str], error: Exception) -> InputError:
     return InputError(f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --")
 
 
-def end_when_silent(agent: "subprocess.Popen[bytes]", silence: Callable[[], float], grace: float) -> None:
+def end_when_silent(agent: AgentProcess, silence: Callable[[], float], grace: float) -> None:
     """End an agent whose input is at its end, once it has been silent for long enough. One that talks may go on."""
 
     def watch() -> None:

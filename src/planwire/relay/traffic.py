@@ -7,9 +7,8 @@ never has an answer before what it answers.
 
 import gc
 import os
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -22,7 +21,7 @@ from planwire.relay.injector import Injector
 from planwire.relay.learned_agents import learned_rows
 from planwire.relay.pipe import Pipe
 from planwire.relay.policy import Policy
-from planwire.relay.process import end_when_silent, ended_after_us, name_of
+from planwire.relay.process import AgentProcess, end_when_silent
 from planwire.relay.recorder import LOOK, Recorder
 from planwire.relay.run import say
 from planwire.tools.plan_files import plan_file_reader
@@ -50,18 +49,20 @@ _PROMPT: Final = b'"session/prompt"'
 
 
 class Traffic:
-    """One agent and its client, until the agent ends."""
+    """One agent and its client, until the agent ends. `name` is for an agent that has none of its own, `client` are the
+    ends of the pipes from and to the client."""
 
     def __init__(
         self,
-        agent: "subprocess.Popen[bytes]",
-        command: Sequence[str],
+        agent: AgentProcess,
+        name: str,
         open_journal: Callable[[], Journal],
         *,
         context: bool,
         steers: bool,
         grace: float,
         handoffs: "Handoffs | None",
+        client: tuple[int, int] = (0, 1),
     ) -> None:
         assert agent.stdin is not None
         assert agent.stdout is not None
@@ -72,7 +73,7 @@ class Traffic:
         self._lock = Lock()
         server = handoffs.server if handoffs else None
         self._policy = Policy(
-            name_of(command),
+            name,
             _new_word,
             context=context,
             steers=steers,
@@ -85,7 +86,7 @@ class Traffic:
         on_unavailable = self._on_unavailable if handoffs else None
         self._recorder = Recorder(open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms)
         self._to_agent = Pipe(
-            0,
+            client[0],
             agent.stdin.fileno(),
             Sieve(WORDS_OF_CLIENT),
             self._from_client,
@@ -96,7 +97,7 @@ class Traffic:
         )
         self._to_client = Pipe(
             agent.stdout.fileno(),
-            1,
+            client[1],
             Sieve(WORDS_OF_AGENT, self._policy.words_of_agent),
             self._from_agent,
             self._afterwards,
@@ -111,8 +112,7 @@ class Traffic:
         self._recorder.start()
         self._to_client.start()
         self._to_agent.start()
-        with ended_after_us(self._agent, self._grace):
-            code = self._agent.wait()
+        code = self._agent.wait()
         self._drain()
         self._close()
         return code
