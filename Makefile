@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 # Many tests start programs: they begin with what was compiled before, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-agents torture check bench pictures docs clean
+.PHONY: help setup demo test test-agents torture check bench pictures conformance docs clean
 
 help:
 	@echo "make demo         a plan, live in the terminal and the browser, and an agent that asks you"
@@ -52,6 +52,9 @@ bench: $(READY)
 
 pictures: $(READY)
 	PYTHONPATH=. $(BIN)/python scripts/make_pictures.py
+
+conformance: $(READY)
+	PYTHONPATH=. $(BIN)/python scripts/make_conformance.py
 
 docs: $(READY)
 	$(BIN)/python scripts/make_docs.py

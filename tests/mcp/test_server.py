@@ -725,3 +725,31 @@ def test_a_server_holds_the_session_that_it_is_called_for_and_a_killed_one_has_s
         [known] = journal.sessions()
         shown = load_session(journal, known, FilePlans()).glance
         assert (shown.state, shown.stop_reason) == (STOPPED, "disconnected")
+
+
+# The start
+
+
+def test_a_host_waits_for_nothing_that_initialize_does_not_need() -> None:
+    code = "import sys, planwire.cli.mcp, planwire.mcp; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    late = ("planwire.readmodel.card", "planwire.session", "planwire.steering", "planwire.tools")
+    assert [name for name in loaded if name.startswith(late)] == []
+
+
+def test_requests_in_a_pipe_that_ends_are_answered(tmp_path: Path) -> None:
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    requests = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    result = subprocess.run(
+        [sys.executable, "-m", "planwire", "mcp", "--journal", str(tmp_path / "plans.db")],
+        input="".join(json.dumps(each) + "\n" for each in requests),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(each["id"], "result" in each) for each in answers] == [(1, True), (2, True)]

@@ -4,6 +4,7 @@ The environment is built from nothing, so that neither the user's settings nor t
 that a peer writes stays under the home that the test gives it.
 """
 
+import json
 import os
 import shlex
 import shutil
@@ -15,9 +16,17 @@ from typing import Literal
 import pytest
 
 from tests.peers.client import Client, Hello, Policy, allow_once
-from tests.peers.install import Unavailable, codex_peer, deepagents_python, npm_peers, peers_are_required
+from tests.peers.install import (
+    Unavailable,
+    codex_peer,
+    deepagents_python,
+    hermes_python,
+    npm_peers,
+    opencode_peer,
+    peers_are_required,
+)
 
-__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "or_skip"]
+__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "hermes", "opencode", "or_skip"]
 
 NOWHERE = "http://127.0.0.1:9"  # the discard port: whoever looks for a way out is refused at once
 
@@ -62,9 +71,13 @@ CODEX_SETTINGS = """\
 model = "gpt-5.5"
 model_provider = "scripted"
 check_for_update_on_startup = false
+mcp_optional_startup_grace_ms = 30000
 
 [analytics]
 enabled = false
+
+[tools.update_plan]
+enabled = true
 
 [model_providers.scripted]
 name = "scripted"
@@ -86,6 +99,44 @@ def codex(model: str, home: Path) -> Agent:
     agent = _agent("codex-acp", [str(script)], home, {"CODEX_HOME": str(settings), "SCRIPTED_KEY": "not-a-key"})
     settings.mkdir(exist_ok=True)
     (settings / "config.toml").write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd))
+    return agent
+
+
+def opencode(model: str, home: Path) -> Agent:
+    """npm's OpenCode, on a model that speaks as OpenAI's do."""
+    settings = home / "opencode.json"
+    without = ("AUTOUPDATE", "LSP_DOWNLOAD", "MODELS_FETCH", "SHARE")
+    environment = {"OPENCODE_CONFIG": str(settings), **{f"OPENCODE_DISABLE_{each}": "1" for each in without}}
+    agent = _agent("opencode", [str(or_skip(opencode_peer)), "acp"], home, environment)
+    scripted = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": f"{model}/v1", "apiKey": "not-a-key"},
+        "models": {"scripted": {"limit": {"context": 128_000, "output": 8_000}, "tool_call": True}},
+    }
+    names = {"model": "scripted/scripted", "small_model": "scripted/scripted"}
+    settings.write_text(json.dumps({**names, "provider": {"scripted": scripted}}))
+    return agent
+
+
+HERMES_SETTINGS = """\
+model:
+  provider: custom
+  default: scripted
+  base_url: http://model.invalid/v1
+  api_key: not-a-key
+  context_length: 128000
+"""
+
+
+def hermes(model: str, home: Path) -> Agent:
+    """PyPI's hermes-agent. A session of its own remembers where its model was, so that is the same place in each run,
+    to which the proxy leads."""
+    settings = home / ".hermes"
+    proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), model)
+    environment = {"HERMES_HOME": str(settings), "PYTHONDONTWRITEBYTECODE": "1", **proxies}
+    agent = _agent("hermes", [str(or_skip(hermes_python).with_name("hermes-acp"))], home, environment)
+    settings.mkdir(exist_ok=True)
+    (settings / "config.yaml").write_text(HERMES_SETTINGS)
     return agent
 
 

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -22,11 +23,13 @@ __all__ = [
     "Unavailable",
     "codex_peer",
     "deepagents_python",
+    "hermes_python",
     "installed",
     "node",
     "npm_packages",
     "npm_peers",
     "npm_sdk",
+    "opencode_peer",
     "peers_are_required",
 ]
 
@@ -35,7 +38,9 @@ NPM_PEERS_NODE = 20
 NPM_SDK = {"@agentclientprotocol/sdk": "2.4.0", "zod": "4.6.7"}
 NPM_SDK_NODE = 18
 CODEX = {"@agentclientprotocol/codex-acp": "2.6.0", "@openai/codex": "0.166.0"}
-DEEPAGENTS = Path(__file__).with_name("deepagents.txt")
+OPENCODE = "1.2.27"  # later ones keep their list to themselves
+#: What npm calls the processors, and of two builds the one for old ones too.
+PROCESSORS = {"x86_64": "x64-baseline", "amd64": "x64-baseline", "aarch64": "arm64", "arm64": "arm64"}
 INSTALL_SECONDS = 300
 DONE = "done.json"
 
@@ -75,9 +80,26 @@ def npm_packages(packages: Mapping[str, str], oldest_node: int) -> Path:
     return installed("npm", wanted, install)
 
 
+def opencode_peer() -> Path:
+    """The program of OpenCode: npm has one for each system, of 135 MB."""
+    system, processor = platform.system().lower(), platform.machine().lower()
+    package = f"opencode-{system}-{PROCESSORS.get(processor, processor)}"
+    return npm_packages({package: OPENCODE}, NPM_PEERS_NODE) / "node_modules" / package / "bin" / "opencode"
+
+
 def deepagents_python() -> Path:
     """The Python of an environment of its own that holds deepagents-acp."""
-    pins = DEEPAGENTS.read_text().split()
+    return _python_with("deepagents")
+
+
+def hermes_python() -> Path:
+    """The Python of an environment of its own that holds hermes-agent: 240 MB, only for the tests that need it."""
+    return _python_with("hermes")
+
+
+def _python_with(name: str) -> Path:
+    """The Python of an environment with what a file beside this one lists, every package and its version."""
+    pins = Path(__file__).with_name(f"{name}.txt").read_text().split()
 
     def install(folder: Path) -> None:
         _run([sys.executable, "-m", "venv", "--clear", str(folder)], folder)
@@ -85,7 +107,7 @@ def deepagents_python() -> Path:
         _run([*pip, "install", "--quiet", "--no-deps", *pins], folder)
 
     python = f"{sys.base_exec_prefix} {sys.version_info.major}.{sys.version_info.minor}"
-    return installed("deepagents", [*pins, python], install) / "bin" / "python"
+    return installed(name, [*pins, python], install) / "bin" / "python"
 
 
 def node(oldest: int) -> str:

@@ -10,7 +10,10 @@ __all__ = [
     "proposed_plan",
     "task_create",
     "task_update",
+    "todo",
     "todo_write",
+    "todowrite",
+    "update_plan",
     "write_todos",
 ]
 
@@ -28,6 +31,23 @@ def todo_write(*statuses: str) -> Turn:
 def write_todos(*statuses: str) -> Turn:
     """deepagents-acp's whole list."""
     return call("write_todos", todos=[{"content": c, "status": s} for c, s in zip(STEPS, statuses, strict=False)])
+
+
+def update_plan(*statuses: str) -> Turn:
+    """codex-acp's whole list."""
+    return call("update_plan", plan=[{"step": c, "status": s} for c, s in zip(STEPS, statuses, strict=False)])
+
+
+def todowrite(*statuses: str) -> Turn:
+    """OpenCode's whole list."""
+    named = zip(STEPS, statuses, strict=False)
+    return call("todowrite", todos=[{"content": c, "status": s, "priority": "medium"} for c, s in named])
+
+
+def todo(*statuses: str) -> Turn:
+    """hermes-agent's whole list."""
+    named = enumerate(zip(STEPS, statuses, strict=False))
+    return call("todo", todos=[{"id": str(number), "content": c, "status": s} for number, (c, s) in named])
 
 
 def task_create(*numbers: int) -> Turn:

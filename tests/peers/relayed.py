@@ -125,8 +125,8 @@ def side_by_side(
 def _talk(agent: Agent, story: Story, model: ScriptedModel, hello: Hello, policy: Policy) -> Talk:
     with agent.start(hello, policy) as client:
         session = story(client)
-    assert "planwire:" not in client.stderr
-    assert client.process.returncode == 0
+    assert "planwire:" not in client.stderr, client.stderr
+    assert client.process.returncode == 0, client.stderr
     return Talk(client, session, model)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "Retelling",
     "Retold",
     "asks_for_replay",
+    "name_in",
     "sender_of",
     "spoken_in",
     "value_of",
@@ -60,6 +61,15 @@ class Prompted(Struct, frozen=True):
 
 
 Meaning: TypeAlias = Retelling | Retold | Prompted | None
+
+
+def name_in(info: Any) -> str | None:
+    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
+    if not isinstance(info, dict):
+        return None
+    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
+    version = info.get("version")
+    return f"{name} {version}" if name and isinstance(version, str) and version else name
 
 
 class Request(Struct, frozen=True):

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from planwire.errors import InputError
 
-__all__ = ["BadSettings", "Items", "Member", "Members", "Node", "read_settings"]
+__all__ = ["BadSettings", "Items", "JsoncMember", "Members", "Node", "read_settings"]
 
 #: More than any settings have, and less than Python's stack.
 _DEEPEST: Final = 100
@@ -49,7 +49,7 @@ class Node:
         return node
 
 
-class Member(NamedTuple):
+class JsoncMember(NamedTuple):
     """A name in an object, where it begins, its value, and the end of the comma behind it, if there is one."""
 
     name: str
@@ -63,7 +63,7 @@ class Member(NamedTuple):
 
 
 class Members(NamedTuple):
-    members: tuple[Member, ...]
+    members: tuple[JsoncMember, ...]
 
 
 class Items(NamedTuple):
@@ -129,7 +129,7 @@ class _Reader:
             raise BadSettings(self._text, found.start(), "this is no JSON value") from None
 
     def _object(self, at: int, depth: int) -> Node:
-        members: list[Member] = []
+        members: list[JsoncMember] = []
         place = self.skip(at + 1)
         while not self._text.startswith("}", place):
             if not self._text.startswith('"', place):
@@ -140,7 +140,7 @@ class _Reader:
                 raise BadSettings(self._text, colon, 'a ":" is missing here')
             value = self.value(self.skip(colon + 1), depth + 1)
             place, comma = self._next(value.end, "}")
-            members.append(Member(name.value, name.start, value, comma))
+            members.append(JsoncMember(name.value, name.start, value, comma))
         values = {each.name: each.value.value for each in members}
         return Node(at, place + 1, values, Members(tuple(members)))
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from planwire.cli.argument_types import seconds
-from planwire.cli.session_argument import add_journal_option
+from planwire.cli.journal_option import add_journal_option
 from planwire.errors import InputError
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]

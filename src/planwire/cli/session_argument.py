@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from time import time_ns
 from typing import Final
 
+from planwire.cli.journal_option import add_journal_option
 from planwire.errors import InputError, NotFound
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
@@ -47,14 +48,6 @@ SESSION_HELP: Final = "a session's id, or the beginning of it (default: the late
 LISTED: Final = 8
 #: The most characters of a title in that list.
 TITLE_LENGTH: Final = 40
-
-
-def add_journal_option(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--journal",
-        metavar="URL",
-        help="where the plans are kept (default: $PLANWIRE_JOURNAL, or the user's own journal)",
-    )
 
 
 def add_session_argument(parser: ArgumentParser, help: str = SESSION_HELP, *, several: bool = False) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from planwire.cli.jsonc import BadSettings, Items, Member, Members, Node, read_settings
+from planwire.cli.jsonc import BadSettings, Items, JsoncMember, Members, Node, read_settings
 
 __all__ = ["compact_json", "drop_items", "insert_member", "prepend_items", "remove_member", "replace_value"]
 
@@ -108,7 +108,7 @@ def _inserted(text: str, root: Node, container: Node, name: str, value: Any) -> 
     return f"{text[:last]},{text[last:end]}{added}{text[end:]}"
 
 
-def _cut_from(text: str, earliest: int, member: Member) -> int:
+def _cut_from(text: str, earliest: int, member: JsoncMember) -> int:
     """Where to cut a member out: with the spaces before it, unless the rest of its line would land in a comment."""
     start = max(_content_end(text, member.start), earliest)
     comments = re.sub(r"/\*.*?\*/", "", text[earliest:start], flags=re.DOTALL)

@@ -101,16 +101,18 @@ class SessionCards:
 class ResourceNews:
     """The bus, and the client on the connection once it has introduced itself. `subscribed` holds its URIs."""
 
-    def __init__(self) -> None:
-        self.bus = InMemorySubscriptionBus()
+    def __init__(self, bus: InMemorySubscriptionBus) -> None:
+        self.bus = bus
         self.client: ServerSession | None = None
         self.subscribed: set[str] = set()
+        self.watching = anyio.Event()  # what changes from now on is news
 
     async def watch(self, plans: PlanSession, cards: SessionCards, *, all_is_news: bool) -> None:
         """Publish every change from now on, for as long as the session lasts; first of all the plans that there are, if
         the client can't know them."""
         seq = 0 if all_is_news else plans.state.seq
         before: Cards = {} if all_is_news else await cards.now()
+        self.watching.set()
         while True:
             seq = (await plans.changed(seq)).seq
             after = await cards.now()

@@ -1,65 +1,36 @@
-"""The MCP server: one client, one session, over standard input and output.
+"""The MCP server on standard input and output: it answers `initialize` at once, and loads the rest behind that.
 
-The SDK speaks the protocol, in its handshake versions and in those without one. This module has the content: the tools
-as `planwire.tools.schemas` describes them, the plans as resources, and the prompt.
+The SDK speaks the protocol, in its handshake versions and in those without one, and takes most of a second to load. A
+host waits that long for every server that it starts; so nothing comes on top of it that the first answer does not need.
 """
 
 import asyncio
+import os
 import signal
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable
+from importlib import import_module
 from pathlib import Path
-from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 import mcp_types as types
-from mcp import MCPError, stdio_server
-from mcp.server.context import ServerRequestContext
+from mcp import stdio_server
 from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.subscriptions import ListenHandler
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from planwire import __version__
-from planwire.errors import PlanwireError, ToolError
+from planwire.errors import InputError, reason
 from planwire.journal import Journal, open_journal
-from planwire.mcp import prompt
-from planwire.mcp.bound_session import RelayedSession, find_session, new_session, plan_folders, project_folder
-from planwire.mcp.resources import (
-    MARKDOWN,
-    TEMPLATE,
-    Cards,
-    PlanUri,
-    ResourceNews,
-    SessionCards,
-    plan_text,
-    plan_uris,
-    read_uri,
-)
+from planwire.mcp.prompt import INSTRUCTIONS
 from planwire.mcp.stdin import MendedInput
-from planwire.mcp.unfinished import Unfinished
-from planwire.readmodel.card import PlanCard
-from planwire.readmodel.states import MCP
-from planwire.session.plan_session import Opening, PlanSession
-from planwire.session.pool import in_pool
-from planwire.tools.answers import Answer, failure
-from planwire.tools.schemas import GET_PLAN, SESSION, SET_PLAN, tool_schemas
 
-__all__ = ["PlanServer", "serve"]
+if TYPE_CHECKING:
+    from planwire.mcp.plan_server import PlanServer
 
-#: Seconds between reports to a client that waits for a review.
-PROGRESS_SECONDS: Final = 5.0
-#: Limits how long a call waits for its session.
-SESSION_SECONDS: Final = 10.0
-#: The error for a missing resource in the versions with a handshake. Later ones call it an invalid parameter.
-_RESOURCE_NOT_FOUND: Final = -32002
+__all__ = ["serve"]
 
-#: Where hosts put the id of a model's call. The ids of requests begin anew with every process.
-_CALL_IDS: Final = ("claudecode/toolUseId",)
-
-Context = ServerRequestContext[Any, Any]
-Page = types.PaginatedRequestParams | None
+#: Makes what answers the requests, and imports it.
+Loading: TypeAlias = "Callable[[InMemorySubscriptionBus], PlanServer]"
 
 
 def serve(
@@ -78,129 +49,94 @@ def serve(
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         if binding is not None:
-            relayed = RelayedSession(Path(binding))
-            asyncio.run(PlanServer(relayed.open(wait_seconds), None, wait_seconds, relayed).run())
+
+            def relayed(bus: InMemorySubscriptionBus) -> "PlanServer":
+                from planwire.mcp.plan_server import relayed_session  # noqa: PLC0415  (see above)
+
+                return relayed_session(bus, binding, wait_seconds)
+
+            asyncio.run(_EarlyServer(relayed).run())
         else:
-            project = project_folder(folder)
+            project = _project_folder(folder)
             with open_journal(journal) as opened:
-                bound = session or (find_session(opened, project) if shared else None)
-                asyncio.run(_serve(opened, bound, project, wait_seconds))
+                bound = session or (_shared_session(opened, project) if shared else None)
+
+                def own(bus: InMemorySubscriptionBus) -> "PlanServer":
+                    from planwire.mcp.plan_server import own_session  # noqa: PLC0415  (see above)
+
+                    return own_session(bus, opened, project, bound, wait_seconds)
+
+                asyncio.run(_EarlyServer(own).run())
     except* BrokenPipeError:  # the client is gone
         pass
 
 
-async def _serve(journal: Journal, session: str | None, project: Path, wait_seconds: float) -> None:
-    """Serve a session, or one of the server's own, which can take up others."""
+class _EarlyServer:
+    """Answers `initialize` by itself. The first sign that the client has heard that, or any request, has the rest
+    loaded, in a thread, and whatever needs it waits for it."""
 
-    def open_session(name: str) -> Opening[PlanSession]:
-        return PlanSession.open(journal, name, folders=plan_folders(project), wait_seconds=wait_seconds)
+    def __init__(self, load: Loading) -> None:
+        self._load = load
+        self._wanted = anyio.Event()
+        self._loaded = anyio.Event()
+        self._plans: PlanServer | None = None
+        self._bus = InMemorySubscriptionBus()
 
-    earlier = Unfinished(journal, project) if session is None else None
-    async with open_session(session or new_session(project)) as plans:
-        await PlanServer(nullcontext(plans), str(project), wait_seconds, earlier=earlier, reopen=open_session).run()
+    async def run(self) -> None:
+        """Serve until standard input ends."""
+        server = self._server()
+        options = server.create_initialization_options(NotificationOptions(resources_changed=True))
+        async with (
+            stdio_server(MendedInput(self._catch_up)) as (incoming, outgoing),
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(self._work)
+            await server.run(incoming, outgoing, options)
+            if self._plans is None:
+                group.cancel_scope.cancel()
+            else:
+                self._plans.stop()
 
-
-class PlanServer:
-    """The answers to a client's requests about a session.
-
-    `opening` gives the session, at once or later. `folder` is the session's unless it has one already. With `relayed`
-    the ACP client behind a relay hears of a plan before the agent gets its answer. With `earlier` the model may take up
-    another session of the folder, which `reopen` opens.
-    """
-
-    def __init__(
-        self,
-        opening: AbstractAsyncContextManager[PlanSession],
-        folder: str | None,
-        wait_seconds: float,
-        relayed: RelayedSession | None = None,
-        earlier: Unfinished | None = None,
-        reopen: Callable[[str], Opening[PlanSession]] | None = None,
-    ) -> None:
-        self._opening = opening
-        self._earlier = earlier
-        self._reopen = reopen
-        self._exit = AsyncExitStack()  # of sessions that were taken up
-        self._watching: anyio.CancelScope | None = None
-        self._folder = folder
-        self._wait_seconds = wait_seconds
-        self._relayed = relayed
-        self._plans: PlanSession | None = None
-        self._cards: SessionCards | None = None
-        self._problem: PlanwireError | None = None
-        self._decided = anyio.Event()  # there is a session, or a problem
-        self._called = anyio.Event()  # there was a call of a tool
-        self._news = ResourceNews()
-        self._in_order = anyio.Lock()  # a model may make several calls at once, and means them one after the other
-        self._server: Server[Any] = Server(
+    def _server(self) -> Server[Any]:
+        server: Server[Any] = Server(
             "planwire",
             version=__version__,
             title="planwire",
             description="Plans that outlive the context, and that people can watch, change and review.",
-            instructions=prompt.INSTRUCTIONS,
-            on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
-            on_subscribe_resource=self._subscribe,
-            on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=ListenHandler(self._news.bus),
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._answer("list_tools"),
+            on_call_tool=self._answer("call_tool"),
+            on_list_resources=self._answer("list_resources"),
+            on_list_resource_templates=self._answer("list_templates"),
+            on_read_resource=self._answer("read_resource"),
+            on_subscribe_resource=self._answer("subscribe"),
+            on_unsubscribe_resource=self._answer("unsubscribe"),
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=self._answer("list_prompts"),
+            on_get_prompt=self._answer("get_prompt"),
         )
-        self._server.add_notification_handler("notifications/initialized", types.NotificationParams, self._meet)
+        server.add_notification_handler("notifications/initialized", types.NotificationParams, self._answer("meet"))
+        return server
 
-    async def run(self) -> None:
-        """Serve until standard input ends."""
-        options = self._server.create_initialization_options(NotificationOptions(resources_changed=True))
-        async with (
-            self._exit,
-            stdio_server(MendedInput()) as (incoming, outgoing),
-            anyio.create_task_group() as group,
-        ):
-            group.start_soon(self._attend)
-            group.start_soon(self._hold)
-            await self._server.run(incoming, outgoing, options)
-            group.cancel_scope.cancel()
+    async def _listen(self, context: Any, params: Any) -> Any:
+        """Say that the client listens only when there is something to hear."""
+        await (await self._answering()).watch()
+        return await ListenHandler(self._bus)(context, params)
 
-    async def _attend(self) -> None:
-        """Open the session, and send the client news of it."""
-        try:
-            async with self._opening as plans:
-                self._plans, self._cards = plans, SessionCards(plans)
-                self._decided.set()
-                # A client asks for its resources before the relay names the session: every plan is news to it. So are
-                # those of a session that the model took up.
-                all_is_news = self._relayed is not None
-                while True:
-                    with anyio.CancelScope() as self._watching:
-                        await self._news.watch(self._plans, self._cards, all_is_news=all_is_news)
-                    all_is_news = True
-        except PlanwireError as error:
-            self._problem = error
-            self._decided.set()
+    async def _catch_up(self) -> None:
+        """Wait until requests that came while the rest was loaded are answered as if it had been there."""
+        if self._wanted.is_set():
+            await self._loaded.wait()
 
-    async def _hold(self) -> None:
-        """Hold the session from the first call on: a server that nobody calls serves nobody."""
-        await self._called.wait()
-        plans = await self._session()
-        with suppress(PlanwireError):  # whoever looks at the journal knows less of it
-            await plans.hold(MCP)
+    def _answer(self, name: str) -> Callable[..., Awaitable[Any]]:
+        """A handler that has `PlanServer` answer."""
 
-    async def _session(self) -> PlanSession:
-        """The session, as soon as there is one."""
-        with anyio.move_on_after(SESSION_SECONDS):
-            await self._decided.wait()
-        if self._plans is None:
-            problem = "the relay has not named the session yet"
-            hint = "try again in a moment, or go on without plan tools"
-            raise self._problem or ToolError("no_session", problem, hint)
-        return self._plans
+        async def answer(context: Any, params: Any) -> Any:
+            return await getattr(await self._answering(), name)(context, params)
 
-    async def _list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in tool_schemas("mcp")])
+        return answer
 
+<<<<<<< HEAD
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             plans = await self._session()
@@ -225,6 +161,8 @@ class PlanServer:
         async with self._in_order:
             if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
                 await self._introduce(ctx, plans)
+            if self._relayed is not None:
+                await self._relayed.caught_up()
             answer = await plans.call(tool, arguments, _call_id(params))
             if self._relayed is not None and tool != GET_PLAN and "revision" in answer:
                 await self._relayed.told(answer["revision"])
@@ -316,37 +254,34 @@ class PlanServer:
             await (await self._session()).refresh()
         except PlanwireError as error:
             raise MCPError(types.INTERNAL_ERROR, str(error)) from None
+=======
+    async def _answering(self) -> "PlanServer":
+        self._wanted.set()
+        await self._loaded.wait()
+>>>>>>> setup
         assert self._plans is not None
-        assert self._cards is not None
-        return self._plans.id, await self._cards.now()
+        return self._plans
 
-    async def _own(self, ctx: Context, uri: str) -> tuple[PlanUri, Cards]:
-        """A URI of this session, and the session's plans as they are."""
-        found, (session, cards) = read_uri(uri), await self._shown()
-        if found is None or found.session != session:
-            own = plan_uris(session, "PLAN_ID")[0]
-            raise _not_found(ctx, f"{uri} is not a plan of this session; its plans are at {own}")
-        return found, cards
+    async def _work(self) -> None:
+        await self._wanted.wait()
+        await anyio.to_thread.run_sync(import_module, "planwire.mcp.plan_server")
+        self._plans = self._load(self._bus)
+        self._loaded.set()
+        await self._plans.run()
 
 
-def _call_id(params: types.CallToolRequestParams) -> str | None:
-    """The id of the call itself, where the host gives one: the same call once more is made once."""
-    meta: Mapping[str, Any] = params.meta or {}
-    return next((meta[key] for key in _CALL_IDS if isinstance(meta.get(key), str)), None)
+def _shared_session(journal: Journal, project: Path) -> str:
+    from planwire.mcp.bound_session import find_session  # noqa: PLC0415  (see above)
+
+    return find_session(journal, project)
 
 
-def _not_found(ctx: Context, message: str) -> MCPError:
-    is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-    return MCPError(types.INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND, message)
-
-
-def _resource(session: str, card: PlanCard) -> types.Resource:
-    changed = datetime.fromtimestamp(card.changed_at / 1000, UTC).isoformat(timespec="seconds")
-    return types.Resource(
-        uri=plan_uris(session, card.id)[0],
-        name=card.id or "plan",
-        title=card.title,
-        description=card.why or None,
-        mime_type=MARKDOWN,
-        annotations=types.Annotations(last_modified=changed),
-    )
+def _project_folder(name: str | None) -> Path:
+    """The folder that a server works for: the named one, or the current one."""
+    try:
+        folder = Path(name or os.curdir).expanduser().resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"the folder {name or os.curdir} can't be used: {reason(error)}") from None
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder: give the one that holds the project")
+    return folder

@@ -7,6 +7,7 @@ and would leave the call without any answer.
 import io
 import json
 import sys
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -28,12 +29,16 @@ def mended(line: str) -> str:
 
 
 class MendedInput(anyio.AsyncFile[str]):
-    """The lines of standard input."""
+    """The lines of standard input. Its end is one after `at_end`, since it takes the open requests with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_end: Callable[[], Awaitable[None]]) -> None:
         if isinstance(sys.stdin, io.TextIOWrapper):
             sys.stdin.reconfigure(encoding="utf-8", errors="replace")
         super().__init__(sys.stdin)
+        self._at_end = at_end
 
     async def readline(self) -> str:
-        return mended(await super().readline())
+        line = await super().readline()
+        if not line:
+            await self._at_end()
+        return mended(line)

@@ -1,0 +1,13 @@
+"""`--journal`, for all commands alike. It loads nothing: a host waits for what `planwire mcp` does."""
+
+from argparse import ArgumentParser
+
+__all__ = ["add_journal_option"]
+
+
+def add_journal_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--journal",
+        metavar="URL",
+        help="where the plans are kept (default: $PLANWIRE_JOURNAL, or the user's own journal)",
+    )
