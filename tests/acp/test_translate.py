@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planwire import DIALECTS, V1, V1_DRAFT, V1_RFD, V2, Dialect, Translator
+from planwire import DIALECTS, V1, V1_DRAFT, V1_RFD, V2, Dialect, Entry, ItemsPlan, Translator
 from tests.wire import answer, entry, file, items, line, plan, removed, request, streamed, text, update_of
 
 
@@ -236,12 +236,22 @@ def test_a_list_that_the_agent_clears_is_cleared_whatever_text_is_around() -> No
 def test_the_steps_of_a_proposal_that_ended_leave_the_list_until_it_lives_again() -> None:
     translator = Translator(V1)
     said(translator, text("p", "# Plan\n\n- [ ] a"), items("q", entry("b")))
-    assert [listed(update_of(sent)) for sent in translator.end("s1", {"p"})] == [[("b", "pending")]]
-    assert translator.end("s1", {"p"}) == ()
-    assert [len(listed(update_of(sent))) for sent in translator.end("s1", ())] == [2]
-    translator.end("s1", {"p"})
+    assert [listed(update_of(sent)) for sent in translator.follow("s1", {}, {"p"})] == [[("b", "pending")]]
+    assert translator.follow("s1", {}, {"p"}) == ()
+    assert [len(listed(update_of(sent))) for sent in translator.follow("s1", {}, set())] == [2]
+    translator.follow("s1", {}, {"p"})
     assert listed(said(translator, text("p", "# Plan\n\n- [ ] c"))[-1]) == [("Plan: c", "pending"), ("q: b", "pending")]
-    assert Translator(V2).end("s1", {"p"}) == ()
+    assert Translator(V2).follow("s1", {}, {"p"}) == ()
+
+
+def test_plans_have_the_order_and_the_names_that_the_journal_gives_them() -> None:
+    """R37: after a load an agent may retell them in another order."""
+    translator = Translator(V1)
+    first, second = ItemsPlan("main", (Entry("a", "medium", "pending"),)), ItemsPlan(None, ())
+    said(translator, plan(entry("b")), items("main", entry("a")))
+    (sent,) = translator.follow("s1", {"main": first, None: second}, set())
+    assert listed(update_of(sent)) == [("Plan: a", "pending"), ("Plan 2: b", "pending")]
+    assert listed(said(translator, plan(entry("c")))[-1]) == [("Plan: a", "pending"), ("Plan 2: c", "pending")]
 
 
 UUID = "0198f3c2-7b1e-7cc3-98c4-dc0c0c07398f"

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.torture, pytest.mark.timeout(300)]
 
 ROUNDS = 60
 STEPS: JSON = {"sessionUpdate": "plan", "entries": [entry("Read")]}
-WORD = re.compile(r'<comment id="r\d+" by="user" plan="main"( said-before="perhaps")?>(word \d+)</comment>')
+WORD = re.compile(r'<comment id="r\d+" by="user" plan="Plan"( said-before="perhaps")?>(word \d+)</comment>')
 
 
 def blocks(memory: Path) -> list[str]:

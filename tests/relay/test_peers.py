@@ -43,6 +43,7 @@ from tests.peers.plans import (
 )
 from tests.peers.relayed import TEE, Behind, Story, Talk, board_of, loses_nothing, relay_command, side_by_side
 from tests.peers.script import Usage, say
+from tests.wire import both_keys
 
 pytestmark = pytest.mark.timeout(600)  # the first test may have to install its peer
 
@@ -97,6 +98,12 @@ def one_after_the_other(*policies: Policy) -> Callable[[], Policy]:
 
 def untouched(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if not any(word in line for word in CHANGEABLE)]
+
+
+def is_part_of(lines: Sequence[str], more: Sequence[str]) -> bool:
+    """Whether all lines are among the others, in order."""
+    rest = iter(more)
+    return all(line in rest for line in lines)
 
 
 def kinds(events: Sequence[Event]) -> list[str]:
@@ -189,7 +196,8 @@ def test_claude_for_a_plain_client(tmp_path: Path) -> None:
 
 @pytest.mark.agents
 def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
-    """R12, R14: plans of both kinds side by side. Nothing at all is changed for such a client."""
+    """R12, R14: plans of both kinds side by side. R11: the id of a plan is under both keys. Nothing else is changed for
+    such a client, which is shown the plans that are not retold."""
     script = [
         todo_write("in_progress", "pending", "pending"),
         enter_plan_mode(),
@@ -201,10 +209,14 @@ def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
     policy = one_after_the_other(reject_once, allow_once)
     direct, talk, behind = side_by_side(claude, tmp_path, story, script, EVERYTHING, policy)
     assert loses_nothing(direct, talk)
-    assert [update for update in talk.client.plans() if update["sessionUpdate"] == "plan_update"] == [
-        update for update in direct.client.plans() if update["sessionUpdate"] == "plan_update"
-    ]
-    assert [line for line in behind.said if "planwire-context" not in line] == talk.lines
+    proposed, seen = (
+        [update["plan"]["content"] for update in each.client.plans() if update["sessionUpdate"] == "plan_update"]
+        for each in (direct, talk)
+    )
+    assert seen == [*proposed, proposed[-1]]
+    said = [both_keys(line.encode()).decode() for line in behind.said if "planwire-context" not in line]
+    assert len(talk.lines) == len(said) + 2
+    assert is_part_of(said, talk.lines)
     assert {told for line, told in zip(talk.sent, behind.heard, strict=True) if line != told} == {
         behind.heard[0],
         *(line for line in behind.heard if "planwire-context" in line),
@@ -250,8 +262,10 @@ def test_claude_in_version_2(tmp_path: Path) -> None:
     talk = behind.talk(story, script, VERSION_2)
     assert talk.client.version == 2
     untold = [line for line in behind.said if "planwire-context" not in line]
-    assert untold == [line for line in talk.lines if line in untold]
-    echoed = [line for line in talk.lines if line not in untold]  # without its second part
+    assert is_part_of(untold, talk.lines)
+    echoed = [
+        line for line in talk.lines if line not in untold and "plan_update" not in line
+    ]  # without its second part
     assert [json.loads(line)["params"]["update"]["content"] for line in echoed] == [
         [{"text": "Go on.", "type": "text"}]
     ]

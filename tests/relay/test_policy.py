@@ -764,6 +764,18 @@ def test_a_session_that_was_loaded_elsewhere_has_the_folder_that_the_journal_kno
     assert [each["content"] for each in update_of(sent)["entries"]] == ["write"]
 
 
+def test_a_batch_with_half_an_emoji_in_it_is_translated_and_recorded_all_the_same() -> None:
+    """R34, R36: one message that is not quite JSON costs nothing of the others."""
+    for capabilities in ({}, PLANS):
+        talk = Talk(capabilities)
+        batch = b"[" + items("p", entry("a?")).replace(b"?", b"\\ud800") + b"," + items("q", entry("b")) + b"]"
+        (sent,) = talk.agent(batch)
+        assert [each["params"]["update"]["sessionUpdate"] for each in json.loads(sent)] == (
+            ["plan_update"] * 2 if capabilities else ["plan"] * 2
+        )
+        assert [event.plan.id for event in talk.plan_events() if isinstance(event, PlanSet)] == ["p", "q"]
+
+
 # -- a client that has one list and a chat
 
 

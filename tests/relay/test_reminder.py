@@ -72,7 +72,7 @@ def test_after_a_compaction_the_next_prompt_tells_the_plan_once() -> None:
 
 
 def test_the_agents_own_plan_is_told_under_another_name_than_the_one_of_the_tools() -> None:
-    """Both have the name `main` where they are alone: the agent must know which one its tools change."""
+    """The agent must know which one its tools change. A plan without an id goes by its title, as it does everywhere."""
     talk = Talk()
     talk.agent(plan(entry("Mine")))
     talk.policy.learn("s1", known(PlanSet(ItemsPlan("main", (Entry("Ours", "high", "pending"),))), LIST))
@@ -80,7 +80,7 @@ def test_the_agents_own_plan_is_told_under_another_name_than_the_one_of_the_tool
     told = added(talk.prompt())
     assert told is not None
     said = [(each.target, each.text) for each in said_in(told) if each.kind == "step"]
-    assert said == [("main#s1", "Ours"), ("agent#s3", "Mine")]
+    assert said == [("main#s1", "Ours"), ("Plan 2#s3", "Mine")]
 
 
 def test_a_fall_of_the_used_context_by_more_than_half_is_a_compaction() -> None:
@@ -263,8 +263,8 @@ def test_a_review_of_the_plan_as_it_was_reaches_the_agent_too() -> None:
     newer = PlanSet(ItemsPlan(None, (Entry("Else", "low", "pending"),)), via=ACP)
     talk.know(known(LIST, newer, REVIEW, REQUEST))
     told = added(talk.prompt()) or ""
-    assert '<verdict by="user" plan="main" revision="1">changes_requested</verdict>' in told
-    assert '<request id="r1" by="user" plan="main" step="s2" ' in told
+    assert '<verdict by="user" plan="Plan" revision="1">changes_requested</verdict>' in told
+    assert '<request id="r1" by="user" plan="Plan" step="s2" ' in told
     assert ">too vague</request>" in told
     assert added(talk.prompt()) is None
 

@@ -199,7 +199,7 @@ def test_a_closing_is_told_once(talk: JournalledTalk) -> None:
     talk.say("withdraw", target="r1", text="I was wrong")
     told = talk.told()
     assert (
-        '<closed id="r1" by="user" plan="main" how="withdrawn" means="it holds no longer">I was wrong</closed>' in told
+        '<closed id="r1" by="user" plan="Plan" how="withdrawn" means="it holds no longer">I was wrong</closed>' in told
     )
     assert VENDOR not in told
     assert talk.told() == ""
@@ -369,8 +369,8 @@ def test_what_a_block_said_that_nobody_recorded_is_told_again_as_perhaps_said_be
     talk.say("comment", text="be quick")
     later = resumed(journal, plan(entry("Read"), entry("Write"), entry("Test")), echo(f"Go on.\n{block}"))
     told = later.told()
-    assert f'<comment id="r1" by="user" plan="main" said-before="perhaps">{VENDOR}</comment>' in told
-    assert '<comment id="r2" by="user" plan="main">be quick</comment>' in told
+    assert f'<comment id="r1" by="user" plan="Plan" said-before="perhaps">{VENDOR}</comment>' in told
+    assert '<comment id="r2" by="user" plan="Plan">be quick</comment>' in told
     assert later.told() == ""
     once_more = resumed(journal, plan(entry("Read")), echo(block), echo(told))
     once_more.say("comment", text="and tidy")

@@ -323,6 +323,26 @@ def test_a_loaded_v1_list_is_merged_again() -> None:
         assert listed([told]) == ["Plan: mine", "Plan 2: a"]
 
 
+def test_after_a_load_plans_have_the_names_and_the_order_that_they_have_everywhere() -> None:
+    """R37: an agent retells its own list, which came second, before the client hears of the tools' plan again."""
+    talk = Tooled().open()
+    first = listed(talk.write(a_plan("a")))
+    talk.agent(plan(entry("mine")))
+    talk.write(a_plan("mine", plan_id=None, via=ACP))
+    assert (first, listed(talk.agent(plan(entry("mine", "completed"))))) == (["a"], ["Plan: a", "Plan 2: mine"])
+    talk.client(request("session/load", 1, sessionId="s1", cwd="/p"))
+    talk.agent(plan(entry("mine")))
+    told, _ = talk.agent(answer(1, None))
+    assert listed([told]) == ["Plan: a", "Plan 2: mine"]
+
+    again = Tooled()
+    again.client(request("session/load", 1, sessionId="s1", cwd="/p"))
+    again.agent(plan(entry("mine")))
+    again.policy.learn("s1", talk.known)
+    told, _ = again.agent(answer(1, None))
+    assert listed([told]) == ["Plan: a", "Plan 2: mine"]
+
+
 def test_what_the_journal_says_late_is_told_late() -> None:
     talk = Tooled(PLANS)
     talk.client(request("session/load", 1, sessionId="s1", cwd="/p"))

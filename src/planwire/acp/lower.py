@@ -12,11 +12,11 @@ what a v1 client does have: a list and a chat.
   it. The file itself is for an editor, so its address goes out as a message, and not its text.
 - Prose never becomes an entry, not even by its title. Clients draw an entry as one line with a checkbox, and nobody
   would ever tick that one. It is said in the chat (`spoken_texts`).
-- A proposal gives entries while it lives (`end`). An agent that clears a list has done with it, and with the texts that
-  the list was made from: their boxes come back when the agent changes the text.
+- A proposal gives entries while it lives (`follow`). An agent that clears a list has done with it, and with the texts
+  that the list was made from: their boxes come back when the agent changes the text.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping, Set
 from itertools import zip_longest
 from typing import Final
 
@@ -100,15 +100,17 @@ class Fallback:
             known.pop(plan_id, None)
         return self._list_anew()
 
-    def end(self, plan_ids: Collection[PlanId]) -> list[Fields]:
-        """Take the entries of the plans whose life has ended off the list. Those of one that lives again come back."""
-        ended = set(plan_ids)
-        if ended == self._ended:
-            return []
+    def follow(self, plans: Mapping[PlanId, Plan], ended: Set[PlanId]) -> list[Fields]:
+        """Bring the list to what the journal knows: all plans that ever were, in the order of their first appearance,
+        and those whose life has ended. Plans get the same names everywhere, also after a load, when an agent may retell
+        them in another order. Ended plans give no entries; those of one that lives again come back."""
+        before = self.entries()
+        titles = {plan_id: plan_title(plan) for plan_id, plan in plans.items()} | self._names
+        self._names = {plan_id: titles[plan_id] for plan_id in _merged([*self._names], [*plans])}
         self._silent -= self._ended - ended
         self._silent |= ended
-        self._ended = ended
-        return self._list_anew()
+        self._ended = {*ended}
+        return [] if self.entries() == before else [self._list()]
 
     def close(self) -> list[Fields]:
         """Set the text that was said last apart from what comes next: with a blank line, once."""
@@ -137,7 +139,8 @@ class Fallback:
         """The one list: the steps of all plans."""
         below = self._below()
         placed = {plan_id for children in below.values() for plan_id in children}
-        top = (plan_id for plan_id in self._plans if plan_id not in placed and plan_id not in self._silent)
+        hidden = placed | self._silent
+        top = (plan_id for plan_id in self._names if plan_id in self._plans and plan_id not in hidden)
         giving = {plan_id: entries for plan_id in top if (entries := [*self._branch(plan_id, below)])}
         if len(giving) == 1:
             return [each for entries in giving.values() for each in entries]
@@ -192,6 +195,14 @@ class Fallback:
 
     def _list_anew(self) -> list[Fields]:
         return [] if self.entries() == self._shown else [self._list()]
+
+
+def _merged(heard: list[PlanId], recorded: list[PlanId]) -> list[PlanId]:
+    """The order of plans that were heard and recorded. One that is not recorded yet stays where it is until then."""
+    if set(heard) <= set(recorded):
+        return recorded
+    known = iter([each for each in recorded if each in heard])
+    return [*(next(known) if each in recorded else each for each in heard), *(x for x in recorded if x not in heard)]
 
 
 def _steps(plan: Plan) -> tuple[Entry, ...]:

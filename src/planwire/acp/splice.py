@@ -33,7 +33,7 @@ class _Span(NamedTuple):
     end: int
 
 
-class _Member(NamedTuple):
+class _PlaceOfMember(NamedTuple):
     """Where a member of an object begins, and where its value does."""
 
     name: int
@@ -156,7 +156,7 @@ def _locate(line: bytes, path: Path, *, missing: bool = False) -> _Span | None:
     return _Span(start, _end(line, start))
 
 
-def _member(line: bytes, start: int, name: str) -> _Member | None:
+def _member(line: bytes, start: int, name: str) -> _PlaceOfMember | None:
     if line[start : start + 1] != b"{":
         raise Unspliceable("expected an object")
     at = _skip_space(line, start + 1)
@@ -166,7 +166,7 @@ def _member(line: bytes, start: int, name: str) -> _Member | None:
             raise Unspliceable("expected a name")
         at = _skip_space(line, _skip_space(line, key.end()) + 1)
         if _decoded(key.group()) == name:
-            return _Member(key.start(), at)
+            return _PlaceOfMember(key.start(), at)
         at = _skip_space(line, _end(line, at))
         if line[at : at + 1] == b",":
             at = _skip_space(line, at + 1)

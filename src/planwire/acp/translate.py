@@ -8,7 +8,7 @@ never the translator's unless a line had to change. That is why `_translate_upda
 the client's dialect read the line as it stands, and did the reader mend anything in it that other readers drop?
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 
 from msgspec.structs import replace
@@ -106,13 +106,12 @@ class Translator:
         self._open.discard(session)
         self._fallback(session).settle()
 
-    def end(self, session: str, plan_ids: Collection[PlanId]) -> tuple[bytes, ...]:
-        """The lines to send now that these plans of a session, and no others, are at the end of their life: one list is
-        all that some clients have, and nothing of them belongs into it. Without a journal nobody knows of such an end.
-        """
+    def follow(self, session: str, plans: Mapping[PlanId, Plan], ended: Set[PlanId]) -> tuple[bytes, ...]:
+        """The lines to send now that a journal knows these plans of a session, in this order, and that the life of some
+        has ended: one list is all that some clients have, and nothing of those belongs into it."""
         if self.dialect.operations:
             return ()
-        return tuple(write_update(session, fields) for fields in self._fallback(session).end(plan_ids))
+        return tuple(write_update(session, fields) for fields in self._fallback(session).follow(plans, ended))
 
     def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
         """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""

@@ -5,7 +5,7 @@ file, or it is "Plan", and "Plan 2" if the session has another one.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,7 +15,7 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["PATH", "UNNAMED", "numbered", "path_words", "plan_title", "plan_titles", "readable_id"]
+__all__ = ["PATH", "UNNAMED", "numbered", "path_words", "plan_names", "plan_title", "plan_titles", "readable_id"]
 
 UNNAMED: Final = "Plan"
 #: Between a step and the steps of the plans that work for it.
@@ -59,6 +59,12 @@ def plan_titles(plans: Iterable[Plan], texts: Mapping[PlanId, str] | None = None
     its plan files."""
     texts = texts or {}
     return numbered({plan.id: plan_title(plan, texts.get(plan.id)) for plan in plans})
+
+
+def plan_names(plans: Sequence[Plan]) -> dict[PlanId, str]:
+    """What the plans of a session are called where each has to be called by an id: one without an id by its title."""
+    names: dict[PlanId, str] = {plan.id: plan.id for plan in plans if plan.id is not None}
+    return numbered({**names, None: plan_titles(plans).get(None, UNNAMED)})
 
 
 def numbered(names: Mapping[PlanId, str]) -> dict[PlanId, str]:

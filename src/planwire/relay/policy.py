@@ -49,7 +49,7 @@ from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.translated import blank_line, ended, translated
+from planwire.relay.translated import blank_line, followed, translated
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["Policy"]
@@ -93,7 +93,7 @@ class Policy:
         if session in self._sessions:
             self._sessions[session].learn(memory)
             self._outbox.tell_client(self._openings.unshown(self._sessions[session]))
-            self._outbox.tell_client(ended(self._sessions[session], self._sides.translator))
+            self._outbox.tell_client(followed(self._sessions[session], self._sides.translator))
             self._prompting.look(self._sessions[session])
 
     def is_working(self) -> bool:

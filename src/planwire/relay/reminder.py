@@ -4,7 +4,6 @@ It carries a mark, a random word with a checksum of the block, by which `echoes`
 """
 
 import re
-from collections.abc import Container
 from typing import Final
 from zlib import crc32
 
@@ -17,8 +16,9 @@ from planwire.chat.reminder import ELEMENT
 from planwire.chat.render import block as rendered
 from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.kinds import is_blank
-from planwire.model.plan import BODY_CAP, MAIN, PlanId
+from planwire.model.plan import BODY_CAP
 from planwire.model.records import SessionState
+from planwire.model.titles import plan_names
 from planwire.model.unheard import Words
 from planwire.relay.own_permissions import SERVER
 
@@ -39,8 +39,6 @@ RESUMED: Final = "This session was resumed. This is the plan as it stands: go on
 ANNOUNCED: Final = "This session has plan tools."
 STEERED: Final = "A person said something about the plan. Take that into account, and update your plan if need be."
 
-#: The id to tell for the plan without one while another plan has the id `main`: it is the agent's own list.
-_OWN: Final = "agent"
 _TOOLS: Final = (
     f"{', '.join(TOOL_NAMES[:-1])} and {TOOL_NAMES[-1]} are on the MCP server {SERVER}; if you don't see them, search "
     "for these names. A plan that you make with them is shown to the user and outlives your context. "
@@ -68,19 +66,13 @@ def tell(
         parts.append(announce())
     ids = {plan_id for plan_id, record in state.living().items() if not is_blank(record.state.plan)}
     plans = (each for each in merged_plans(state, ELEMENT, read) if each.plan["id"] in ids)
-    named = (structs.replace(each, plan={**each.plan, "id": _id_of(each.plan["id"], ids)}) for each in plans)
+    names = plan_names([record.state.plan for record in state.plans.values()])
+    named = (structs.replace(each, plan={**each.plan, "id": names[each.plan["id"]]}) for each in plans)
     parts += [_shortened(rendered(each)) for each in named]
     if words:
-        items = tuple({**each, "plan_id": _id_of(each["plan_id"], ids)} for each in words.items)
+        items = tuple({**each, "plan_id": names.get(each["plan_id"], each["plan_id"])} for each in words.items)
         parts.append(rendered(remark_message(ELEMENT, state.id, structs.replace(words, items=items))))
     return "\n".join(parts)
-
-
-def _id_of(plan_id: PlanId, ids: Container[PlanId]) -> str:
-    """The id of a plan for the agent, among those with these ids."""
-    if plan_id is None:
-        return _OWN if MAIN in ids else MAIN
-    return plan_id
 
 
 def block(body: str, word: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from planwire.acp.translate import Translator
 from planwire.relay.actions import ToClient
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["blank_line", "ended", "translated"]
+__all__ = ["blank_line", "followed", "translated"]
 
 
 def translated(line: bytes, reading: Reading, translator: Translator | None) -> Iterator[ToClient]:
@@ -33,9 +33,12 @@ def blank_line(session_id: str, translator: Translator | None) -> list[ToClient]
     return [ToClient(each + b"\n") for each in translator.close(session_id)] if translator is not None else []
 
 
-def ended(session: WireSession, translator: Translator | None) -> Iterator[ToClient]:
-    """The lines for a client now that the journal knows more of which plans have ended."""
-    if translator is None or translator.dialect.operations or session.plans.is_plain:
+def followed(session: WireSession, translator: Translator | None) -> Iterator[ToClient]:
+    """The lines for a client now that the journal knows more of its plans: their order, and which have ended."""
+    if translator is None or translator.dialect.operations or session.memory is None:
         return
-    plan_ids = {plan_id for plan_id, record in session.state().plans.items() if record.ended}
-    yield from (ToClient(line + b"\n") for line in translator.end(session.id, plan_ids))
+    plans = {plan_id: record.state.plan for plan_id, record in session.memory.state.plans.items()}
+    if session.plans.is_plain and len(plans) < 2:
+        return
+    ended = {plan_id for plan_id, record in session.state().plans.items() if record.ended}
+    yield from (ToClient(line + b"\n") for line in translator.follow(session.id, plans, ended))
