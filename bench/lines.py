@@ -93,6 +93,10 @@ def _plan(entries: list[Any], **beside: Any) -> dict[str, Any]:
     return {"sessionUpdate": "plan", "entries": entries, **beside}
 
 
+def _identified(plan_id: str, entries: list[Any]) -> dict[str, Any]:
+    return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": plan_id, "entries": entries}}
+
+
 _SHORT = [
     {"content": "Find where the config is read", "priority": "high", "status": "completed"},
     {"content": "Use defaults if it is missing", "priority": "medium", "status": "in_progress"},
@@ -135,9 +139,7 @@ LINES: dict[str, bytes] = {
     "short": _line(_plan(_SHORT)),
     "short_status_first": _line(_plan(_SHORT_STATUS_FIRST)),
     "spaced": _line(_plan(_entries(20)), (", ", ": ")),
-    "items": _line(
-        {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": "main", "entries": _entries(20)}}
-    ),
+    "items": _line(_identified("main", _entries(20))),
     "meta": _with_meta(),
     "meta_list": _with_meta(tags=["import", "index"]),
     "entry_meta": _with_entry_meta(),
@@ -146,6 +148,10 @@ LINES: dict[str, bytes] = {
 }
 
 
-def one_status_apart(size: int) -> tuple[bytes, bytes]:
-    """Two lines that differ in the status of one entry."""
-    return LINES[str(size)], _line(_plan(_entries(size, "completed")))
+def one_status_apart(size: int, plan_id: str | None = None) -> tuple[bytes, bytes]:
+    """Two lines that differ in the status of one entry: v1 lists, or with an id lists of today's draft."""
+    before, after = (
+        _plan(entries) if plan_id is None else _identified(plan_id, entries)
+        for entries in (_entries(size), _entries(size, "completed"))
+    )
+    return _line(before), _line(after)

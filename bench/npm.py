@@ -12,19 +12,16 @@ from typing import Any
 from bench.lines import LINES
 from bench.progress import say
 from bench.proof import prove, without_bad_entries
-from tests.peers.install import Unavailable, node, npm_packages
+from tests.peers.install import NPM_SDK_NODE, Unavailable, node, npm_sdk
 
 __all__ = ["Unavailable", "npm_times"]
 
-PACKAGES = {"@agentclientprotocol/sdk": "2.4.0", "zod": "4.6.7"}
-OLDEST_NODE = 18
 SCRIPT = Path(__file__).with_name("npm_sdk.mjs")
 
 
 def npm_times(seconds: float) -> dict[str, float]:
     """Microseconds a message, by names such as `npm_decode_20` and `npm_encode_20`."""
-    program = node(OLDEST_NODE)
-    folder = npm_packages(PACKAGES, OLDEST_NODE)
+    program, folder = node(NPM_SDK_NODE), npm_sdk()
     say(f"npm SDK, about {seconds:.0f} s")
     task = {
         "folder": str(folder),

@@ -20,7 +20,7 @@ from typing import Any
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.proof import prove
-from bench.relay_agent import KINDS, SESSION
+from bench.relay_agent import SESSION
 
 __all__ = ["measure"]
 
@@ -30,7 +30,10 @@ PROMPTS = 20
 FLOODS = {
     "plan": {"planwire": 10_000, "pump": 10_000, "sdk": 1_000},
     "chunk": {"planwire": 100_000, "pump": 100_000, "sdk": 2_000},
+    "draft": {"planwire": 10_000, "sdk": 1_000},
 }
+#: The lines that a client without capabilities gets as they are.
+_USUAL = ("plan", "chunk")
 STARTS = 20
 MEMORY_LINES = (100_000, 1_000_000)
 #: Plans among 10,000 lines.
@@ -43,7 +46,7 @@ _ROOT = Path(__file__).parent.parent
 class Client:
     """The client's end of a relay."""
 
-    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+    def __init__(self, command: list[str], environment: dict[str, str], **capabilities: Any) -> None:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=_ROOT, env=environment
         )
@@ -52,7 +55,7 @@ class Client:
         self._to, self._from = self.process.stdin.fileno(), self.process.stdout.fileno()
         self._held = b""
         self._asked = 0
-        self.ask("initialize", protocolVersion=1, clientCapabilities={})
+        self.ask("initialize", protocolVersion=1, clientCapabilities=capabilities)
         self.ask("session/new", cwd="/project", mcpServers=[])
 
     def send(self, method: str, **params: Any) -> None:
@@ -119,6 +122,7 @@ class Client:
 def measure() -> Iterator[Figure]:
     with _relays() as (commands, environment):
         yield from _speed(commands, environment)
+        yield from _drafts(commands, environment)
         yield from _prompts(commands, environment)
         yield from _start(commands["planwire"], environment)
         yield from _memory(commands["planwire"], environment)
@@ -137,33 +141,51 @@ def _relays() -> Iterator[tuple[dict[str, list[str]], dict[str, str]]]:
 def _speed(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:
     say(f"{ROUNDS} rounds of {len(commands)} relays")
     clients = {name: Client([*command, *_AGENT], environment) for name, command in commands.items()}
-    trips: dict[tuple[str, str], list[float]] = {(name, kind): [] for name in clients for kind in KINDS}
-    floods: dict[tuple[str, str], list[float]] = {(name, kind): [] for name in clients for kind in KINDS}
+    trips: dict[tuple[str, str], list[float]] = {(name, kind): [] for name in clients for kind in _USUAL}
+    floods: dict[tuple[str, str], list[float]] = {(name, kind): [] for name in clients for kind in _USUAL}
     for number in range(ROUNDS):
-        for kind in KINDS:
+        for kind in _USUAL:
             for name in list(clients)[:: (-1) ** number]:
                 trips[name, kind].append(median(clients[name].trip(kind) for _ in range(TRIPS)))
     for number in range(ROUNDS):
-        for kind in KINDS:
+        for kind in _USUAL:
             for name in list(clients)[:: (-1) ** number]:
                 floods[name, kind].append(clients[name].flood(kind, FLOODS[kind][name]))
     for client in clients.values():
         client.close()
     for name in clients:
-        for kind in KINDS:
+        for kind in _USUAL:
             row = f"{name}, {kind} lines"
             microseconds = median(trips[name, kind]) * 1e6
             yield Figure(f"relay_{name}_{kind}_trip_us", microseconds, "µs", cell=Cell(row, "round trip"))
             rate = median(floods[name, kind])
             yield Figure(f"relay_{name}_{kind}_lines_per_s", rate, "1/s", cell=Cell(row, "lines"))
     both = [
-        sum(trips["planwire", kind][number] / trips["pump", kind][number] for kind in KINDS) / len(KINDS)
+        sum(trips["planwire", kind][number] / trips["pump", kind][number] for kind in _USUAL) / len(_USUAL)
         for number in range(ROUNDS)
     ]
     yield Figure("relay_latency_vs_byte_pump", median(both), "x", at_most(1.5))
     for kind, bound in (("plan", 8), ("chunk", 25)):
         ratio = _ratio(floods["planwire", kind], floods["sdk", kind])
         yield Figure(f"relay_{kind}_lines_vs_sdk_relay", ratio, "x", at_least(bound))
+
+
+def _drafts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:
+    """Lists of today's draft, which a client may read under another key: planwire adds that to each."""
+    say(f"{ROUNDS} rounds of lines that need a key")
+    clients = {name: Client([*commands[name], *_AGENT], environment, plan={}) for name in FLOODS["draft"]}
+    rates: dict[str, list[float]] = {name: [] for name in clients}
+    for number in range(ROUNDS):
+        for name in list(clients)[:: (-1) ** number]:
+            rates[name].append(clients[name].flood("draft", FLOODS["draft"][name]))
+    clients["planwire"].send("bench/echo", kind="draft")
+    prove(b'"planId":"plan-1","id":"plan-1"' in clients["planwire"].line(), True, "the key that was missing")
+    for name, client in clients.items():
+        client.close()
+        yield Figure(
+            f"relay_{name}_draft_lines_per_s", median(rates[name]), "1/s", cell=Cell(f"{name}, draft lines", "lines")
+        )
+    yield Figure("relay_draft_lines_vs_sdk_relay", _ratio(rates["planwire"], rates["sdk"]), "x", at_least(6))
 
 
 def _prompts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:

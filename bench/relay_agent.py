@@ -13,7 +13,11 @@ from typing import Any
 from bench.lines import LINES, one_status_apart
 
 #: What is sent, in turn: an agent that repeats itself would make it easy for whoever remembers.
-KINDS = {"plan": one_status_apart(20), "chunk": (LINES["chunk"], LINES["chunk"].replace(b"Found it.", b"Fixed it."))}
+KINDS = {
+    "plan": one_status_apart(20),
+    "draft": one_status_apart(20, plan_id="plan-1"),
+    "chunk": (LINES["chunk"], LINES["chunk"].replace(b"Found it.", b"Fixed it.")),
+}
 SESSION = "sess_01JC8R5T9W3K7M2QX4ZB6NHVPD"
 _RESULTS: dict[str, dict[str, Any]] = {
     "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": {"name": "bench", "version": "1"}},

@@ -18,7 +18,7 @@ ROOT = Path(planwire.__file__).parent
 
 #: From the inside out. A package imports its own ring and those inside it.
 RINGS: Final = (
-    {"errors", "model"},
+    {"errors", "extras", "model"},
     {"acp", "chat", "check", "steering", "tools"},
     {"journal", "readmodel", "session"},
     {"adapters", "relay"},
@@ -32,6 +32,7 @@ EFFECTFUL: Final = {
     "chat": {"__init__"},
     "cli": "all",
     "demo": "all",
+    "extras": "all",
     "mcp": "all",
     "terminal": "all",
     "web": "all",
@@ -229,7 +230,12 @@ def each(paths: list[Path]) -> pytest.MarkDecorator:
 
 
 def test_every_module_lives_in_a_package_with_a_ring() -> None:
-    assert {path.name for path in files() if len(path.parts) == 1} == {"__init__.py", "__main__.py", "errors.py"}
+    assert {path.name for path in files() if len(path.parts) == 1} == {
+        "__init__.py",
+        "__main__.py",
+        "errors.py",
+        "extras.py",
+    }
     assert {part_of(path) for path in files()} <= {name for ring in RINGS for name in ring}
 
 
@@ -253,7 +259,7 @@ def test_pure_files_have_no_effects_and_import_none(path: Path) -> None:
 
 #: The faces, and what each may import besides itself: the core decides, faces draw.
 FACES: Final = {"cli", "mcp", "terminal", "web"}
-DRAWN: Final = {"errors", "readmodel", "session", "steering"}
+DRAWN: Final = {"errors", "extras", "readmodel", "session", "steering"}
 #: All that a face may know of the whole: the public names are those of the core.
 ROOT_NAMES: Final = {"planwire.__version__"}
 #: All that a face may know of journals.
@@ -265,18 +271,28 @@ FRONTED: Final = {
     "cli/agent_client": {"acp", "relay"},
     "cli/board": {"journal", "web"},
     "cli/check": {"acp", "check"},
+    "cli/checked_agent": {"check"},
     "cli/compact": {"chat"},
     "cli/context": {"chat"},
+    "cli/deciding": {"acp", "check"},
     "cli/demo": {"demo"},
+    "cli/driving": {"acp", "check"},
     "cli/export": {"acp", "journal"},
     "cli/import_": {"journal"},
+    "cli/learning": {"acp", "check", "relay"},
     "cli/mcp": {"mcp"},
     "cli/relay": {"relay"},
     "cli/replay": {"acp"},
+    "cli/scripted_home": {"check"},
+    "cli/scripted_model": {"check"},
     "cli/setup": {"journal", "relay"},
     "cli/streams": {"chat"},
     "cli/tools": {"tools"},
     "cli/translate": {"acp"},
+    "cli/trial_server": {"check"},
+    "cli/trial_agent": {"acp", "check"},
+    "cli/trying": {"acp", "check", "relay"},
+    "cli/verdict_text": {"check"},
 }
 
 

@@ -1,6 +1,7 @@
 """Lines for tests, made from what they say."""
 
 import json
+import re
 from typing import Any
 
 JSON = dict[str, Any]
@@ -56,6 +57,11 @@ def answer(message_id: int | str, result: Any = None) -> bytes:
 def refusal(message_id: int | str) -> bytes:
     error = {"code": -32602, "message": "no"}
     return json.dumps({"jsonrpc": "2.0", "id": message_id, "error": error}).encode()
+
+
+def both_keys(sent: bytes) -> bytes:
+    """A line of today's draft as clients get that announce `plan`: the id of its plan is under both spellings."""
+    return re.sub(rb'"planId":("[^"]*")', rb'"planId":\1,"id":\1', sent)
 
 
 def update_of(sent: bytes) -> JSON:

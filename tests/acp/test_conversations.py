@@ -77,7 +77,7 @@ def test_translated_it_ends_in_the_same_steps(name: str, dialect: Dialect) -> No
     translated.close()
     for session_id, session in original.sessions.items():
         steps = [step.content for state in session.plans.values() for step in state.steps]
-        plans = translated.sessions[session_id].plans.values()
+        plans = translated.sessions[session_id].plans.values() if session_id in translated.sessions else ()
         assert steps == [step.content for state in plans for step in state.steps if steps]
 
 
@@ -94,13 +94,11 @@ def test_lowered_to_v1_the_official_sdk_drops_nothing_of_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "client-acpx-0.19.1"])
 def test_an_agents_own_v1_lines_reach_a_v1_client_byte_for_byte(name: str) -> None:
-    """Unless a proposal has to stand in for an emptied list."""
+    """R14: whatever proposals there are, a list that the agent clears is cleared. Before its words behind one there is
+    a blank line."""
     translator = Translator(V1)
     for each in recorded(name):
+        out = translator.translate(each.line, each.sender)
         if each.sender == "agent" and all(update.tag == "plan" for update in read(each.line).updates):
-            out = translator.translate(each.line, each.sender)
-            if out != (each.line,):
-                assert "mixed" in name
-                assert b'"entries":[]' in each.line
-        else:
-            translator.translate(each.line, each.sender)
+            assert out[-1] == each.line
+            assert [json.loads(gap)["params"]["update"]["content"]["text"] for gap in out[:-1]] in ([], ["\n\n"])

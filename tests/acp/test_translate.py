@@ -43,8 +43,8 @@ def test_lines_that_are_not_about_plans_stay_as_they_are(dialect: Dialect) -> No
         (plan(entry("a")), V1_RFD),
         (plan(entry("a")), V1_DRAFT),
         (items("p", entry("a"), key="id"), V1_RFD),
-        (items("p", entry("a"), key="id"), V1_DRAFT),
-        (items("p", entry("a")), V1_DRAFT),
+        (items("p", entry("a"), id="p"), V1_DRAFT),
+        (line({"sessionUpdate": "plan_removed", "id": "p", "planId": "p"}), V1_DRAFT),
         (items("p", entry("a", "cancelled", "_x")), V2),
         (removed("p"), V2),
         (text("p", "# Plan"), V2),
@@ -59,6 +59,58 @@ def test_the_key_of_the_id_is_spelled_as_the_client_reads_it() -> None:
     assert said(Translator(V1_RFD), items("p", entry("a")))[0]["plan"]["id"] == "p"
     assert said(Translator(V2), items("p", entry("a"), key="id"))[0]["plan"]["planId"] == "p"
     assert said(Translator(V1_DRAFT.spelling("planId")), removed("p", "id")) == [update_of(removed("p"))]
+
+
+SPLICED = [
+    # dialect, the member in an agent's line, the member that its client gets
+    (V1_DRAFT, b'"id" :  "p"', b'"planId":"p","id" :  "p"'),
+    (V1_DRAFT, b'"planId":"p"', b'"planId":"p","id":"p"'),
+    (V1_DRAFT, b'"\\u0069d":"\\u0070"', b'"planId":"\\u0070","\\u0069d":"\\u0070"'),
+    (V1_DRAFT, b'"planId":null , "id":"p"', b'"planId":"p" , "id":"p"'),
+    (V1_DRAFT, b'"id":"q", "planId":"p"', b'"id":"p", "planId":"p"'),
+    (V1_RFD, b'"planId":"p"', b'"id":"p"'),
+    (V2, b'"id": "p"', b'"planId":"p"'),
+    (V1_DRAFT.spelling("planId"), b'"id":"p"', b'"planId":"p"'),
+]
+
+
+@pytest.mark.parametrize(("dialect", "sent", "got"), SPLICED)
+def test_an_id_under_a_key_that_the_client_does_not_read_is_spelled_anew_and_no_other_byte_changes(
+    dialect: Dialect, sent: bytes, got: bytes
+) -> None:
+    """R11, R18: a reader that misses the key loses the whole update. Where two ids differ, `planId` counts."""
+    entries = b'"entries" : [ {"content":"\\u0061","priority":"low","status":"pending","n":1.50e0} ]'
+    for update in (
+        b'{"plan": {"type":"items", %b, ' + entries + b'}, "sessionUpdate":"plan_update", "_meta":{"id":1}}',
+        b'{"plan": {"type":"items", ' + entries + b' ,%b },"sessionUpdate":"plan_update"}',
+        b'{"sessionUpdate":"plan_update","plan":{"type":"markdown",%b,"content":"# A \\"id\\": 5"}}',
+        b'{"sessionUpdate":"plan_update","plan":{"type":"file",%b,"uri":"file:///p.md"}}',
+        b'{"sessionUpdate":"plan_update","plan":{"type":"items",%b,"entries":null}}',
+        b'{"sessionUpdate":"plan_removed", %b}',
+    ):
+        bare, wrapped = (
+            update % sent,
+            b'{"jsonrpc":"2.0" ,"method":"session/update","params":{"update":%b,"sessionId":"s1"}}',
+        )
+        assert Translator(dialect).translate(bare) == (update % got,)
+        assert Translator(dialect).translate(wrapped % bare) == (wrapped % (update % got),)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        items("p", entry("a"), key="id").replace(b'"id":', b'"id":"other","id":'),
+        items("p", entry("a"), key="id").replace(b'"plan":', b'"plan":{"id":"other"},"plan":'),
+        items("p", entry("a"), key="id").replace(b'"update":', b'"update":{},"update":'),
+        b"\xef\xbb\xbf" + items("p", entry("a"), key="id"),
+    ],
+    ids=["key twice", "plan twice", "update twice", "byte order mark"],
+)
+def test_a_line_too_odd_to_be_spliced_is_written_anew(sent: bytes) -> None:
+    """R11."""
+    [update] = said(Translator(V1_DRAFT), sent)
+    assert (update["plan"]["planId"], update["plan"]["id"]) == ("p", "p")
+    assert update["plan"]["entries"] == [entry("a")]
 
 
 def test_a_v1_plan_becomes_the_plan_main_in_v2() -> None:
@@ -111,22 +163,59 @@ def test_removing_what_is_not_there_says_nothing() -> None:
     assert said(Translator(V1), removed("never")) == []
 
 
-def test_a_proposal_is_said_and_stands_in_the_list_by_its_title() -> None:
+NAME = "\n\n**Plan: p**\n\n"
+
+
+def test_a_proposal_is_said_by_its_name_and_never_stands_in_the_list() -> None:
     updates = said(Translator(V1), text("p", "# Plan B\n\nOnly one thing."))
-    assert updates == [chunk("# Plan B\n\nOnly one thing.", "planwire:p:1"), update_of(plan(entry("Plan B")))]
+    assert updates == [chunk(f"{NAME}# Plan B\n\nOnly one thing.", "planwire:p:1")]
 
 
 def test_of_a_growing_proposal_only_what_is_new_is_said() -> None:
     updates = said(Translator(V1), text("p", "# Par"), text("p", "# Parser\n\nWh"), text("p", "# Parser\n\nWhy"))
-    assert [update for update in updates if update["sessionUpdate"] != "plan"] == [
-        chunk("# Par", "planwire:p:1"),
+    assert updates == [
+        chunk(f"{NAME}# Par", "planwire:p:1"),
         chunk("ser\n\nWh", "planwire:p:1"),
         chunk("y", "planwire:p:1"),
     ]
-    assert [listed(update) for update in updates if update["sessionUpdate"] == "plan"] == [
-        [("Par", "pending")],
-        [("Parser", "pending")],
-    ]
+
+
+def words(content: str) -> bytes:
+    return line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": content}})
+
+
+def test_texts_that_stand_in_the_chat_are_set_apart_by_blank_lines_and_say_what_they_are() -> None:
+    """R9: some clients print all chunks in a row, whatever message they belong to."""
+    updates = said(
+        Translator(V1),
+        words("I have a plan."),
+        text("design-doc", "First the lexer."),
+        text("design-doc", "First the lexer. Then the parser."),
+        file("f", "file:///tmp/plan.md"),
+        words("I start "),
+        words("now."),
+        text(UUID, "Another."),
+    )
+    printed = "".join(update["content"]["text"] for update in updates)
+    assert printed == (
+        "I have a plan.\n\n**Plan: design-doc**\n\nFirst the lexer. Then the parser.\n\n"
+        "Plan file: file:///tmp/plan.md\n\nI start now.\n\n**Plan**\n\nAnother."
+    )
+
+
+def test_a_text_that_goes_on_behind_other_words_begins_on_a_line_of_its_own_unless_that_would_cut_a_sentence() -> None:
+    translator = Translator(V1)
+    said(translator, text("p", "One.\n"), words("Hm."))
+    assert said(translator, text("p", "One.\nTwo")) == [chunk("\n\nTwo", "planwire:p:1")]
+    said(translator, words("Hm."))
+    assert said(translator, text("p", "One.\nTwo, three")) == [chunk(", three", "planwire:p:1")]
+
+
+def test_words_behind_a_prompt_stand_apart_anyway() -> None:
+    translator = Translator(V1)
+    said(translator, text("p", "One."))
+    translator.translate(request("session/prompt", 1, sessionId="s1", prompt=[]))
+    assert translator.translate(words("Hm.")) == (words("Hm."),)
 
 
 def test_a_rewritten_proposal_is_a_new_message() -> None:
@@ -134,27 +223,38 @@ def test_a_rewritten_proposal_is_a_new_message() -> None:
     assert [update["messageId"] for update in updates if "messageId" in update] == ["planwire:p:1", "planwire:p:2"]
 
 
-def test_a_proposal_stands_in_the_list_only_while_nothing_else_gives_entries() -> None:
+def test_a_list_that_the_agent_clears_is_cleared_whatever_text_is_around() -> None:
+    """R4, R14. Its boxes come back with the next change of the text."""
     translator = Translator(V1)
-    assert listed(said(translator, text("p", "# Plan"))[-1]) == [("Plan", "pending")]
-    assert translator.translate(plan(entry("a"))) == (plan(entry("a")),)
-    assert listed(said(translator, plan())[-1]) == [("Plan", "pending")]
+    said(translator, text("p", "# Plan\n\n- [ ] a"))
+    assert listed(said(translator, plan(entry("b")))[-1]) == [("Plan: a", "pending"), ("Plan 2: b", "pending")]
+    assert translator.translate(plan()) == (plan(),)
+    assert listed(said(translator, text("p", "# Plan\n\n- [ ] a"))[-1]) == []
+    assert listed(said(translator, text("p", "# Plan\n\n- [x] a"))[-1]) == [("a", "completed")]
+
+
+def test_the_steps_of_a_proposal_that_ended_leave_the_list_until_it_lives_again() -> None:
+    translator = Translator(V1)
+    said(translator, text("p", "# Plan\n\n- [ ] a"), items("q", entry("b")))
+    assert [listed(update_of(sent)) for sent in translator.end("s1", {"p"})] == [[("b", "pending")]]
+    assert translator.end("s1", {"p"}) == ()
+    assert [len(listed(update_of(sent))) for sent in translator.end("s1", ())] == [2]
+    translator.end("s1", {"p"})
+    assert listed(said(translator, text("p", "# Plan\n\n- [ ] c"))[-1]) == [("Plan: c", "pending"), ("q: b", "pending")]
+    assert Translator(V2).end("s1", {"p"}) == ()
 
 
 UUID = "0198f3c2-7b1e-7cc3-98c4-dc0c0c07398f"
 
 
-def test_a_file_is_said_by_its_uri_and_a_custom_kind_as_its_json_and_each_is_listed_by_its_title() -> None:
+def test_a_file_is_said_by_its_uri_and_a_custom_kind_as_its_json_and_neither_is_an_entry() -> None:
     """R8, R9."""
     tree = line({"sessionUpdate": "plan_update", "plan": {"type": "_tree", "planId": "t", "nodes": [1]}})
     updates = said(Translator(V1), file(UUID, "file:///p.md"), tree)
-    assert updates[0] == chunk("file:///p.md", f"planwire:{UUID}:1")
-    assert listed(updates[1]) == [("p.md", "pending")]
-    assert json.loads(updates[2]["content"]["text"].removeprefix("```json").removesuffix("```")) == {
-        "type": "_tree",
-        "nodes": [1],
-    }
-    assert listed(updates[3]) == [("p.md", "pending"), ("t", "pending")]
+    address, value = updates
+    assert address == chunk("\n\nPlan file: file:///p.md", f"planwire:{UUID}:1")
+    said_of_it = value["content"]["text"].removeprefix("\n\n**Plan: t**\n\n```json").removesuffix("```")
+    assert json.loads(said_of_it) == {"type": "_tree", "nodes": [1]}
 
 
 def test_the_checkboxes_of_a_file_that_may_be_read_are_entries_and_its_address_is_none() -> None:
@@ -162,7 +262,7 @@ def test_the_checkboxes_of_a_file_that_may_be_read_are_entries_and_its_address_i
     texts = {("s1", "file:///p.md"): "# Port\n\nWhy: speed.\n\n- [x] read\n- [ ] write\n"}
     translator = Translator(V1, lambda session, uri: texts.get((str(session), uri)))
     spoken, update = said(translator, file(UUID, "file:///p.md"))
-    assert spoken == chunk("file:///p.md", f"planwire:{UUID}:1")
+    assert spoken == chunk("\n\nPlan file: file:///p.md", f"planwire:{UUID}:1")
     assert listed(update) == [("read", "completed"), ("write", "pending")]
     texts["s1", "file:///p.md"] = "# Port\n\n- [x] read\n- [x] write\n"
     [update] = said(translator, file(UUID, "file:///p.md"))
@@ -172,8 +272,7 @@ def test_the_checkboxes_of_a_file_that_may_be_read_are_entries_and_its_address_i
     texts.clear()
     [update] = said(translator, file(UUID, "file:///p.md"))
     assert listed(update) == [("a", "pending")]
-    [update] = said(translator, plan())
-    assert listed(update) == [("p.md", "pending")]
+    assert translator.translate(plan()) == (plan(),)
 
 
 @pytest.mark.parametrize("dialect", [V1_RFD, V1_DRAFT, V2], ids=lambda each: each.name)
@@ -208,7 +307,7 @@ def test_prose_around_checkboxes_is_said_once_and_not_again_for_a_tick() -> None
         text("p", "Why: speed.\n\n- [x] a\n- [ ] b\n\nDone soon.\n"),
     )
     assert [update["content"]["text"] for update in updates if "content" in update] == [
-        "Why: speed.\n\n- [ ] a\n- [ ] b\n",
+        f"{NAME}Why: speed.\n\n- [ ] a\n- [ ] b\n",
         "\nDone soon.\n",
     ]
     assert len([update for update in updates if update["sessionUpdate"] == "plan"]) == 3
@@ -219,7 +318,7 @@ def test_streamed_text_arrives_whole_where_nobody_streams() -> None:
     assert (first["plan"]["content"], second["plan"]["content"]) == ("# Pl", "# Plan")
     assert second["_meta"] == {"jetbrains": {"air": {"version": 1}}}
     chunks = said(Translator(V1), text("p", "# Pl"), streamed("p", "an"))
-    assert "".join(update["content"]["text"] for update in chunks if "content" in update) == "# Plan"
+    assert "".join(update["content"]["text"] for update in chunks if "content" in update) == f"{NAME}# Plan"
 
 
 def test_what_a_v1_client_does_not_know_is_not_sent_to_it_even_if_it_is_broken() -> None:
@@ -258,7 +357,7 @@ def test_a_client_that_loads_a_session_is_told_everything_again() -> None:
     assert said(translator, text("p", "# Plan\n\nWhy")) == []
     translator.translate(request("session/load", 5, sessionId="s1"))
     updates = said(translator, text("p", "# Plan\n\nWhy"))
-    assert updates == [chunk("# Plan\n\nWhy", "planwire:p:2"), update_of(plan(entry("Plan")))]
+    assert updates == [chunk(f"{NAME}# Plan\n\nWhy", "planwire:p:2")]
     assert translator.translate(answer(5)) == (answer(5),)
 
 

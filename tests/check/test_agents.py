@@ -89,7 +89,7 @@ def test_people_read_what_is_broken_where_and_how_to_mend_it() -> None:
     assert place == "  at   line 6 · params.update.sessionUpdate · plan p"
     assert mend.startswith("  fix  look for `clientCapabilities.plan`")
     assert see.startswith("  see  https://agentclientprotocol.com/")
-    assert summary == "1 error, 0 warnings · 1 plan update in 1 session · dialect v1 · toy"
+    assert summary == "1 error, 0 warnings · 1 plan update in 1 session · dialect v1 · toy · driven: prompt"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_options_may_stand_behind_the_file(tmp_path: Path) -> None:
     base = [sys.executable, "-m", "planwire", "check"]
     for arguments in (["--capability", "draft", str(file)], [str(file), "--capability", "draft"]):
         result = subprocess.run([*base, *arguments], capture_output=True, text=True, check=False)
-        assert "misspelled-id" in result.stdout
+        assert "former-id" in result.stdout
     unknown = subprocess.run([*base, str(file)], capture_output=True, text=True, check=False)
     assert unknown.returncode == 0
     assert "dialect not known" in unknown.stdout
@@ -286,6 +286,7 @@ ALL_STEPS = [
     ("completed", "completed", "in_progress"),
     ("completed", "completed", "completed"),
 ]
+ONLY_A_PROMPT = ("--skip", "load,resume,fork,plan-mode")
 UNRANKED = ("practice", "unranked")
 
 
@@ -295,9 +296,10 @@ def test_claude_keeps_the_rules_in_every_dialect(capability: str, tmp_path: Path
     """R8, R14, R16. The one warning: all of its priorities are the same."""
     lists = [todo_write(*statuses) for statuses in ALL_STEPS]
     with ScriptedModel([enter_plan_mode(), exit_plan_mode(), *lists, say("Done.")]) as model:
-        code, found, value = judged(claude(model.url, tmp_path), "--capability", capability)
+        code, found, value = judged(claude(model.url, tmp_path), *ONLY_A_PROMPT, "--capability", capability)
         assert model.left == 0
     assert (code, found, value["updates"]) == (0, [UNRANKED], 6)
+    assert value["driven"] == {"prompt": True}
 
 
 @pytest.mark.agents
@@ -305,7 +307,7 @@ def test_claude_keeps_the_rules_in_every_dialect(capability: str, tmp_path: Path
 def test_claude_does_not_report_an_approved_plan_to_who_reads_only_lists(tmp_path: Path) -> None:
     """R1, R9."""
     with ScriptedModel([enter_plan_mode(), exit_plan_mode(), say("Approved.")]) as model:
-        code, found, _ = judged(claude(model.url, tmp_path), "--capability", "none")
+        code, found, _ = judged(claude(model.url, tmp_path), *ONLY_A_PROMPT, "--capability", "none")
     assert (code, found) == (0, [("R1", "not-reported"), ("R1", "no-plan-sent")])
 
 
@@ -315,7 +317,7 @@ def test_claude_with_single_tasks_ends_its_turn_in_the_middle(tmp_path: Path) ->
     """R2."""
     script: list[Turn] = [task_create(1, 2, 3), task_update(1, "in_progress"), say("Later.")]
     with ScriptedModel(script) as model:
-        code, found, _ = judged(claude(model.url, tmp_path, tool="task"))
+        code, found, _ = judged(claude(model.url, tmp_path, tool="task"), *ONLY_A_PROMPT)
     assert (code, found) == (0, [("R2", "unfinished-business"), UNRANKED])
 
 

@@ -86,7 +86,7 @@ def test_an_agent_that_keeps_every_rule_has_no_findings() -> None:
         ),
         plan(),
     )
-    assert verdict == Verdict((), 5, 1, "v1")
+    assert verdict == Verdict((), 5, 1, "v1", driven={"prompt": True})
     assert verdict.passes(strict=True)
 
 
@@ -338,8 +338,8 @@ def test_the_answered_version_decides() -> None:
 
 @pytest.mark.parametrize(
     ("hello", "key", "rule"),
-    [(DRAFT, "id", "R11"), (RFD, "planId", "R11"), (V2, "id", "R18")],
-    ids=["draft", "rfd", "v2"],
+    [(RFD, "planId", "R11"), (V2, "id", "R18")],
+    ids=["rfd", "v2"],
 )
 def test_the_id_is_where_the_client_looks_for_it(hello: dict[str, Any], key: str, rule: str) -> None:
     """R11, R18: SDKs refuse an update with the other spelling."""
@@ -347,6 +347,21 @@ def test_the_id_is_where_the_client_looks_for_it(hello: dict[str, Any], key: str
     assert found(verdict) == [(rule, "misspelled-id")]
     assert verdict.findings[0].where == f"params.update.plan.{key}"
     assert verdict.findings[0].times == 2
+
+
+def test_a_draft_that_spells_the_id_as_it_was_is_advised_to_follow() -> None:
+    """R11: `id` was right for this capability until `planId` came, and lenient readers take both."""
+    verdict = talk(items("p", *LIVELY, key="id"), removed("p", key="id"), hello=DRAFT)
+    assert found(verdict) == [("R11", "former-id")]
+    assert (verdict.findings[0].level, verdict.findings[0].times, verdict.passes()) == (WARNING, 2, True)
+
+
+@pytest.mark.parametrize("key", ["id", "planId", "timestamp"])
+def test_a_list_of_version_1_has_no_fields_but_its_own(key: str) -> None:
+    """R31: the baseline `plan` has no id, whatever its spelling."""
+    verdict = talk(plan(*LIVELY, **{key: "p"}))
+    assert found(verdict) == [("R31", "foreign-field")]
+    assert verdict.findings[0].where == f"params.update.{key}"
 
 
 @pytest.mark.parametrize(
@@ -431,6 +446,17 @@ def test_plans_belong_to_a_session_that_the_client_knows() -> None:
     assert found(judged(agent(stray))) == []  # only the agent's side was recorded
 
 
+def test_sessions_without_a_plan_are_sessions_too() -> None:
+    assert (talk().updates, talk().sessions) == (0, 1)
+    assert talk(plan(*LIVELY)).sessions == 1
+
+
+def test_an_agent_goes_by_its_title_as_everywhere() -> None:
+    about = {"name": "@example/toy-acp", "title": "Toy", "version": "1.2"}
+    said = [client(request("initialize", 1, **NONE)), *agent(answer(1, {"protocolVersion": 1, "agentInfo": about}))]
+    assert judged(said).agent == "Toy 1.2"
+
+
 # Plans over time
 
 
@@ -450,6 +476,24 @@ def test_entries_may_come_and_go_between_updates() -> None:
     a, b, c = entry("Read", priority="high"), entry("Write"), entry("Test")
     assert found(talk(plan(a, b, c), plan(a, b), plan(a, b, entry("Ship")))) == []
     assert found(talk(plan(a, b, c), plan(), plan(entry("Another", priority="high"), entry("thing")))) == []
+
+
+def test_a_list_that_shrinks_to_the_entry_that_changed_is_suspicious() -> None:
+    """R3, R17: entries may go (R5), so it is a warning; with others in their place it is another plan."""
+    a, b, c = entry("Read", priority="high"), entry("Write"), entry("Test")
+    begun = entry("Read", "in_progress", "high"), entry("Read", "completed", "high")
+    verdict = talk(plan(a, b, c), *(plan(each) for each in begun))
+    assert found(verdict) == [("R3", "shrunk")]
+    assert (verdict.findings[0].level, verdict.findings[0].line) == (WARNING, 7)
+    assert found(talk(items("p", a, b, c), items("p", begun[1]), hello=V2)) == [("R17", "shrunk")]
+    for harmless in (
+        (plan(a, b, c), plan(begun[1], b)),
+        (plan(a, b, c), plan(begun[1], entry("Ship"))),
+        (plan(a, b, c), plan(begun[1]), plan(begun[1], entry("Ship"))),
+        (plan(begun[1], entry("Write", "completed"), c), plan(begun[1], entry("Write", "completed"))),
+        (plan(a, b, c), plan()),
+    ):
+        assert found(talk(*harmless)) == []
 
 
 def test_what_was_left_out_in_one_turn_may_come_back_in_the_next() -> None:
@@ -573,9 +617,28 @@ def test_what_is_resumed_is_retold_only_on_request() -> None:
     assert found(judged([*old, *loaded(*twice[:1], method="session/resume")])) == []
     assert found(judged([*old, *loaded(*twice, method="session/resume")])) == [("R38", "unasked-replay")]
     start = {"type": "start"}
-    assert found(judged([*new, *loaded(method="session/resume")])) == []
-    assert found(judged([*new, *loaded(method="session/resume", replayFrom=start)])) == [("R39", "not-retold")]
+    state = line({"sessionUpdate": "state_update", "state": "idle"})
+    assert found(judged([*new, *loaded(state, method="session/resume")])) == []
+    assert found(judged([*new, *loaded(state, method="session/resume", replayFrom=start)])) == [("R39", "not-retold")]
     assert found(judged([*new, *loaded(method="session/resume", replayFrom={"type": "message"})])) == []
+
+
+@pytest.mark.parametrize("retold", [False, True])
+def test_what_is_resumed_says_how_it_stands(retold: bool) -> None:
+    """R40: before the answer, with and without a replay."""
+    new = [*greeting(V2), *turn(items("p", *LIVELY), hello=V2)]
+    asked: dict[str, Any] = {"replayFrom": {"type": "start"}} if retold else {}
+    sent = (items("p", *LIVELY),) if retold else ()
+    assert found(judged([*new, *loaded(*sent, method="session/resume", **asked)])) == [("R40", "no-state")]
+
+
+def test_a_fork_may_tell_its_plan_before_the_client_knows_its_name() -> None:
+    """R2 is about live updates; this one is older than the fork."""
+    done = plan(*(entry(word, "completed", rank) for word, rank in zip("abc", ("high", "low", "low"), strict=True)))
+    asked = client(request("session/fork", 8, sessionId="s1"))
+    told = done.replace(b'"s1"', b'"s2"')
+    verdict = judged([*greeting(NONE), asked, *agent(told, answer(8, {"sessionId": "s2"}))])
+    assert (found(verdict), verdict.driven, verdict.sessions) == ([], {"fork": True}, 2)
 
 
 # All of it together

@@ -53,7 +53,7 @@ def test_bash_completes_commands_options_and_their_values() -> None:
     assert in_bash("planwire", "se") == ["setup", "sessions", "select"]
     assert in_bash("planwire", "show", "--p") == ["--plan"]
     assert in_bash("planwire", "export", "--format", "") == ["md", "json", "acp"]
-    assert in_bash("planwire", "setup", "") == ["zed", "jetbrains", "neovim", "emacs", "vscode"]
+    assert in_bash("planwire", "setup", "") == ["zed", "jetbrains", "vscode", "neovim", "emacs"]
     assert in_bash("planwire", "relay", "--", "--js") == []
     assert in_bash("planwire", "status", "s1", "c") == ["completed", "cancelled"]
     assert in_bash("planwire", "priority", "s1", "") == ["high", "medium", "low"]

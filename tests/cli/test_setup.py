@@ -134,3 +134,35 @@ def test_options_may_stand_before_the_editor_and_behind_it(capsys: pytest.Captur
         assert arguments[arguments.index("relay") :] == ["relay", "--", *agent]
     assert main(["setup", "zed", "--unheard-of", "--", *agent]) == USAGE
     assert "unrecognized arguments: --unheard-of" in capsys.readouterr().err
+
+
+#: What agent-shell has, as far as the settings use it.
+AGENT_SHELL = """\
+(defvar agent-shell-agent-configs nil)
+(defvar agent-shell-openai-codex-acp-command '("codex-acp"))
+(defun agent-shell-make-agent-config (&rest words)
+  (let (config) (while words (push (cons (pop words) (pop words)) config)) config))
+(defun agent-shell-make-environment-variables (&rest _) nil)
+(defun acp-make-client (&rest words) (cons (plist-get words :command) (plist-get words :command-params)))
+(defun agent-shell-openai-make-codex-client (&rest _) agent-shell-openai-codex-acp-command)
+(defun agent-shell-openai-make-codex-config ()
+  (agent-shell-make-agent-config :identifier 'codex :icon-name "openai.png" :client-maker #'ignore))
+(provide 'agent-shell)
+"""
+
+
+@pytest.mark.skipif(shutil.which("emacs") is None, reason="no Emacs here to read the settings")
+@pytest.mark.parametrize("agent", ["codex-acp", "my-agent"])
+def test_emacs_starts_the_relay(agent: str, tmp_path: Path) -> None:
+    """An agent that agent-shell knows logs in as agent-shell has it do; only its command is another."""
+    started = '(prin1 (funcall (alist-get :client-maker (car agent-shell-agent-configs)) "buffer"))'
+    icon = "(prin1 (alist-get :icon-name (car agent-shell-agent-configs)))"
+    text = AGENT_SHELL + settings_for("emacs", agent, "-v").stdout + started + icon
+    (tmp_path / "init.el").write_text(text)
+    result = subprocess.run(
+        ["emacs", "--batch", "-l", tmp_path / "init.el"], check=True, capture_output=True, text=True
+    )
+    assert strings(result.stdout)[1:] == [
+        *["-m", "planwire", "relay", "--", agent, "-v"],
+        *(["openai.png"] if agent == "codex-acp" else []),
+    ]

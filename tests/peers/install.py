@@ -26,11 +26,14 @@ __all__ = [
     "node",
     "npm_packages",
     "npm_peers",
+    "npm_sdk",
     "peers_are_required",
 ]
 
 NPM_PEERS = {"@agentclientprotocol/claude-agent-acp": "0.99.0", "acpx": "0.19.1"}
 NPM_PEERS_NODE = 20
+NPM_SDK = {"@agentclientprotocol/sdk": "2.4.0", "zod": "4.6.7"}
+NPM_SDK_NODE = 18
 CODEX = {"@agentclientprotocol/codex-acp": "2.6.0", "@openai/codex": "0.166.0"}
 DEEPAGENTS = Path(__file__).with_name("deepagents.txt")
 INSTALL_SECONDS = 300
@@ -46,6 +49,11 @@ class Unavailable(Exception):
 def npm_peers() -> Path:
     """The folder with the agents and clients of npm."""
     return npm_packages(NPM_PEERS, NPM_PEERS_NODE)
+
+
+def npm_sdk() -> Path:
+    """The folder with npm's SDK of the protocol."""
+    return npm_packages(NPM_SDK, NPM_SDK_NODE)
 
 
 def codex_peer() -> Path:
@@ -173,7 +181,7 @@ def _say(text: str) -> None:
 def _main() -> int:
     """Install all peers, side by side. Missing ones matter only where they are required."""
     with ThreadPoolExecutor() as pool:
-        futures = [pool.submit(peer) for peer in (npm_peers, deepagents_python)]
+        futures = [pool.submit(peer) for peer in (npm_peers, npm_sdk, deepagents_python)]
     missing = [problem for future in futures if (problem := future.exception()) is not None]
     for problem in missing:
         if not isinstance(problem, Unavailable):

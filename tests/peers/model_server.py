@@ -1,246 +1,31 @@
-"""A model server on loopback that says what a script tells it to, in the words of whichever API is asked.
+"""planwire's scripted model, for tests: they wait for requests, and hear of what went wrong."""
 
-    with ScriptedModel([call("set_plan", content="- [ ] Read"), say("Done.")]) as model:
-        run_an_agent(base_url=model.url)
-    assert "Read" in model.requests[1].text
-
-Agents ask models for more than the next step of their work: a title, a summary, whether a command is safe. Such side
-requests get a short answer of their own and leave the script where it is.
-"""
-
-import gzip
-import json
-import socket
-import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
 
-from tests.peers.providers import Api, Json, api_for
-from tests.peers.script import Request, Step, Turn, say
+from planwire.cli import scripted_model
+from planwire.cli.scripted_model import SUMMARY_ASKED, beside_the_work, fitting_answer
 
 __all__ = ["SUMMARY_ASKED", "ScriptedModel", "beside_the_work", "fitting_answer"]
 
-SUMMARY_ASKED = "create a detailed summary of the conversation"  # claude-agent-acp, when it compacts its context
-SUGGESTION_ASKED = "[SUGGESTION MODE"
-HOLD_SECONDS = 60
-TOKENS = {"/count_tokens": {"input_tokens": 12}, ":countTokens": {"totalTokens": 12}}
-MODELS = {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}]}
 
-
-def beside_the_work(request: Request) -> bool:
-    """Whether a request is beside the work: it offers no tools, or its last words ask for something else."""
-    return not request.tools or any(mark in request.last_words for mark in (SUMMARY_ASKED, SUGGESTION_ASKED))
-
-
-def fitting_answer(request: Request) -> str:
-    """A short answer to a side request, in the form that is asked for where that matters to real agents."""
-    if SUMMARY_ASKED in request.last_words:
-        return "<analysis>There is little.</analysis>\n<summary>Some work was done.</summary>"
-    if "output_config" in request.body and "title" in json.dumps(request.body["output_config"]):
-        return json.dumps({"title": "Scripted work"})
-    return "A short answer."
-
-
-class ScriptedModel:
-    """A model that follows a script: each main request takes the next step, whichever API it comes by.
-
-    - `side` tells a side request from a main one, and `side_answer` (a text, or a function of the request) is what it
-      gets.
-    - After the last step main requests get `ending`.
-    - `requests` holds every request for an answer, in order; `main` and `sides` are those of one sort.
-    """
-
-    def __init__(
-        self,
-        script: Iterable[Step] = (),
-        *,
-        side: Callable[[Request], bool] = beside_the_work,
-        side_answer: str | Callable[[Request], str] = fitting_answer,
-        ending: str = "Done.",
-    ) -> None:
-        self.requests: list[Request] = []
-        self.main: list[Request] = []
-        self.sides: list[Request] = []
-        self._steps = deque(script)
-        self._side = side
-        self._side_answer = side_answer
-        self._ending = ending
-        self._lock = threading.Condition()
-        self._closing = threading.Event()
-        self._problems: list[BaseException] = []
-        self._server: _Server | None = None
-
-    def __enter__(self) -> Self:
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-        return self
+class ScriptedModel(scripted_model.ScriptedModel):
+    """A scripted model that raises at its end what a step raised."""
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._server is not None
-        self._closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.hang_up()
-        self._server.server_close()
-        if self._problems and problem is None:
-            raise self._problems[0]
-
-    @property
-    def url(self) -> str:
-        """Where the server listens, without a slash at its end. OpenAI's clients want `/v1` behind it."""
-        assert self._server is not None, "the model runs inside `with`"
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    @property
-    def left(self) -> int:
-        """Steps of the script that nobody has asked for yet."""
-        return len(self._steps)
-
-    def add(self, *steps: Step) -> None:
-        """Lengthen the script."""
-        with self._lock:
-            self._steps.extend(steps)
+        super().__exit__(kind, problem, trace)
+        if self.problems and problem is None:
+            raise self.problems[0]
 
     def wait_for_requests(self, count: int, patience: float = 30.0) -> None:
         """Wait until this many requests have come."""
-        with self._lock:
-            came = self._lock.wait_for(lambda: len(self.requests) >= count, patience)
+        with self._changed:
+            came = self._changed.wait_for(lambda: len(self.requests) >= count, patience)
         assert came, f"{len(self.requests)} requests in {patience:g} s, and not {count}"
 
     def wait_for_main(self, count: int, patience: float = 30.0) -> None:
         """Wait until the script was asked for this many steps."""
-        with self._lock:
-            came = self._lock.wait_for(lambda: len(self.main) >= count, patience)
+        with self._changed:
+            came = self._changed.wait_for(lambda: len(self.main) >= count, patience)
         assert came, f"{len(self.main)} main requests in {patience:g} s, and not {count}"
-
-    def went_wrong(self, problem: BaseException) -> None:
-        """Keep what a step raised, or a request that can't be read: it is raised when the model is closed."""
-        self._problems.append(problem)
-
-    def answer(self, request: Request) -> Turn:
-        """What the script says to a request, which is remembered."""
-        with self._lock:
-            self.requests.append(request)
-            self._lock.notify_all()
-            if self._side(request):
-                self.sides.append(request)
-                step: Step = say(
-                    self._side_answer if isinstance(self._side_answer, str) else self._side_answer(request)
-                )
-            else:
-                self.main.append(request)
-                step = self._steps.popleft() if self._steps else say(self._ending)
-        turn = step if isinstance(step, Turn) else step(request)
-        if turn.hold is not None:
-            waited = 0.0
-            while not turn.hold.wait(0.05) and not self._closing.is_set() and waited < HOLD_SECONDS:
-                waited += 0.05
-        return turn
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = False  # so that closing waits for the answers under way
-
-    def __init__(self, model: ScriptedModel) -> None:
-        self.model = model
-        self._open: set[socket.socket] = set()
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        self._open.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A peer that hangs up in the middle of an answer is no news, as agents are killed in tests. The rest is."""
-        problem = sys.exception()
-        if problem is not None and not isinstance(problem, OSError):
-            self.model.went_wrong(problem)
-
-    def hang_up(self) -> None:
-        """End the connections that peers left open, so that no thread waits on them."""
-        for connection in list(self._open):
-            try:
-                connection.shutdown(socket.SHUT_RDWR)
-            except OSError:  # it was just closed
-                continue
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing on stderr: it belongs to the tests."""
-
-    def do_HEAD(self) -> None:
-        self._send({})
-
-    def do_GET(self) -> None:
-        found = self.path.split("?")[0].endswith("/models")
-        self._send(MODELS if found else {"error": {"message": f"nothing at {self.path}"}}, 200 if found else 404)
-
-    def do_POST(self) -> None:
-        path = self.path.split("?")[0]
-        body = self._body()
-        counted = next((answer for ending, answer in TOKENS.items() if path.endswith(ending)), None)
-        api = api_for(path)
-        if counted is not None:
-            self._send(counted)
-        elif api is None:
-            self._send({"error": {"message": f"nothing at {path}"}}, 404)
-        else:
-            self._answer(api, path, body)
-
-    def _answer(self, api: Api, path: str, body: Json) -> None:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        turn = self.server.model.answer(Request(path, api.name, body, headers, tuple(api.tools(body))))
-        if not api.streams(path, body):
-            self._send(api.whole(turn, body))
-            return
-        self._head(200, "text/event-stream")
-        for name, data in api.events(turn, body):
-            text = data if isinstance(data, str) else json.dumps(data)
-            self.wfile.write((f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode())
-
-    def _send(self, answer: Json, status: int = 200) -> None:
-        content = json.dumps(answer).encode()
-        self._head(status, "application/json", len(content))
-        if self.command != "HEAD":
-            self.wfile.write(content)
-
-    def _head(self, status: int, kind: str, length: int | None = None) -> None:
-        """One request a connection: what is open when a test ends is then only what still runs."""
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        self.send_header("Connection", "close")
-        self.end_headers()
-
-    def _body(self) -> Json:
-        if "chunked" in self.headers.get("Transfer-Encoding", ""):
-            raw = b"".join(iter(self._chunk, b""))
-        else:
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.headers.get("Content-Encoding") == "gzip":
-            raw = gzip.decompress(raw)
-        body = json.loads(raw or b"{}")
-        assert isinstance(body, dict)
-        return body
-
-    def _chunk(self) -> bytes:
-        size = int(self.rfile.readline().split(b";")[0], 16)
-        chunk = self.rfile.read(size)
-        self.rfile.readline()
-        return chunk

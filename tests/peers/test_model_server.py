@@ -45,7 +45,7 @@ def test_text_calls_and_usage_reach_every_client(path: str, stream: bool) -> Non
     with ScriptedModel([TURN]) as model:
         answer = ask(model, path, BODIES[path], stream)
     (request,) = model.main
-    assert request.tools == ("f",)
+    assert request.tools == {"f": {"type": "object"}}
     assert "Hi" in request.last_words
     assert answer.startswith(("data:", "event:") if stream else "{")
     for said in ('"f"', '"g"', "990000"):

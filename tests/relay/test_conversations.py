@@ -9,7 +9,7 @@ from planwire.acp.board import Board
 from planwire.model.events import PlanRemoved, PlanReviewed, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import ItemsPlan, MarkdownPlan
 from tests.agents.driving import Talk
-from tests.wire import JSON
+from tests.wire import JSON, both_keys
 
 FOLDER = Path(__file__).parents[1] / "conversations"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
@@ -45,21 +45,27 @@ def relayed(name: str, *, bare: bool = False) -> tuple[Talk, list[tuple[str, byt
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_but_plans_comes_through_byte_for_byte(name: str) -> None:
-    """R46: in either direction, for clients with and without plan capabilities. Only `initialize` is added to."""
+    """R46: in either direction, for clients with and without plan capabilities. Only `initialize` is added to, and
+    before an agent's words behind the text of a plan there is a blank line."""
     for bare in (False, True):
         for sender, line, sent in relayed(name, bare=bare)[1]:
             if sender == "client" and b'"initialize"' in line and b'"protocolVersion":1' in line:
                 params = json.loads(sent[0])["params"]
                 assert params["clientCapabilities"].items() >= json.loads(line)["params"]["clientCapabilities"].items()
             elif update_in(line).get("sessionUpdate") not in ("plan", *PLAN_OPERATIONS):
-                assert sent == [line]
+                *gaps, last = sent
+                assert last == line
+                assert [update_in(gap)["content"]["text"] for gap in gaps] in ([], ["\n\n"])
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("client-")])
 def test_a_client_that_reads_plans_gets_them_byte_for_byte(name: str) -> None:
-    """The agents that were recorded speak what their client asked for."""
+    """R11: the agents that were recorded speak what their client asked for. In the draft of version 1 the other
+    spelling of a plan's id stands beside theirs."""
     for _, line, sent in relayed(name)[1]:
-        if b'"initialize"' not in line:
+        if update_in(line).get("sessionUpdate") in PLAN_OPERATIONS and "-v2" not in name:
+            assert sent == [both_keys(line)]
+        elif b'"initialize"' not in line:
             assert sent == [line]
 
 

@@ -88,3 +88,17 @@ def test_a_word_spelled_with_escapes_is_found_and_an_accent_is_not() -> None:
     assert list(sieve.lines(b'{"\\u0070lan":1}\n')) == [(0, 16)]
     assert list(sieve.lines(b'{"caf\\u00e9":1}\n' * 2)) == []  # one line alone is always looked into
     assert list(sieve.lines(b"\\u00e9 \\u0041\n")) == [(0, 14)]
+
+
+def test_words_that_matter_for_a_while_are_found_while_they_do() -> None:
+    more: list[bytes] = [b"c"]
+    sieve = Sieve((b"a",), lambda: tuple(more))
+    block = b"c1\nc2\nb\na\nc3\nb\n" * 2_000
+    assert not sieve.skips(b"c\n")
+    found = []
+    for start, end in sieve.lines(block):
+        found.append(block[start:end])
+        if found[-1] == b"c2\n":
+            more.clear()
+    assert found == [b"c1\n", b"c2\n", *[b"a\n"] * 2_000]
+    assert sieve.skips(b"c\n")

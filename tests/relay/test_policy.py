@@ -33,6 +33,7 @@ from tests.agents.driving import Talk
 from tests.wire import (
     JSON,
     answer,
+    both_keys,
     entry,
     file,
     items,
@@ -133,9 +134,11 @@ def test_a_client_without_the_capability_gets_a_lowered_plan() -> None:
     assert contents == [("a", "pending"), ("[cancelled] b", "completed")]
 
 
-def test_a_client_with_the_capability_gets_the_very_bytes() -> None:
+def test_a_client_with_the_capability_gets_the_very_bytes_with_the_id_under_both_keys() -> None:
+    """R11."""
     sent = items("p", entry("a"))
-    assert Talk(PLANS).agent(sent) == [sent]
+    assert Talk(PLANS).agent(sent) == [both_keys(sent)]
+    assert Talk(PLANS).agent(both_keys(sent)) == [both_keys(sent)]
 
 
 def test_a_client_of_the_first_spelling_gets_its_key() -> None:
@@ -182,7 +185,7 @@ def test_the_short_way_is_not_for_lists_that_a_client_would_not_read_whole() -> 
 def test_pieces_of_a_text_reach_a_client_that_asked_for_pieces_as_they_are() -> None:
     talk = Talk({**PLANS, "_meta": {"jetbrains": {"air": {"planContentDelta": True}}}})
     talk.agent(text("p", "# Par"))
-    assert talk.agent(streamed("p", "ser")) == [streamed("p", "ser")]
+    assert talk.agent(streamed("p", "ser")) == [both_keys(streamed("p", "ser"))]
     assert talk.plan_events() == [PlanSet(MarkdownPlan("p", "# Parser"), via="acp")]
 
 
@@ -449,7 +452,8 @@ def test_an_update_before_the_answer_that_names_its_session_is_of_a_new_session(
 def test_plans_beyond_any_measure_are_not_recorded_and_that_is_said_once() -> None:
     talk = Talk(PLANS)
     for number in range(1_003):
-        assert talk.agent(items(f"p{number}", entry("a"))) == [items(f"p{number}", entry("a"))]
+        sent = items(f"p{number}", entry("a"))
+        assert talk.agent(sent) == [both_keys(sent)]
     assert len([each for each in talk.actions if isinstance(each, Warn)]) == 1
     assert len(talk.plan_events()) == 1_000
 
@@ -525,10 +529,10 @@ def test_a_text_that_a_v1_client_has_seen_in_a_tool_call_is_not_said_again(is_sh
     talk.agent(tool_call(rawInput={"plan": PROPOSAL}, content=content))
     sent = [update_of(each) for each in talk.agent(text("plan-mode", PROPOSAL.strip()))]
     said = [each["content"]["text"] for each in sent if each["sessionUpdate"] == "agent_message_chunk"]
-    assert said == ([] if is_shown else [PROPOSAL.strip()])
-    assert sent[-1]["entries"] == [{"content": "Plan", "priority": "medium", "status": "pending"}]
+    assert said == ([] if is_shown else [f"\n\n**Plan: plan-mode**\n\n{PROPOSAL.strip()}"])
+    assert len(sent) == len(said), "no prose is in the list"
     (more,) = talk.agent(text("plan-mode", f"{PROPOSAL.strip()}\n3. Test"))
-    assert update_of(more)["content"]["text"] == "\n3. Test"
+    assert update_of(more)["content"]["text"] == ("\n\n\n3. Test" if is_shown else "\n3. Test")
 
 
 def test_a_plan_that_was_told_before_the_question_is_the_one_that_is_reviewed() -> None:
@@ -733,7 +737,7 @@ def test_a_plan_file_is_read_in_the_folder_of_its_session_for_a_client_without_p
     talk = Talk()
     talk.files["file:///project/plan.md", "/project"] = "- [x] read\n- [ ] write\n"
     address, sent = talk.agent(file("f", "file:///project/plan.md"))
-    assert update_of(address)["content"]["text"] == "file:///project/plan.md"
+    assert update_of(address)["content"]["text"] == "\n\nPlan file: file:///project/plan.md"
     assert [(each["content"], each["status"]) for each in update_of(sent)["entries"]] == [
         ("read", "completed"),
         ("write", "pending"),
@@ -758,3 +762,60 @@ def test_a_session_that_was_loaded_elsewhere_has_the_folder_that_the_journal_kno
     talk.files["file:///before/plan.md", "/before"] = "- [ ] write\n"
     _, sent = talk.agent(file("f", "file:///before/plan.md").replace(b'"s1"', b'"old"'))
     assert [each["content"] for each in update_of(sent)["entries"]] == ["write"]
+
+
+# -- a client that has one list and a chat
+
+
+def spoken(content: str) -> bytes:
+    return line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": content}})
+
+
+def chat(sent: list[bytes]) -> str:
+    updates = map(update_of, sent)
+    return "".join(each["content"]["text"] for each in updates if each["sessionUpdate"] == "agent_message_chunk")
+
+
+def test_words_of_the_agent_stand_apart_from_the_text_of_a_plan_before_them() -> None:
+    """R9. Lines with words matter to the relay only while such a text is open."""
+    talk = Talk()
+    assert talk.policy.words_of_agent() == ()
+    sent = talk.agent(text("p", "First the lexer."))
+    assert talk.policy.words_of_agent() == (b'"agent_message_chunk"',)
+    for said in ("I start ", "now."):
+        sent += talk.agent(spoken(said))
+        assert talk.policy.words_of_agent() == ()
+    assert chat(sent) == "\n\n**Plan: p**\n\nFirst the lexer.\n\nI start now."
+    talk.agent(text("p", "First the parser."))
+    talk.prompt()
+    assert talk.agent(spoken("Well.")) == [spoken("Well.")]
+
+
+def propose(talk: Talk, plan_id: str, content: str, option: str) -> None:
+    """An agent sends a proposal and asks about it, and a person chooses."""
+    talk.agent(text(plan_id, content))
+    ask(talk, toolCallId=f"plan-review:{plan_id}", rawInput={"plan": content}, name=plan_id)
+    choose(talk, option)
+    talk.learn()
+
+
+def shown(talk: Talk) -> list[list[str]]:
+    """The lists that the relay sends by itself."""
+    sent = [each.data for each in talk.policy.for_client() if isinstance(each, ToClient)]
+    return [[each["content"] for each in update_of(line_)["entries"]] for line_ in sent]
+
+
+def test_the_boxes_of_a_proposal_are_in_the_list_of_a_v1_client_while_it_lives() -> None:
+    """R8, R9."""
+    talk = Talk()
+    talk.prompt()
+    propose(talk, "one", "# One\n\n- [ ] a", "no")
+    assert shown(talk) == [[]]
+    propose(talk, "two", "# Two\n\n- [ ] b", "yes")
+    assert shown(talk) == []
+    assert [each["content"] for each in update_of(talk.agent(plan(entry("c")))[0])["entries"]] == ["Two: b", "Plan: c"]
+    talk.learn()
+    talk.agent(plan(entry("c", "completed")))
+    talk.learn()
+    assert shown(talk) == [["c"]]
+    assert talk.agent(plan()) == [plan()]

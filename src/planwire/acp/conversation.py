@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
+from planwire.acp import words
 from planwire.acp.batches import UNREADABLE
 from planwire.acp.dialects import Dialect, negotiate
 from planwire.acp.messages import Message
@@ -25,7 +26,9 @@ __all__ = [
     "Retelling",
     "Retold",
     "asks_for_replay",
+    "name_in",
     "sender_of",
+    "spoken_in",
     "value_of",
 ]
 
@@ -58,6 +61,15 @@ class Prompted(Struct, frozen=True):
 
 
 Meaning: TypeAlias = Retelling | Retold | Prompted | None
+
+
+def name_in(info: Any) -> str | None:
+    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
+    if not isinstance(info, dict):
+        return None
+    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
+    version = info.get("version")
+    return f"{name} {version}" if name and isinstance(version, str) and version else name
 
 
 class Request(Struct, frozen=True):
@@ -132,6 +144,14 @@ def sender_of(message: Message, unanswered: Requests[Any]) -> str | None:
         outcome = value_of(message.result)
         return CLIENT if isinstance(outcome, dict) and "outcome" in outcome else AGENT
     return _OTHER_SIDE[askers[0]] if askers else None
+
+
+def spoken_in(message: Message) -> str | None:
+    """The session in which an agent says something to the person; None if the message is another one."""
+    match value_of(message.params) if message.method == "session/update" else None:
+        case {"sessionId": str(session), "update": {"sessionUpdate": words.SPOKEN}}:
+            return session
+    return None
 
 
 def asks_for_replay(method: str, params: Fields) -> bool:

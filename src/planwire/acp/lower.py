@@ -10,14 +10,13 @@ what a v1 client does have: a list and a chat.
   to it. Once it has nothing left to do they go, and the step stays.
 - The checkboxes of a plan file count like others, where `read` gives its text, and `look_again` finds what changed in
   it. The file itself is for an editor, so its address goes out as a message, and not its text.
-- Prose never becomes an entry. Clients draw an entry as one line with a checkbox, and a page of text in such a line
-  hides the list below it. A chat message is where people read prose, so a plan's text goes out as message chunks. A
-  growing text sends only its new end, under the same message id, and clients append it; a rewritten text starts a new
-  message, because there is no way to take back a message.
-- While no plan gives entries, titles stand in the list: otherwise a client that shows plans would show none.
+- Prose never becomes an entry, not even by its title. Clients draw an entry as one line with a checkbox, and nobody
+  would ever tick that one. It is said in the chat (`spoken_texts`).
+- A proposal gives entries while it lives (`end`). An agent that clears a list has done with it, and with the texts that
+  the list was made from: their boxes come back when the agent changes the text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import Final
 
@@ -25,24 +24,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.acp.dialects import V1
+from planwire.acp.spoken_texts import SpokenTexts
 from planwire.acp.write import fitted, update_fields
-from planwire.model import markdown
 from planwire.model.children import DEEPEST
 from planwire.model.events import StepRef
 from planwire.model.file_texts import ReadFile, address_of, no_files, with_text
-from planwire.model.kinds import drafts_of, entries_of, is_blank, is_prose, prose_of, text_of
-from planwire.model.plan import MEDIUM, Entry, Fields, ItemsPlan, Plan, PlanId
-from planwire.model.statuses import DEFAULT_STATUS, status_of
+from planwire.model.kinds import drafts_of, entries_of, prose_of
+from planwire.model.plan import Entry, Fields, ItemsPlan, Plan, PlanId
+from planwire.model.statuses import status_of
 from planwire.model.titles import numbered, path_words, plan_title
 
 __all__ = ["Fallback", "ListPlace"]
-
-
-class _SaidText(Struct, frozen=True):
-    """The text of a plan that the client has, and the number of the message that holds it: 1, 2, 3 …"""
-
-    text: str = ""
-    message: int = 0
 
 
 class ListPlace(Struct, frozen=True):
@@ -59,42 +51,72 @@ _ALONE: Final = ListPlace()
 class Fallback:
     """One session's plans as a v1 client sees them. Each method returns the updates to send, in order.
 
-    `read` gives the texts of plan files that may be read.
+    `read` gives the texts of plan files that may be read. Where a text `streams` in, it may go on growing: `close` then
+    sets it apart from what comes next. Other texts are whole.
     """
 
-    def __init__(self, read: ReadFile = no_files) -> None:
+    def __init__(self, read: ReadFile = no_files, *, streams: bool = False) -> None:
         self._read = read
+        self._texts = SpokenTexts(streams=streams)
         self._plans: dict[PlanId, Plan] = {}
         self._places: dict[PlanId, ListPlace] = {}
         self._files: dict[PlanId, Plan] = {}
         self._names: dict[PlanId, str] = {}  # also of plans that are gone: the others keep their numbers
-        self._told: dict[PlanId, _SaidText] = {}
         self._shown: list[Entry] = []
+        self._silent: set[PlanId] = set()  # plans that give no entries, since they ended or the agent cleared its list
+        self._ended: set[PlanId] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a text was said that nothing sets apart yet from what the agent says next."""
+        return self._texts.is_open
 
     def put(self, plan: Plan, place: ListPlace = _ALONE) -> list[Fields]:
         """Add a plan, or replace the one with its id."""
-        listed = self._plans[plan.id] = with_text(plan, self._read)
+        listed = with_text(plan, self._read)
+        if listed != self._plans.get(plan.id):
+            self._silent.discard(plan.id)
+        self._plans[plan.id] = listed
+        if entries_of(plan) == ():
+            self._silent.update(each for each, other in self._plans.items() if entries_of(other) is None)
         self._places[plan.id] = place
         self._names[plan.id] = plan_title(plan, prose_of(listed))
         if address_of(plan) is not None:
             self._files[plan.id] = plan
         else:
             self._files.pop(plan.id, None)
-        updates = self._say_what_is_new(plan)
+        updates = self._texts.say(plan)
         if _steps(listed) or self.entries() != self._shown:
             updates.append(self._list(plan))
         return updates
 
     def know(self, plan_id: PlanId, text: str) -> None:
         """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
-        told = self._told.get(plan_id, _SaidText())
-        self._told[plan_id] = _SaidText(markdown.unmarked(text), told.message)
+        self._texts.know(plan_id, text)
 
     def remove(self, plan_id: PlanId) -> list[Fields]:
         """Remove a plan: the list shows the plans that remain."""
         for known in (self._plans, self._places, self._files):
             known.pop(plan_id, None)
-        return [] if self.entries() == self._shown else [self._list()]
+        return self._list_anew()
+
+    def end(self, plan_ids: Collection[PlanId]) -> list[Fields]:
+        """Take the entries of the plans whose life has ended off the list. Those of one that lives again come back."""
+        ended = set(plan_ids)
+        if ended == self._ended:
+            return []
+        self._silent -= self._ended - ended
+        self._silent |= ended
+        self._ended = ended
+        return self._list_anew()
+
+    def close(self) -> list[Fields]:
+        """Set the text that was said last apart from what comes next: with a blank line, once."""
+        return self._texts.close()
+
+    def settle(self) -> None:
+        """Something else came between the text that was said last and what comes next."""
+        self._texts.settle()
 
     def look_again(self) -> list[Fields]:
         """Read the plan files once more: the list, if their checkboxes changed. A file that is gone for a moment, while
@@ -104,26 +126,23 @@ class Fallback:
             if found is not plan and found != self._plans[plan_id]:
                 self._plans[plan_id] = found
                 self._names[plan_id] = plan_title(plan, prose_of(found))
-        return [self._list()] if self._files and self.entries() != self._shown else []
+        return self._list_anew() if self._files else []
 
     def retell(self) -> None:
         """Start over for a client that loads this session again: every text goes out once more."""
-        self._told = {plan_id: _SaidText(message=told.message) for plan_id, told in self._told.items()}
+        self._texts.retell()
         self._shown = []
 
     def entries(self) -> list[Entry]:
-        """The one list: the steps of all plans, or their titles if no plan has steps."""
+        """The one list: the steps of all plans."""
         below = self._below()
         placed = {plan_id for children in below.values() for plan_id in children}
-        top = (plan_id for plan_id in self._plans if plan_id not in placed)
+        top = (plan_id for plan_id in self._plans if plan_id not in placed and plan_id not in self._silent)
         giving = {plan_id: entries for plan_id in top if (entries := [*self._branch(plan_id, below)])}
         if len(giving) == 1:
             return [each for entries in giving.values() for each in entries]
         titles = numbered(self._names)
-        if giving:
-            return [_titled(each, titles[plan_id]) for plan_id, entries in giving.items() for each in entries]
-        shown = (titles[each] for each, plan in self._plans.items() if not is_blank(plan) and not any(_steps(plan)))
-        return [Entry(title, MEDIUM, DEFAULT_STATUS) for title in shown]
+        return [_titled(each, titles[plan_id]) for plan_id, entries in giving.items() for each in entries]
 
     def shows(self, plan: Plan) -> bool:
         """Whether the client's list is exactly the entries of this plan."""
@@ -171,30 +190,8 @@ class Fallback:
             return update_fields(replace(plan, id=None, entries=entries), V1)
         return update_fields(ItemsPlan(None, entries), V1)
 
-    def _say_what_is_new(self, plan: Plan) -> list[Fields]:
-        told = self._told.get(plan.id, _SaidText())
-        text = text_of(plan)
-        if not text or not (told.text or is_prose(plan)):
-            return []
-        settled = text if prose_of(plan) is None else markdown.unmarked(text)
-        if told.text and settled.startswith(told.text):
-            new, told = text[len(told.text) :], _SaidText(settled, told.message)
-        else:
-            new, told = text, _SaidText(settled, told.message + 1)
-        self._told[plan.id] = told
-        if not new:
-            return []
-        return [
-            {
-                "sessionUpdate": "agent_message_chunk",
-                "content": {"type": "text", "text": new},
-                "messageId": _message_id(plan.id, told.message),
-            }
-        ]
-
-
-def _message_id(plan_id: PlanId, number: int) -> str:
-    return f"planwire:{number}" if plan_id is None else f"planwire:{plan_id}:{number}"
+    def _list_anew(self) -> list[Fields]:
+        return [] if self.entries() == self._shown else [self._list()]
 
 
 def _steps(plan: Plan) -> tuple[Entry, ...]:

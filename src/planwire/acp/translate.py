@@ -8,18 +8,19 @@ never the translator's unless a line had to change. That is why `_translate_upda
 the client's dialect read the line as it stands, and did the reader mend anything in it that other readers drop?
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 from msgspec.structs import replace
 
 from planwire.acp.batches import is_batch, split_batch
-from planwire.acp.conversation import AGENT, Conversation, Retelling
+from planwire.acp.conversation import AGENT, Conversation, Prompted, Retelling, spoken_in
 from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback, ListPlace
 from planwire.acp.messages import Envelope, Extension, Reading, Removal, Update
 from planwire.acp.read import read
+from planwire.acp.splice import Unspliceable, spell_member
 from planwire.acp.write import write, write_update
 from planwire.model.file_texts import no_files
 from planwire.model.kinds import entries_of
@@ -57,6 +58,7 @@ class Translator:
         self._heard: dict[str | None, HeardPlans] = {}
         self._names: dict[str | None, PlanId] = {}
         self._fallbacks: dict[str | None, Fallback] = {}
+        self._open: set[str | None] = set()  # sessions with a text that nothing sets apart yet from what comes next
 
     def translate(self, line: bytes, sender: str | None = None, reading: Reading | None = None) -> tuple[bytes, ...]:
         """The lines to send for a line, most often just itself. `reading` saves a second read of a single message."""
@@ -71,8 +73,10 @@ class Translator:
             meaning = self._conversation.hear(message, sender)
             if isinstance(meaning, Retelling):
                 self.retell(meaning.session)
+            elif isinstance(meaning, Prompted):
+                self.settle(meaning.session)
         if not reading.updates:
-            return (line,)
+            return (*self._closing(reading), line) if self._open else (line,)
         mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
         return self._translate_update(line, reading.updates[0], mended=mended)
 
@@ -82,7 +86,33 @@ class Translator:
 
     def retell(self, session: str) -> None:
         """Start over with a session whose history the client asks for: every text goes out once more."""
+        self._open.discard(session)
         self._fallback(session).retell()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a text of a plan was said that nothing sets apart yet from what its agent says next."""
+        return bool(self._open)
+
+    def close(self, session: str | None) -> tuple[bytes, ...]:
+        """The lines to send before an agent's words, so that they stand apart from a plan's text before them."""
+        if session not in self._open:
+            return ()
+        self._open.discard(session)
+        return tuple(write_update(session, fields) for fields in self._fallback(session).close())
+
+    def settle(self, session: str) -> None:
+        """The client prompts: the agent's next words stand apart from the text of a plan anyway."""
+        self._open.discard(session)
+        self._fallback(session).settle()
+
+    def end(self, session: str, plan_ids: Collection[PlanId]) -> tuple[bytes, ...]:
+        """The lines to send now that these plans of a session, and no others, are at the end of their life: one list is
+        all that some clients have, and nothing of them belongs into it. Without a journal nobody knows of such an end.
+        """
+        if self.dialect.operations:
+            return ()
+        return tuple(write_update(session, fields) for fields in self._fallback(session).end(plan_ids))
 
     def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
         """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
@@ -94,6 +124,10 @@ class Translator:
         if reading.updates:
             return AGENT
         return self._conversation.sender_of(reading.messages[0]) if reading.messages else None
+
+    def _closing(self, reading: Reading) -> tuple[bytes, ...]:
+        spoken = filter(None, map(spoken_in, reading.messages))
+        return tuple(line for session in spoken for line in self.close(session))
 
     def _translate_batch(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
         messages = split_batch(line)
@@ -108,12 +142,12 @@ class Translator:
         whole = self._with_whole_text(update)
         if self.dialect.operations:
             if whole.body is None:
-                return (line,)
+                return (self.spelled(line, update) or line,)
             named, first = self._named(whole)
             if named is None:
                 return ()
-            as_it_is = named is update and not mended and self._is_understood(update)
-            return (*first, line if as_it_is else write(named, self.dialect))
+            spelled = self.spelled(line, update) if named is update and not mended else None
+            return (*first, spelled or write(named, self.dialect))
         fallback = self._fallback(update.session)
         match whole.body:
             case Removal(id=plan_id):
@@ -122,6 +156,8 @@ class Translator:
                 return (line,) if update.tag == "plan" else ()
             case plan:
                 updates = fallback.put(plan, place or ListPlace())
+                if fallback.is_open:
+                    self._open.add(update.session)
                 if update.tag == "plan" and not mended and fallback.shows(plan):
                     return (line,)
         envelope = update.envelope
@@ -130,7 +166,7 @@ class Translator:
     def _fallback(self, session: str | None) -> Fallback:
         if session not in self._fallbacks:
             read = partial(self._read_file, session) if self._read_file else no_files
-            self._fallbacks[session] = Fallback(read)
+            self._fallbacks[session] = Fallback(read, streams=True)
         return self._fallbacks[session]
 
     def _plans(self, session: str | None) -> HeardPlans:
@@ -182,10 +218,19 @@ class Translator:
         envelope = Envelope(bare=like.envelope.bare)
         return write(Update(like.session, "plan_update", body, envelope=envelope), self.dialect)
 
-    def _is_understood(self, update: Update) -> bool:
-        """Whether a client of the dialect reads the line as it stands."""
+    def spelled(self, line: bytes, update: Update) -> bytes | None:
+        """The line of an update as a client of the dialect reads it: with another spelling of the plan's id spliced in
+        where that is all that it lacks. None if the line has to be written anew."""
+        if not all(map(self.dialect.keeps, entries_of(update.body) or ())):
+            return None
         if update.tag == "plan":
-            spelled = self.dialect.baseline
-        else:
-            spelled = any(key in self.dialect.id_keys for key in update.id_keys)
-        return spelled and all(map(self.dialect.keeps, entries_of(update.body) or ()))
+            return line if self.dialect.baseline else None
+        if set(self.dialect.id_keys) <= set(update.id_keys):
+            return line
+        path = () if update.envelope.bare else ("params", "update")
+        if update.tag == "plan_update":
+            path = (*path, "plan")
+        try:
+            return spell_member(line, path, update.id_keys[0], self.dialect.id_keys) if update.id_keys else None
+        except Unspliceable:
+            return None

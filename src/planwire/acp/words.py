@@ -13,6 +13,7 @@ __all__ = [
     "OPENING",
     "OUTCOME_CANCELLED",
     "PLAN_UPDATES",
+    "SPOKEN",
     "STOP_CANCELLED",
     "STOP_COMPLETED",
     "STOP_END_TURN",
@@ -26,6 +27,8 @@ __all__ = [
 #: The `sessionUpdate`s about plans, and those about compactions.
 PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
 COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))
+#: The `sessionUpdate` with words for the person.
+SPOKEN: Final = "agent_message_chunk"
 
 #: The `kind` of a tool call that leaves or enters a mode, such as that of planning.
 SWITCH_MODE: Final = "switch_mode"

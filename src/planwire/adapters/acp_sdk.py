@@ -15,17 +15,16 @@ from typing import Any
 import msgspec
 
 from planwire.acp import Dialect, negotiate
-from planwire.errors import MissingExtra
+from planwire.extras import missing_extra
 from planwire.model.plan import Fields
 from planwire.session.client_sync import Peer
 
 try:
     import acp
-except ImportError:
-    raise MissingExtra("this peer needs the ACP SDK: pip install 'planwire[acp]'") from None
-
-from acp.interfaces import Client
-from acp.schema import ClientCapabilities, InitializeRequest, SessionNotification
+    from acp.interfaces import Client
+    from acp.schema import ClientCapabilities, InitializeRequest, SessionNotification
+except ImportError as error:
+    raise missing_extra("this peer", "acp", error) from error
 
 __all__ = ["sdk_peer"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct
 
-from planwire.acp.conversation import AGENT, CLIENT, Request, sender_of, value_of
+from planwire.acp.conversation import AGENT, CLIENT, Request, name_in, sender_of, value_of
 from planwire.acp.dialects import V1, Dialect, negotiate
 from planwire.acp.messages import Message, Update
 from planwire.acp.read import MAX_LINE_BYTES, read
@@ -23,6 +23,7 @@ from planwire.acp.words import COMPACTION_UPDATES, PLAN_UPDATES
 from planwire.check.facts import CheckedSession, Facts, Replay, ReplayEnd, Turn, TurnEnd
 from planwire.check.findings import ERROR, WARNING, Breach, Finding, Findings, Rule
 from planwire.check.lines import envelope_breaches, reader_breaches
+from planwire.check.offers import FORK, PLAN_MODE, PROMPT, drives
 from planwire.check.operations import OPERATION_RULES
 from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 from planwire.check.sightings import approved_plan, written_list
@@ -33,13 +34,15 @@ __all__ = ["Checker", "Verdict"]
 
 
 class Verdict(Struct, frozen=True):
-    """The findings, and the extent of the traffic: updates about plans, sessions, the dialect, the agent's name."""
+    """The findings, and the extent of the traffic: updates about plans, sessions, the dialect, the agent's name, and
+    what the client has `driven` the agent to do, each with whether a plan was told then."""
 
     findings: tuple[Finding, ...]
     updates: int
     sessions: int
     dialect: str | None
     agent: str | None = None
+    driven: dict[str, bool] = {}
 
     @property
     def errors(self) -> int:
@@ -106,9 +109,9 @@ class Checker:
                 message = f"the plan is in session {excerpt(session.id)!r}, which the client never heard of"
                 rule = CONVERSATION_RULES["unknown-session"]
                 self._add(rule, Breach("params.sessionId", message), session.first_line, session.id)
-        dialect = self._facts.dialect
-        name = None if dialect is None else dialect.name
-        return Verdict(self._findings.all(), self._facts.updates, len(sessions), name, self._facts.agent)
+        facts = self._facts
+        name = None if facts.dialect is None else facts.dialect.name
+        return Verdict(self._findings.all(), facts.updates, len(facts.sessions), name, facts.agent, facts.driven)
 
     def _add(
         self, rule: Rule, breach: Breach, line: int | None, session: str | None = None, plan: PlanId = None
@@ -136,6 +139,9 @@ class Checker:
             self._hear_update(session, params.get("update"), line)
 
     def _hear_client(self, session: CheckedSession, method: str, params: Any) -> None:
+        what = drives(method, params)
+        if what is not None and what != FORK and (what, session.doing) != (PROMPT, PLAN_MODE):
+            self._facts.drive(session, what)
         match method:
             case "session/prompt":
                 session.end_replay()
@@ -146,6 +152,8 @@ class Checker:
                     session.turn = Turn(session.turns)
             case "session/cancel":
                 session.cancelled = True
+            case "session/fork":
+                self._facts.open_forks += 1
             case "session/load":
                 session.continued = True
                 session.begin_replay(method, expected=True)
@@ -168,7 +176,9 @@ class Checker:
             session.turn.tool_calls += tag == "tool_call"
             if written_list(update):
                 session.turn.planned_at, session.turn.planned_how = line, "the model wrote a list with a tool"
-        elif tag == "state_update" and update.get("state") == "idle" and session.replay is None:
+        elif tag == "state_update" and session.replay is not None:
+            session.replay.stated = True
+        elif tag == "state_update" and update.get("state") == "idle":
             self._end_turn(session, update.get("stopReason"))
         elif tag == "subagent_update" and isinstance(update.get("sessionId"), str):
             self._facts.subagents.add(update["sessionId"])
@@ -181,6 +191,7 @@ class Checker:
         if asked is None or not isinstance(asked.params, dict):
             return
         failed, result = message.error is not UNSET, value_of(message.result)
+        self._facts.open_forks -= asked.method == "session/fork"
         session_id = asked.params.get("sessionId")
         session = self._facts.session(session_id) if isinstance(session_id, str) else None
         match asked.method:
@@ -189,7 +200,7 @@ class Checker:
             case "session/new" | "session/fork" if isinstance(result, dict) and isinstance(
                 result.get("sessionId"), str
             ):
-                self._facts.session(result["sessionId"]).known = True
+                self._hear_of_session(self._facts.session(result["sessionId"]), asked.method)
             case "session/prompt" if session is not None:
                 self._hear_prompt_answer(session, failed, result)
             case "session/load" | "session/resume" if session is not None and session.replay is not None:
@@ -198,6 +209,13 @@ class Checker:
                 if approved_plan(asked.params, result):
                     session.turn.planned_at, session.turn.planned_how = line, "a plan was approved"
 
+    def _hear_of_session(self, session: CheckedSession, method: str) -> None:
+        session.known = True
+        if method == "session/fork":
+            session.continued = True
+            self._facts.drive(session, FORK)
+            self._facts.driven[FORK] |= bool(session.first_line)  # some agents tell the plan before they answer
+
     def _greet(self, request: Any, result: Any, line: int) -> None:
         facts = self._facts
         facts.dialect, facts.greeted = negotiate(request, result), True
@@ -205,9 +223,7 @@ class Checker:
         facts.may_stream_in_meta = b"planContentDelta" in msgspec.json.encode(request)
         if not isinstance(result, dict):
             return
-        about = result.get("agentInfo") or result.get("info")
-        if isinstance(about, dict):
-            facts.agent = " ".join(str(about[key]) for key in ("name", "version") if about.get(key))
+        facts.agent = name_in(result.get("agentInfo") or result.get("info"))
         if V1.agent_capabilities in result and facts.dialect.agent_capabilities not in result:
             found = f"version {facts.version} was answered with `{V1.agent_capabilities}`, as version 1 spells it"
             self._add(CONVERSATION_RULES["two-versions"], Breach("result.protocolVersion", found), line)
@@ -233,6 +249,6 @@ class Checker:
 
     def _end_replay(self, session: CheckedSession, replay: Replay, failed: bool, line: int) -> None:
         if not failed:
-            for rule, breach in REPLAY_RULES.breaches(ReplayEnd(session, replay, line)):
+            for rule, breach in REPLAY_RULES.breaches(ReplayEnd(session, replay, line, self._facts.dialect)):
                 self._add(rule, breach, None, session.id)
         session.end_replay()

@@ -23,28 +23,33 @@ class Turn(Struct):
 
 
 class PlanHistory(Struct):
-    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line."""
+    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line.
+    `shrank` is the line where the list lost most of them and gained nothing, if it never gained anything since."""
 
     state: PlanState | None = None
     line: int = 0
     turn: int = 0
     priorities: set[str] = field(default_factory=set)
     left: dict[str, int] = field(default_factory=dict)
+    shrank: int | None = None
     has_completed: bool = False
     dropped_at_work: int = 0
 
 
 class Replay(Struct):
-    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan."""
+    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan. `stated`: it
+    says how the session stands."""
 
     method: str
     expected: bool
     updates: dict[PlanId, int] = field(default_factory=dict)
     first_line: int = 0
+    stated: bool = False
 
 
 class CheckedSession(Struct):
-    """One session. `known`: the client has its id. `continued`: the session began before this connection."""
+    """One session. `known`: the client has its id. `continued`: the session began before this connection. `doing`: what
+    the client has driven it to do."""
 
     id: str
     known: bool = False
@@ -56,6 +61,7 @@ class CheckedSession(Struct):
     cancelled: bool = False
     ended_by_cancel: bool = False
     replay: Replay | None = None
+    doing: str | None = None
     heard: HeardPlans = field(default_factory=HeardPlans)
     plans: dict[PlanId, PlanHistory] = field(default_factory=dict)
 
@@ -96,6 +102,7 @@ class ReplayEnd(Struct, frozen=True):
     session: CheckedSession
     replay: Replay
     line: int
+    dialect: Dialect | None
 
 
 class Facts:
@@ -110,6 +117,8 @@ class Facts:
         self.sessions: dict[str, CheckedSession] = {}
         self.subagents: set[str] = set()
         self.updates = 0
+        self.driven: dict[str, bool] = {}
+        self.open_forks = 0
 
     @property
     def version(self) -> int | None:
@@ -122,11 +131,19 @@ class Facts:
             session = self.sessions[session_id] = CheckedSession(session_id)
         return session
 
+    def drive(self, session: CheckedSession, what: str) -> None:
+        """The client drives a session to do something. `driven` says of each such thing whether it told of a plan."""
+        session.doing = what
+        self.driven.setdefault(what, False)
+
     def take(self, update: Update, line: int) -> PlanUpdate:
         """Take in an update and follow its plan."""
         self.updates += 1
         session = self.session(update.session or "")
         session.first_line = session.first_line or line
+        session.continued |= bool(self.open_forks) and not session.known
+        if session.doing is not None:
+            self.driven[session.doing] = True
         if session.replay is not None:
             return _retell(self, update, session, session.replay, line)
         if session.turn is not None:
@@ -162,7 +179,7 @@ def _compare(
     Entries may come and go (R5), so only a list that loses at least half of its unfinished steps counts as incomplete.
     """
     if turn != history.turn:
-        history.turn, history.left = turn, {}
+        history.turn, history.left, history.shrank = turn, {}, None
     entries = entries_of(after.plan) if after is not None else None
     if after is None or entries is None:
         return ()
@@ -175,6 +192,10 @@ def _compare(
         gone = [step for step in unfinished if step.id not in stayed]
         if 2 * len(gone) >= len(unfinished):
             history.left |= {step.id: line for step in gone}
+        if not stayed <= {step.id for step in before.steps}:
+            history.shrank = None  # other work took their place
+        elif 2 * len(gone) >= len(unfinished) and gone and stayed:
+            history.shrank = history.shrank or line
         if stayed:
             history.dropped_at_work += sum(step.is_current for step in gone)
     return returned

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from planwire.acp.dialects import id_keys
+from planwire.acp.dialects import Dialect, id_keys
 from planwire.acp.messages import Extension, Removal
 from planwire.acp.salvage import excerpt
 from planwire.check.facts import PlanUpdate
@@ -39,13 +39,28 @@ def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
     number_v2="R18",
 )
 def _misspelled_id(seen: PlanUpdate) -> Iterator[Breach]:
-    keys, dialect = seen.update.id_keys, seen.facts.dialect
-    if dialect is None or not dialect.operations or not keys:
-        return
-    wanted = dialect.id_keys[0]
-    if wanted not in keys:
+    dialect = seen.facts.dialect
+    if dialect is not None and not set(seen.update.id_keys) & set(dialect.id_keys):
+        yield from _other_spelling(seen, dialect)
+
+
+@OPERATION_RULES.rule(
+    "R11",
+    "the id of a plan is spelled as in today's draft",
+    "send `planId` too: `id` was its name until July 2026, and readers of today lose the whole update",
+    level=WARNING,
+)
+def _former_id(seen: PlanUpdate) -> Iterator[Breach]:
+    dialect = seen.facts.dialect
+    if dialect is not None and set(seen.update.id_keys) & set(dialect.id_keys[1:]):
+        yield from _other_spelling(seen, dialect)
+
+
+def _other_spelling(seen: PlanUpdate, dialect: Dialect) -> Iterator[Breach]:
+    keys = seen.update.id_keys
+    if dialect.operations and keys and dialect.id_keys[0] not in keys:
         where = f"{_UPDATE}.{keys[0]}" if seen.update.tag == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
-        yield Breach(where, f"the plan's id is in `{keys[0]}`, but this client reads `{wanted}`")
+        yield Breach(where, f"the plan's id is in `{keys[0]}`, but this client reads `{dialect.id_keys[0]}`")
 
 
 @OPERATION_RULES.rule(
@@ -89,21 +104,21 @@ def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body
     envelope = update.envelope
     at_plan = f"{_UPDATE}.plan" if update.tag == "plan_update" else _UPDATE
+    ids = id_keys() if seen.update.tag != "plan" else ()  # their spelling has rules of its own, where a plan has one
     if update.tag != "plan" or body is None:
-        yield from _fields(envelope.update, _UPDATE)
-    yield from _fields(envelope.params, "params")
-    yield from _fields(envelope.message, "")
+        yield from _fields(envelope.update, _UPDATE, ids)
+    yield from _fields(envelope.params, "params", ids)
+    yield from _fields(envelope.message, "", ("jsonrpc",))
     if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
         return
-    yield from _fields(body.extra, at_plan)
+    yield from _fields(body.extra, at_plan, ids)
     for index, entry in enumerate(entries_of(body) or ()):
         yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
 
 
-def _fields(fields: Fields | None, path: str) -> Iterator[Breach]:
+def _fields(fields: Fields | None, path: str, known: tuple[str, ...] = ()) -> Iterator[Breach]:
     for name in fields or ():
-        has_a_rule_of_its_own = name == "jsonrpc" or name in id_keys()
-        if name != "_meta" and (path.endswith("]") or not has_a_rule_of_its_own):
+        if name not in ("_meta", *known):
             where = f"{path}.{name}".removeprefix(".")
             yield Breach(where, f"the protocol has no field `{excerpt(name)}` here", f"{path.partition('[')[0]} {name}")
 

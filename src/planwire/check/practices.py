@@ -18,6 +18,8 @@ __all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 CONCISE_CHARACTERS: Final = 200
 #: Entries that become completed in one update: two may finish together, three come from an agent that reports late.
 MANY_AT_ONCE: Final = 3
+#: Unfinished entries that a list must lose to raise suspicion: one may be dropped because nobody needs it (R5).
+FEW_LEFT: Final = 2
 #: Entries in progress at once. Agents with helpers do work on several; with more, people can't tell where the work is.
 MANY_IN_PROGRESS: Final = 3
 #: Tool calls after which a plan that has not moved is out of date: reading and editing one file takes two or three.
@@ -138,6 +140,24 @@ def _unfinished_business(ended: TurnEnd) -> Iterator[Breach]:
 
 
 @TURN_RULES.rule(
+    "R3",
+    "unfinished entries stay on the list",
+    "send all entries each time, not only the one that changed; where the work is really off, say so in a message "
+    "(version 2 has the status `cancelled`)",
+    level=WARNING,
+    number_v2="R17",
+)
+def _shrunk(ended: TurnEnd) -> Iterator[Breach]:
+    if ended.stop_reason != STOP_END_TURN:
+        return
+    for plan_id, history, state in _lists_of(ended):
+        if history.shrank is not None and len(history.left) >= FEW_LEFT and state.steps:
+            count = len(history.left)
+            message = f"{count} unfinished entries left the list and did not come back: {len(state.steps)} stayed"
+            yield Breach("", message, line=history.shrank, plan=plan_id)
+
+
+@TURN_RULES.rule(
     "R2",
     "progress is reported while the work goes on",
     "send an update when an entry is begun and when it is finished",
@@ -238,6 +258,18 @@ def _unasked_replay(ended: ReplayEnd) -> Iterator[Breach]:
             if count > 1:  # one update is the state of the plan, not its history
                 message = f"`{replay.method}` replayed the history of a plan, in {count} updates"
                 yield Breach("", message, line=replay.first_line or ended.line, plan=plan_id)
+
+
+@REPLAY_RULES.rule(
+    "R40",
+    "`session/resume` says how the session stands (version 2)",
+    "send a `state_update` after the replay and before the answer",
+)
+def _no_state(ended: ReplayEnd) -> Iterator[Breach]:
+    replay, dialect = ended.replay, ended.dialect
+    if replay.method == "session/resume" and dialect is not None and dialect.answers_prompts_at_once:
+        if not replay.stated:
+            yield Breach("", "`session/resume` was answered without a `state_update`", line=ended.line)
 
 
 def _visible(plan: Plan) -> object:

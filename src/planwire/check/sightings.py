@@ -6,7 +6,7 @@ from typing import Any, Final
 from planwire.acp.permissions import allows, options_of, selected, tool_call_of
 from planwire.acp.words import SWITCH_MODE
 
-__all__ = ["approved_plan", "written_list"]
+__all__ = ["approved_plan", "asks_about_a_plan", "written_list"]
 
 _APPROVAL: Final = re.compile(
     r"exit.?plan|(approve|accept|review|ready).*\bplan|\bplan\b.*(approv|review)", re.IGNORECASE
@@ -24,8 +24,18 @@ def written_list(call: Any) -> bool:
 
 def approved_plan(params: Any, result: Any) -> bool:
     """Whether a permission request asked to go on with a plan, and the answer allowed it (R43)."""
+    return _is_about_a_plan(params) and allows(selected(options_of(params), result)[1])
+
+
+def asks_about_a_plan(params: Any) -> bool:
+    """Whether a permission request is about a plan, or a way out of a mode: both only let the agent go on."""
     call = tool_call_of(params)
-    if call is None or not allows(selected(options_of(params), result)[1]):
+    return call is not None and (call.get("kind") == SWITCH_MODE or _is_about_a_plan(params))
+
+
+def _is_about_a_plan(params: Any) -> bool:
+    call = tool_call_of(params)
+    if call is None:
         return False
     given = call.get("rawInput")
     if isinstance(given, dict) and isinstance(given.get("plan"), str) and given["plan"].strip():

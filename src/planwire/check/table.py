@@ -7,7 +7,7 @@ from planwire.check.lines import ENVELOPE_RULES, READER_RULES
 from planwire.check.operations import OPERATION_RULES
 from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 
-__all__ = ["CONVERSATION_RULES", "DRIVING_RULES", "RULES"]
+__all__ = ["CLIENT_RULES", "CONVERSATION_RULES", "DRIVING_RULES", "RULES"]
 
 #: The rules about messages other than plans.
 CONVERSATION_RULES: Final = by_code(
@@ -58,10 +58,52 @@ DRIVING_RULES: Final = by_code(
         "see the message; an agent that wants a login or a key has to have it before it is checked",
     ),
     Rule(
+        "offer-refused",
+        SCHEMA,
+        "what the agent announces, it does",
+        "announce `loadSession`, `resume` or `fork`, a mode or an option only if a request for it succeeds",
+    ),
+    Rule(
         "no-plan-sent",
         "R1",
         "an agent that is asked for a plan reports one",
         "report the model's plan or to-do list as plan updates; or ask for something bigger with --prompt",
+        level=WARNING,
+    ),
+)
+
+#: The rules for a client that `planwire check --client` starts.
+CLIENT_RULES: Final = by_code(
+    Rule(
+        "client-ended",
+        SCHEMA,
+        "the client stays until the turn is over",
+        "look at its stderr in this trial; an update that it can't read must not end it",
+    ),
+    Rule(
+        "question-unanswered",
+        SCHEMA,
+        "permission requests are answered",
+        "answer `session/request_permission` with one of its options, or `cancelled`; the agent waits for it",
+    ),
+    Rule(
+        "probe-unanswered",
+        "R33",
+        "a request that the client does not know gets an error",
+        "answer unknown requests with the error -32601; the agent waits for it",
+    ),
+    Rule(
+        "complained",
+        "R4",
+        "updates of the client's own dialect are read without complaint",
+        "see the line from its stderr; announce only what the client can read",
+        level=WARNING,
+    ),
+    Rule(
+        "not-shown",
+        "R4",
+        "a client that shows messages shows plans",
+        "show each plan as its last update says; where there is no room for plans, announce nothing about them",
         level=WARNING,
     ),
 )
@@ -76,4 +118,5 @@ RULES: Final = (
     *REPLAY_RULES.rules,
     *CONVERSATION_RULES.values(),
     *DRIVING_RULES.values(),
+    *CLIENT_RULES.values(),
 )

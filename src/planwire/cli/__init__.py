@@ -30,7 +30,7 @@ _GROUPS: Final = {
     "start": {
         "demo": "watch an agent work behind the relay, answer it, and steer it",
         "relay": "run an agent behind planwire, which keeps, translates and re-sends its plans",
-        "setup": "print an editor's settings that put the relay in front of an agent",
+        "setup": "put the relay in front of the agents in an editor's settings",
         "mcp": "give the plan tools to an agent, as an MCP server",
     },
     "look": {

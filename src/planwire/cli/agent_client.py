@@ -3,24 +3,22 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty, Full, Queue
 from threading import Thread
 from time import monotonic
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, BinaryIO, Final, Protocol, TypeAlias
 
 import msgspec
 
 from planwire.acp.conversation import AGENT, CLIENT, value_of
-from planwire.acp.permissions import options_of, selection, tool_call_of
 from planwire.acp.read import MAX_LINE_BYTES
-from planwire.acp.words import SWITCH_MODE
 from planwire.cli.recording import RecordedLine
 from planwire.relay.process import not_started
 from planwire.session.agent_environment import agent_environment
 
-__all__ = ["AgentClient", "AgentTrouble", "Decider", "Message", "Replies", "declined"]
+__all__ = ["AgentClient", "AgentRefusal", "AgentTrouble", "Message", "Replies", "declined"]
 
 Message: TypeAlias = dict[str, Any]
 
@@ -33,6 +31,8 @@ _WAITING: Final = 10_000
 _METHOD_NOT_FOUND: Final = -32601
 #: Seconds between two looks at what is due, while the agent says nothing.
 _MOMENT: Final = 0.05
+#: Moments of silence after which nothing more is expected.
+_SILENCE: Final = 5
 
 
 class AgentTrouble(Exception):
@@ -43,6 +43,10 @@ class AgentTrouble(Exception):
         self.code = code
 
 
+class AgentRefusal(AgentTrouble):
+    """The agent answered a request with an error."""
+
+
 class Replies(Protocol):
     """Answers to the agent's own requests, at once or later."""
 
@@ -51,22 +55,6 @@ class Replies(Protocol):
 
     def due(self) -> Message | None:
         """An answer that is due while the agent says nothing."""
-
-
-class Decider:
-    """Decides on permissions at once, and declines everything else. `allow` grants every permission."""
-
-    def __init__(self, *, allow: bool) -> None:
-        self._allow = allow
-
-    def hear(self, message: Message) -> Message | None:
-        if message.get("method") == "session/request_permission" and "id" in message:
-            result = selection(_decision(message.get("params"), allow=self._allow))
-            return {"jsonrpc": "2.0", "id": message["id"], "result": result}
-        return declined(message)
-
-    def due(self) -> None:
-        return None
 
 
 def declined(message: Message) -> Message | None:
@@ -80,20 +68,45 @@ def declined(message: Message) -> Message | None:
 class AgentClient:
     """One agent and the conversation with it: every line of both sides, in the order in which this side saw them.
 
-    The agent has `seconds` for all of it. `replies` answers what it asks. `close` ends it.
+    The agent has `seconds` for all of it. `replies` answers what it asks. `environment` comes on top of our own, where
+    None takes a variable away. `close` ends it.
     """
 
-    def __init__(self, command: Sequence[str], seconds: float, replies: Replies) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        seconds: float,
+        replies: Replies,
+        environment: Mapping[str, str | None] | None = None,
+    ) -> None:
+        self._command = command
+        self._environment = environment
         self._seconds = seconds
         self._deadline = monotonic() + seconds
         self._replies = replies
-        self._heard: Queue[bytes | None] = Queue(_WAITING)
-        self._to_say: Queue[bytes | None] = Queue(_WAITING)
         self._numbers = 0
         self._asked = 0
-        self._agent = _start(command)
-        for work in (self._listen, self._speak):
-            Thread(target=work, name="planwire client", daemon=True).start()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._heard: Queue[bytes | None] = Queue(_WAITING)
+        self._to_say: Queue[bytes | None] = Queue(_WAITING)
+        self._agent = _start(self._command, self._environment or {})
+        for work, pipe, lines in (
+            (_listen, self._agent.stdout, self._heard),
+            (_speak, self._agent.stdin, self._to_say),
+        ):
+            Thread(target=work, args=(pipe, lines), name="planwire client", daemon=True).start()
+
+    def restart(self) -> None:
+        """End the agent and start it again. Lines and requests are counted on, and the time is not begun again."""
+        self.close()
+        self._begin()
+
+    @property
+    def last_number(self) -> int:
+        """The number of the last line."""
+        return self._numbers
 
     def ask(self, method: str, params: Message) -> Generator[RecordedLine, None, Message]:
         """Send a request, hand on every line up to its answer, and return the result."""
@@ -104,15 +117,21 @@ class AgentClient:
             f"`{method}` was not answered",
         )
         if "error" in answer:
-            error = answer["error"]
-            said = error.get("message") if isinstance(error, dict) else error
-            raise AgentTrouble("refused", f"`{method}` was refused: {said}")
+            raise AgentRefusal("refused", f"`{method}` was refused: {_said(answer['error'])}")
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
 
     def until_idle(self, session: str) -> Iterator[RecordedLine]:
         """Hand on every line of a turn that the agent ends with an update."""
         yield from self._until(lambda message: _is_idle(message, session), "the turn did not end with a `state_update`")
+
+    def settle(self) -> Iterator[RecordedLine]:
+        """Hand on what still comes, until the agent is silent for some moments."""
+        silent = 0
+        while silent < _SILENCE and monotonic() < self._deadline:
+            before = self._numbers
+            yield from self._hear("it was listened to")
+            silent = silent + 1 if self._numbers == before else 0
 
     def listen(self, is_over: Callable[[], bool]) -> Iterator[RecordedLine]:
         """Hand on every line until it `is_over`, which is asked every moment."""
@@ -173,26 +192,6 @@ class AgentClient:
         self._numbers += 1
         return RecordedLine(self._numbers, line, sender)
 
-    def _listen(self) -> None:
-        assert self._agent.stdout is not None
-        is_rest = False
-        with self._agent.stdout as output:
-            while piece := output.readline(_LONGEST_LINE):
-                text = piece.rstrip(b"\r\n")
-                if text and not is_rest:
-                    self._heard.put(text)
-                is_rest = not piece.endswith(b"\n")
-        self._heard.put(None)
-
-    def _speak(self) -> None:
-        assert self._agent.stdin is not None
-        with suppress(OSError, ValueError):  # the agent may have ended
-            while line := self._to_say.get():
-                self._agent.stdin.write(line)
-                self._agent.stdin.flush()
-        with suppress(OSError, ValueError):
-            self._agent.stdin.close()
-
     def _how_it_ended(self) -> str:
         try:
             code = self._agent.wait(_GRACE)
@@ -211,13 +210,44 @@ class AgentClient:
 _KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def _start(command: Sequence[str]) -> "subprocess.Popen[bytes]":
+def _start(command: Sequence[str], changes: Mapping[str, str | None]) -> "subprocess.Popen[bytes]":
     """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
     pipe = subprocess.PIPE
+    changed = {**agent_environment(), **changes}
+    environment = {name: value for name, value in changed.items() if value is not None}
     try:
-        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True, env=agent_environment())  # noqa: S603
+        return subprocess.Popen(list(command), stdin=pipe, stdout=pipe, start_new_session=True, env=environment)  # noqa: S603
     except (OSError, ValueError) as error:
         raise not_started(command, error) from None
+
+
+def _listen(output: BinaryIO, heard: "Queue[bytes | None]") -> None:
+    is_rest = False
+    with output:
+        while piece := output.readline(_LONGEST_LINE):
+            text = piece.rstrip(b"\r\n")
+            if text and not is_rest:
+                heard.put(text)
+            is_rest = not piece.endswith(b"\n")
+    heard.put(None)
+
+
+def _speak(given: BinaryIO, to_say: "Queue[bytes | None]") -> None:
+    with suppress(OSError, ValueError):  # the agent may have ended
+        while line := to_say.get():
+            given.write(line)
+            given.flush()
+    with suppress(OSError, ValueError):
+        given.close()
+
+
+def _said(error: Any) -> str:
+    """What an error says, with the details that some agents put beside their message."""
+    if not isinstance(error, dict):
+        return str(error)
+    data = error.get("data")
+    details = data.get("details", data.get("message")) if isinstance(data, dict) else data
+    return f"{error.get('message')} ({details})" if isinstance(details, str) else str(error.get("message"))
 
 
 def _messages(line: bytes) -> list[Message]:
@@ -231,11 +261,3 @@ def _is_idle(message: Message, session: str) -> bool:
         case {"params": {"sessionId": str(of), "update": {"sessionUpdate": "state_update", "state": "idle"}}}:
             return of == session
     return False
-
-
-def _decision(params: Any, *, allow: bool) -> str | None:
-    """The option to choose: approve plans, and reject everything else unless the user allowed it. A check must not
-    change things."""
-    call = tool_call_of(params) or {}
-    wanted = "allow_once" if allow or call.get("kind") == SWITCH_MODE else "reject_once"
-    return next((option_id for option_id, option in options_of(params).items() if option.kind == wanted), None)

@@ -11,7 +11,8 @@ from typing import Final
 
 from planwire.cli import build_parser
 from planwire.cli.offered_ids import KINDS, offered_ids
-from planwire.errors import MissingExtra, PlanwireError
+from planwire.errors import PlanwireError
+from planwire.extras import missing_extra
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
@@ -116,8 +117,8 @@ def completion_script(shell: str) -> str:
     """The script for one of the `SHELLS`."""
     try:
         import shtab
-    except ImportError:
-        raise MissingExtra("completion needs shtab: pip install 'planwire[terminal]'") from None
+    except ImportError as error:
+        raise missing_extra("completion", "shtab", error) from error
     parser = build_parser()
     [commands] = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for command in commands.values():

@@ -1,108 +1,113 @@
-"""Each editor's way to start an agent: where its settings are, and what to put there."""
+"""The editors that `planwire setup` knows: where each has its settings, what goes there, and how that is undone."""
 
-import re
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from planwire.cli.agent_settings import AgentSettings, Edit
+from planwire.cli.editor_programs import emacs_settings, neovim_settings
 from planwire.cli.input_output import indented_json
 
-__all__ = ["EDITORS"]
+__all__ = ["EDITORS", "Editor", "SettingsFile", "settings_path"]
+
+
+class SettingsFile(NamedTuple):
+    """A file that planwire can edit, and the edits, each from its text to the text after it.
+
+    `place` has its path by `sys.platform`; what starts with a name in angle brackets lies in that folder of the user's.
+    """
+
+    place: Mapping[str, str]
+    add: Callable[[str, str, Sequence[str]], Edit]
+    wrap: Callable[[str, Callable[[list[str]], list[str]]], Edit]
+    take_back: Callable[[str, str | None, str], Edit]
 
 
 class Editor(NamedTuple):
-    """`where` says where the settings go; `settings` makes them from a name and a command."""
+    """`where` says where the settings go; `settings` makes them from a name and a command.
 
+    `file` is what `--write` edits. An editor whose settings are a program has none: what calls what in there, and
+    whether a second call would undo the first, only its author knows. `why_not` says so.
+    """
+
+    title: str
     where: str
-    settings: Callable[[str, list[str]], str]
+    settings: Callable[[str, Sequence[str]], str]
+    file: SettingsFile | None = None
+    why_not: str = ""
 
 
-def _neovim(name: str, command: list[str]) -> str:
-    key = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "planwire"
-    words = ", ".join(_quoted(word) for word in command)
-    program, *arguments = map(_quoted, command)
-    agent = " ".join(word.rsplit("/", 1)[-1] for word in command[command.index("--") :])
-    base = next((preset for word, preset in _PRESETS.items() if word in agent), "opencode")
-    return f"""\
--- CodeCompanion
-require("codecompanion").setup({{
-  adapters = {{
-    acp = {{
-      {key} = function()
-        return require("codecompanion.adapters").extend({_quoted(base)}, {{
-          name = {_quoted(key)},
-          formatted_name = {_quoted(name)},
-          commands = {{ default = {{ {words} }} }},
-        }})
-      end,
-    }},
-  }},
-  interactions = {{ chat = {{ adapter = {_quoted(key)} }} }},
-}})
-
--- or avante.nvim
-require("avante").setup({{
-  provider = {_quoted(key)},
-  acp_providers = {{
-    [{_quoted(key)}] = {{ command = {program}, args = {{ {", ".join(arguments)} }} }},
-  }},
-}})"""
+def settings_path(file: SettingsFile) -> Path:
+    """Where the file is on this system."""
+    place = file.place.get(sys.platform, file.place["linux"])
+    folder, _, rest = place.partition("/")
+    return _FOLDERS[folder]() / rest
 
 
-def _emacs(name: str, command: list[str]) -> str:
-    symbol = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "planwire"
-    program, *arguments = map(_quoted, command)
-    return f"""\
-(with-eval-after-load 'agent-shell
-  (add-to-list
-   'agent-shell-agent-configs
-   (agent-shell-make-agent-config
-    :identifier '{symbol}
-    :mode-line-name {_quoted(name)}
-    :buffer-name {_quoted(name)}
-    :shell-prompt {_quoted(f"{name}> ")}
-    :shell-prompt-regexp (regexp-quote {_quoted(f"{name}> ")})
-    :client-maker (lambda (buffer)
-                    (acp-make-client
-                     :command {program}
-                     :command-params '({" ".join(arguments)})
-                     :context-buffer buffer)))))"""
+def _folder(variable: str, otherwise: str) -> Callable[[], Path]:
+    def found() -> Path:
+        named = os.environ.get(variable)
+        return Path(named) if named and Path(named).is_absolute() else Path.home() / otherwise
+
+    return found
 
 
-#: CodeCompanion's adapters know how to log in to these agents. For others `opencode` serves, which asks for nothing.
-_PRESETS: Final = {
-    "claude": "claude_code",
-    "codex": "codex",
-    "gemini": "gemini_cli",
-    "goose": "goose",
-    "kimi": "kimi_cli",
-    "auggie": "auggie_cli",
+_FOLDERS: Final[Mapping[str, Callable[[], Path]]] = {
+    "<home>": Path.home,
+    "<config>": _folder("XDG_CONFIG_HOME", ".config"),
+    "<appdata>": _folder("APPDATA", "AppData/Roaming"),
 }
 
 
-def _json(key: str, **more: str) -> Callable[[str, list[str]], str]:
-    """Settings in JSON: agents by their names under `key`, with `more` to say about each."""
+def _json_editor(title: str, where: str, agents: AgentSettings, place: Mapping[str, str]) -> Editor:
+    def settings(name: str, command: Sequence[str]) -> str:
+        return indented_json({agents.key: {name: agents.entry(command)}})
 
-    def settings(name: str, command: list[str]) -> str:
-        program, *arguments = command
-        return indented_json({key: {name: {**more, "command": program, "args": arguments, "env": {}}}})
-
-    return settings
+    return Editor(title, where, settings, SettingsFile(place, agents.add, agents.wrap, agents.take_back))
 
 
-def _quoted(text: str) -> str:
-    """A string as Lua and Emacs Lisp both read it."""
-    named = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    return '"' + "".join(named.get(character, character) for character in text) + '"'
+_CALLS: Final = "is a program of your own, in which a second call of the plugin's setup would undo yours"
 
-
-EDITORS: Final = {
-    "zed": Editor(
-        "For Zed's settings.json (command palette: zed: open settings):", _json("agent_servers", type="custom")
+EDITORS: Final[Mapping[str, Editor]] = {
+    "zed": _json_editor(
+        "Zed",
+        "For Zed's settings.json (command palette: zed: open settings file):",
+        AgentSettings("agent_servers", {"type": "custom"}),
+        {
+            "linux": "<config>/zed/settings.json",
+            "darwin": "<home>/.config/zed/settings.json",
+            "win32": "<appdata>/Zed/settings.json",
+        },
     ),
-    "jetbrains": Editor("For ~/.jetbrains/acp.json (AI Chat: Configure ACP Agents):", _json("agent_servers")),
-    "neovim": Editor("For Neovim's init.lua, with CodeCompanion or avante.nvim:", _neovim),
-    "emacs": Editor("For Emacs' init file, with agent-shell (start it with M-x agent-shell):", _emacs),
-    "vscode": Editor(
-        "For VS Code's settings.json, with the extension ACP Client (formulahendry.acp-client):", _json("acp.agents")
+    "jetbrains": _json_editor(
+        "your JetBrains IDE",
+        "For ~/.jetbrains/acp.json (AI Chat, its menu: Configure ACP Agents):",
+        AgentSettings("agent_servers", {}),
+        {"linux": "<home>/.jetbrains/acp.json"},
+    ),
+    "vscode": _json_editor(
+        "VS Code",
+        "For VS Code's settings.json (command palette: Preferences: Open User Settings (JSON)), with the extension "
+        "ACP Client (formulahendry.acp-client):",
+        AgentSettings("acp.agents", {}),
+        {
+            "linux": "<config>/Code/User/settings.json",
+            "darwin": "<home>/Library/Application Support/Code/User/settings.json",
+            "win32": "<appdata>/Code/User/settings.json",
+        },
+    ),
+    "neovim": Editor(
+        "Neovim",
+        "For Neovim's init.lua, with CodeCompanion or avante.nvim:",
+        neovim_settings,
+        why_not=f"Neovim's init.lua {_CALLS}",
+    ),
+    "emacs": Editor(
+        "Emacs",
+        "For Emacs' init file, with agent-shell (start it with M-x agent-shell):",
+        emacs_settings,
+        why_not="Emacs' init file is a program of your own",
     ),
 }

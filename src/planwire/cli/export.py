@@ -95,13 +95,13 @@ def acp_lines(session: ShownSession, peer: Dialect) -> Iterator[str]:
 
 
 def _lowered(session: ShownSession) -> Iterator[dict[str, Any]]:
-    """The messages of the live plans, then the one list. Plans that were removed keep their names in it."""
+    """The messages of the living plans, then the one list. Plans that ended keep their names in it."""
     fallback = Fallback(session.file_text)
     last = None
     for plan_id, record in session.journalled.plans.items():
         steps = tuple(step.id for step in record.state.steps)
         updates = fallback.put(record.state.plan, ListPlace(steps, record.parent))
-        if record.removed:
+        if not record.is_living:
             updates = fallback.remove(plan_id)
         for update in updates:
             if update["sessionUpdate"] == "plan":

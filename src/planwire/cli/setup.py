@@ -1,32 +1,51 @@
-"""`planwire setup`: the settings that put the relay in front of an agent."""
+"""`planwire setup`: the settings that put the relay in front of an agent, printed, or written and taken back."""
 
 import argparse
+import re
+import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from planwire.cli.agent_settings import Edit
 from planwire.cli.command_parser import CommandParser
-from planwire.cli.editors import EDITORS
-from planwire.errors import InputError
+from planwire.cli.editors import EDITORS, Editor, SettingsFile, settings_path
+from planwire.cli.exit_codes import DONE
+from planwire.cli.settings_write import plan_edit, plan_undo
+from planwire.errors import InputError, Refused
 from planwire.journal.engines import shared_url
 from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Print the settings that make an editor start an agent behind planwire."
+DESCRIPTION = "Make an editor start an agent behind planwire: print the settings for it, or write them."
 
 EXAMPLES = """\
 examples:
-  planwire setup zed -- npx -y @agentclientprotocol/claude-agent-acp
-  planwire setup jetbrains -- codex-acp
-  planwire setup neovim -- gemini --experimental-acp
+  planwire setup zed -- npx -y @agentclientprotocol/claude-agent-acp    print the settings, and where they go
+  planwire setup zed --write -- claude-agent-acp     add the agent to Zed's settings
+  planwire setup zed --all                           show what it would be to put all of Zed's agents behind planwire
+  planwire setup zed --all --write                   do it
+  planwire setup zed --undo                          take back all that planwire wrote there
+  planwire setup jetbrains --tools -- codex-acp      with the plan tools (see planwire relay --help)
+  planwire setup vscode --write --file ~/.config/VSCodium/User/settings.json -- my-agent --acp
   planwire setup emacs --name "My agent" -- my-agent --acp
-  planwire setup vscode --journal ./plans.db -- my-agent --acp
 
-Settings go to stdout, and where to paste them to stderr. No file is changed.
+Without --write and --undo no file is changed: the settings go to stdout, and where to paste them to stderr. With them
+you see the change and are asked first. Comments and spaces in the file stay as they are, and a copy of it, without
+planwire, is kept beside it. --undo restores the file byte for byte; if you changed it in the meantime, only what
+planwire wrote goes. Neovim's and Emacs' settings are programs: paste them.
 """
 
-_USAGE = "planwire setup [-h] EDITOR [--name NAME] [--journal URL] -- AGENT [ARGUMENT ...]"
+_USAGE = """\
+planwire setup [-h] EDITOR [options] -- AGENT [ARGUMENT ...]
+       planwire setup [-h] EDITOR [options] --all [--write]
+       planwire setup [-h] EDITOR --undo"""
+
+
+#: Environments that belong to one command: those of pipx and uv.
+_KEPT = re.compile(r"/pipx/venvs/|/uv/tools/")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,19 +58,87 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help="what the editor calls the agent (default: from its command)")
     parser.add_argument("--journal", metavar="URL", help="where its plans are kept (default: the user's own journal)")
+    parser.add_argument("--tools", action="store_true", help="give the agent the plan tools")
+    parser.add_argument("--board", action="store_true", help="serve the board while the agent runs")
+    parser.add_argument("--all", action="store_true", help="every agent in the editor's settings, in its place")
+    parser.add_argument("--write", action="store_true", help="change the editor's settings file")
+    parser.add_argument("--undo", action="store_true", help="take back what --write changed")
+    parser.add_argument("--file", metavar="PATH", type=Path, help="the settings file, if it is not in its usual place")
+    parser.add_argument("--yes", action="store_true", help="don't ask first")
 
 
 def run(arguments: argparse.Namespace) -> int:
     agent = _agent(arguments)
-    if not agent:
-        raise InputError(f"the agent's command is missing: planwire setup {arguments.editor} -- AGENT ARGUMENTS")
+    _check(arguments, agent)
     editor = EDITORS[arguments.editor]
-    journal = (shared_url(arguments.journal) or arguments.journal) if arguments.journal else None
-    relay = ["relay", *(["--journal", journal] if journal else []), "--", *agent]
+    if arguments.undo or arguments.all:
+        return _change(arguments, editor, agent)
+    if arguments.write and editor.file:
+        return _change(arguments, editor, agent)
     print(editor.where, file=sys.stderr)
     sys.stderr.flush()
-    print(editor.settings(arguments.name or f"{name_of(agent)} (planwire)", [*_planwire(), *relay]))
-    return 0
+    print(editor.settings(_name(arguments, agent), _behind_relay(arguments, agent)))
+    sys.stdout.flush()
+    if arguments.write:
+        raise Refused(f"{editor.why_not}: paste the text above. Nothing was changed")
+    _warn_of_venv()
+    return DONE
+
+
+def _check(arguments: argparse.Namespace, agent: list[str]) -> None:
+    start = f"planwire setup {arguments.editor}"
+    if (arguments.all or arguments.undo) and agent:
+        which = "--undo takes back all that planwire wrote" if arguments.undo else "--all is for the agents in the file"
+        raise InputError(f"{which}: leave the agent's command out")
+    if arguments.undo and (arguments.all or arguments.write):
+        raise InputError(f"--undo takes back all that planwire wrote: {start} --undo")
+    if not (agent or arguments.all or arguments.undo):
+        raise InputError(f"the agent's command is missing: {start} -- AGENT ARGUMENTS")
+    if arguments.file and not (arguments.write or arguments.all or arguments.undo):
+        raise InputError("--file is for --write, --all and --undo; without them no file is changed")
+
+
+def _change(arguments: argparse.Namespace, editor: Editor, agent: list[str]) -> int:
+    """Edit the editor's file, or show what that would be."""
+    if editor.file is None:
+        raise InputError(f"{editor.why_not}, and planwire writes nothing into it")
+    path = Path.expanduser(arguments.file) if arguments.file else settings_path(editor.file)
+    path = path.absolute()
+    file = editor.file
+    change = plan_undo(path, file) if arguments.undo else plan_edit(path, file, _edit_of(arguments, file, agent))
+    change.show()
+    if not change.done and not arguments.undo:
+        print("Nothing to change." if change.left else f"There are no agents in {path}. Nothing to change.")
+        return DONE
+    if not (arguments.write or arguments.undo):
+        print("No file was changed: --write does it.")
+        return DONE
+    change.agree(yes=arguments.yes)
+    change.write()
+    if arguments.undo:
+        print("Done. planwire keeps nothing of it.")
+    else:
+        where = f" --file {shlex.quote(str(arguments.file))}" if arguments.file else ""
+        print(f"Done. To take it back: planwire setup {arguments.editor} --undo{where}")
+        _warn_of_venv()
+    return DONE
+
+
+def _edit_of(arguments: argparse.Namespace, file: SettingsFile, agent: list[str]) -> Callable[[str], Edit]:
+    if arguments.all:
+        return lambda text: file.wrap(text, lambda words: _behind_relay(arguments, words))
+    return lambda text: file.add(text, _name(arguments, agent), _behind_relay(arguments, agent))
+
+
+def _name(arguments: argparse.Namespace, agent: list[str]) -> str:
+    return arguments.name or f"{name_of(agent)} (planwire)"
+
+
+def _behind_relay(arguments: argparse.Namespace, agent: list[str]) -> list[str]:
+    """The command that starts the agent behind the relay, with the options for that."""
+    journal = (shared_url(arguments.journal) or arguments.journal) if arguments.journal else None
+    options = [f"--{name}" for name in ("tools", "board") if getattr(arguments, name)]
+    return [*_planwire(), "relay", *(["--journal", journal] if journal else []), *options, "--", *agent]
 
 
 def _planwire() -> list[str]:
@@ -62,6 +149,18 @@ def _planwire() -> list[str]:
     if program.stem == "planwire" and shutil.which(program.absolute()):
         return [str(program.absolute())]
     return [sys.executable, "-m", "planwire"]
+
+
+def _warn_of_venv() -> None:
+    """Say which planwire the editor will start if that lies in an environment that may be a project's."""
+    program = Path(_planwire()[0])
+    folder = program.parent.parent
+    if (folder / "pyvenv.cfg").exists() and not _KEPT.search(folder.as_posix()):
+        print(
+            f"The editor will start {program}: it no longer can when {folder} is gone. "
+            "A planwire of its own: uv tool install 'planwire[mcp,terminal]', or pipx install.",
+            file=sys.stderr,
+        )
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:

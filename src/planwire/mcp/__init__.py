@@ -3,13 +3,11 @@
 The official SDK speaks the protocol. It is an extra and slow to load: only `planwire mcp` imports it.
 """
 
-from planwire.errors import MissingExtra
+from planwire.extras import missing_extra
 
 try:
-    import mcp  # noqa: F401
-except ImportError:
-    raise MissingExtra("the MCP server needs the MCP SDK: pip install 'planwire[mcp]'") from None
-
-from planwire.mcp.server import serve
+    from planwire.mcp.server import serve
+except ImportError as error:
+    raise missing_extra("the MCP server", "mcp", error) from error
 
 __all__ = ["serve"]

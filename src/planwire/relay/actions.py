@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from planwire.model.events import REFUSED, Event, Told
+from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT, RELAY
 from planwire.relay.echoes import SentBlock
@@ -69,11 +70,12 @@ class Record(Struct, frozen=True):
 
 
 class RecordLine(Struct, frozen=True):
-    """The agent set its plan to the list on a line, which the recorder reads. `why` is that of `Record`."""
+    """The agent set a plan to the list on a line, which the recorder reads. `why` is that of `Record`."""
 
     session: str
     line: bytes
     why: str = ""
+    plan_id: PlanId = None
 
 
 class Bind(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """The plans that an agent reports in one session, and what the journal should hear of them.
 
-Most lines of a busy agent are its v1 list again. `fast_lists` passes those on unread, so this part keeps the newest of
+Most lines of a busy agent are its list again. `fast_lists` passes those on unread, so this part keeps the newest of
 them as bytes and reads it only when the plan is asked for.
 """
 
@@ -30,6 +30,7 @@ class AgentPlans:
         self._is_full = False
         self._newest_list = b""  # the last line that took the fast way
         self._unread: bytes | None = None  # the same, until its content is needed
+        self._unread_id: PlanId = None
         self._untranslated: bytes | None = None  # the same, until the translator has seen it
 
     @property
@@ -43,13 +44,19 @@ class AgentPlans:
         """Whether the agent is retelling its history."""
         return self._heard.is_retold
 
-    def hear_list(self, line: bytes) -> bool:
+    def hear_list(self, line: bytes, plan_id: PlanId = None) -> bool:
         """Take a line with nothing but a list. False if it repeats the one before."""
         if line == self._newest_list:
             return False
-        self._newest_list = self._unread = self._untranslated = line
-        self.mentioned.add(None)
-        self.removed.discard(None)
+        if plan_id != self._unread_id:
+            self._read_newest()
+        self._newest_list, self._unread, self._unread_id = line, line, plan_id
+        if plan_id is None:
+            self._untranslated = line
+        else:
+            self.current.add(plan_id)
+        self.mentioned.add(plan_id)
+        self.removed.discard(plan_id)
         return True
 
     def know_list(self, line: bytes) -> None:

@@ -217,7 +217,7 @@ def _subject(action: Meet | Record | RecordLine) -> object:
     """What a record is about. Of two that are about the same, the newer one says it all."""
     match action:
         case RecordLine():
-            return PlanSet, None
+            return PlanSet, action.plan_id
         case Record(event=PlanSet(plan=plan)):
             return PlanSet, plan.id
         case Record(event=PlanRemoved(plan_id=plan_id)):

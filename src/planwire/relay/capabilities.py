@@ -10,10 +10,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from planwire.acp.dialects import COMPACTION, V1, Dialect, capabilities_of, has_object, negotiate
+from planwire.acp.splice import Unspliceable, set_members
 from planwire.model.plan import Fields
-from planwire.relay.splice import Unspliceable, set_members
 
-__all__ = ["Capabilities", "agent_info", "name_in", "names_in", "offer"]
+__all__ = ["Capabilities", "agent_info", "names_in", "offer"]
 
 _PATH: Final = ("params", V1.client_capabilities)
 
@@ -29,15 +29,6 @@ def names_in(initialized: Any) -> Iterator[str]:
     for key in ("name", "title"):
         if isinstance(info, dict) and isinstance(name := info.get(key), str) and name:
             yield name
-
-
-def name_in(info: Any) -> str | None:
-    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
-    if not isinstance(info, dict):
-        return None
-    name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
-    version = info.get("version")
-    return f"{name} {version}" if name and isinstance(version, str) and version else name
 
 
 class Capabilities(Struct, frozen=True):

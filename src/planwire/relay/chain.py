@@ -14,8 +14,8 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from planwire.acp.batches import UNREADABLE, is_batch, split_batch
 from planwire.acp.conversation import AGENT, CLIENT, value_of
 from planwire.acp.dialects import has_object
+from planwire.acp.splice import Unspliceable, set_members
 from planwire.relay.envelope import JsonId
-from planwire.relay.splice import Unspliceable, set_members
 
 __all__ = ["Chain"]
 
@@ -31,7 +31,7 @@ _OVER_ACP: Final[dict[int, tuple[list[str], Any]]] = {
 }
 
 
-class _Message(Struct, omit_defaults=True):
+class _ChainMessage(Struct, omit_defaults=True):
     jsonrpc: str = "2.0"
     id: JsonId | UnsetType = UNSET
     method: str | UnsetType = UNSET
@@ -40,18 +40,18 @@ class _Message(Struct, omit_defaults=True):
     error: Raw | UnsetType = UNSET
 
 
-class _Wrapped(Struct):
+class _SuccessorParams(Struct):
     method: str
     params: Raw | UnsetType = UNSET
 
 
-class _Cancelled(Struct):
+class _CancelParams(Struct):
     requestId: JsonId  # noqa: N815  (as it is on the wire)
 
 
-_decode = msgspec.json.Decoder(_Message).decode
-_decode_wrapped = msgspec.json.Decoder(_Wrapped).decode
-_decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
+_decode = msgspec.json.Decoder(_ChainMessage).decode
+_decode_wrapped = msgspec.json.Decoder(_SuccessorParams).decode
+_decode_cancelled = msgspec.json.Decoder(_CancelParams).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -89,7 +89,7 @@ class Chain:
             return []
         return [(CLIENT, line)]
 
-    def _hear_answer(self, message: _Message) -> list[tuple[str, bytes]]:
+    def _hear_answer(self, message: _ChainMessage) -> list[tuple[str, bytes]]:
         """The answer to a request that passed, under the id that it had."""
         origin = self._origins.pop(message.id, None) if isinstance(message.id, str) else None
         if origin is None:
@@ -128,10 +128,10 @@ class Chain:
             self._origins[named] = (sender, message.id)
         if sender == AGENT:
             return _line(message, id=named) if named is not UNSET else line
-        wrapped = Raw(_encode(_Wrapped(message.method, message.params)))
+        wrapped = Raw(_encode(_SuccessorParams(message.method, message.params)))
         return _line(message, id=named, method=f"{self._prefix}successor", params=wrapped)
 
-    def _cancelled(self, message: _Message, sender: str) -> bytes | None:
+    def _cancelled(self, message: _ChainMessage, sender: str) -> bytes | None:
         """A request is cancelled hop by hop, under its id of this connection (R50)."""
         try:
             request = _decode_cancelled(message.params).requestId if message.params is not UNSET else None
@@ -141,7 +141,7 @@ class Chain:
         return _line(message, params=Raw(_encode({"requestId": named}))) if named is not None else None
 
 
-def _line(message: _Message, **changed: Any) -> bytes:
+def _line(message: _ChainMessage, **changed: Any) -> bytes:
     return _encode(msgspec.structs.replace(message, **changed))
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from planwire.acp.conversation import name_in
 from planwire.acp.translate import Translator
 from planwire.model.plan import Fields
 from planwire.relay.agents import AgentRow, ways_of
-from planwire.relay.capabilities import Capabilities, agent_info, name_in
+from planwire.relay.capabilities import Capabilities, agent_info
 from planwire.relay.questions import Questions
 
 __all__ = ["Connection"]

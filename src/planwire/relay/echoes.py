@@ -10,11 +10,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from planwire.acp.splice import Unspliceable, replace_value
 from planwire.chat.reminder import ELEMENT
 from planwire.model.plan import Fields
 from planwire.relay.envelope import text_of
 from planwire.relay.reminder import checksum
-from planwire.relay.splice import Unspliceable, replace_value
 
 __all__ = ["Echoes", "SentBlock", "blocks_in"]
 

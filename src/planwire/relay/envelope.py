@@ -7,7 +7,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.acp.conversation import value_of
 from planwire.acp.read import read
-from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, ItemsPlan
 from planwire.model.text import shortened, unwrapped
 
@@ -82,8 +81,8 @@ peek_client = msgspec.json.Decoder(FromClient).decode
 def list_on(line: bytes) -> ItemsPlan | None:
     """The list on a line of the agent's, which has one."""
     updates = read(line).updates
-    entries = entries_of(updates[0].body) if updates else None
-    return None if entries is None else ItemsPlan(None, entries)
+    plan = updates[0].body if updates else None
+    return plan if isinstance(plan, ItemsPlan) else None
 
 
 def update_of(line: bytes) -> Fields | None:

@@ -4,7 +4,7 @@ The framer holds back a line whose end has not come yet, up to a limit. The piec
 and nobody looks into them: memory stays bounded however long a line is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 __all__ = ["LONGEST_LINE", "Block", "Framer", "Sieve"]
@@ -83,16 +83,22 @@ _LETTERS: Final = frozenset(b"4567")
 class Sieve:
     """Finds the lines that may matter, by words that they must contain, and skips the others at the speed of memory.
 
-    A word may be spelled with escapes (`\\u0070lan`): a line that has one of a letter may matter too.
+    A word may be spelled with escapes (`\\u0070lan`): a line that has one of a letter may matter too. `more` gives the
+    words that lines may matter for just now.
     """
 
-    def __init__(self, words: Sequence[bytes]) -> None:
-        self._words = (*words, _ESCAPE)
+    def __init__(self, words: Sequence[bytes], more: Callable[[], Sequence[bytes]] = tuple) -> None:
+        self._always = (*words, _ESCAPE)
+        self._more = more
         self._last = words[0]
 
     def skips(self, block: bytes) -> bool:
         """Whether a short block, which is one line or a few, can be told at a glance to hold none that may matter."""
-        return len(block) < _SHORT and not any(word in block for word in self._words)
+        return len(block) < _SHORT and not any(word in block for word in self._words())
+
+    def _words(self) -> Sequence[bytes]:
+        more = self._more()
+        return (*more, *self._always) if more else self._always
 
     def lines(self, block: bytes) -> Iterator[tuple[int, int]]:
         """Where the lines that may matter begin and end, in order."""
@@ -105,12 +111,13 @@ class Sieve:
         while start < length:
             end = block.find(b"\n", start) + 1 or length
             if block.find(self._last, start, end) < 0:  # lines that matter often come one after the other
-                for word in self._words:
+                words = self._words()
+                for word in words:
                     if places.get(word, -1) < start:
                         places[word] = _find(block, word, start)
-                word = min(places, key=places.__getitem__)
+                word = min(words, key=places.__getitem__)
                 at = places[word]
-                self._last = self._words[0] if word is _ESCAPE else word
+                self._last = self._always[0] if word is _ESCAPE else word
                 if at == length:
                     return
                 start, end = block.rfind(b"\n", start, at) + 1 or start, block.find(b"\n", at) + 1 or length

@@ -3,10 +3,10 @@
 import shutil
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 from planwire.errors import InputError, reason
+from planwire.extras import need_of
 from planwire.journal.engines import shared_url
 from planwire.relay.actions import Bind
 from planwire.relay.server_files import configured_servers
@@ -24,8 +24,8 @@ class Handoffs:
         journal = shared_url(url)
         if journal is None:
             raise InputError("they run in another process, which can't read a journal in memory. Give --journal a file")
-        if find_spec("mcp") is None:
-            raise InputError("they need the MCP SDK: pip install 'planwire[mcp]'")
+        if need := need_of("mcp"):
+            raise InputError(f"their server {need}")
         self._journal = journal
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="planwire-"))

@@ -73,6 +73,10 @@ class OpenQuestions:
         if asked is not None and asked.question == question.id:
             del self._asked[question.plan_id]
 
+    def wait_for(self, plan_id: PlanId) -> bool:
+        """Whether it matters to a question, or to its answer, that this plan comes."""
+        return any(plan_id in known for known in (self._asked, self._awaited, self._answered, self._judged))
+
     def plan_came(self, plan_id: PlanId, *, is_news: bool) -> list[ReviewAsked | PlanReviewed]:
         """The agent sent a plan: what was asked about it, and answered, before it came, and the question still open.
 

@@ -92,6 +92,7 @@ class Openings:
         if session.memory is None or not session.is_unshown or translator is None:
             return
         session.is_unshown = False
+        lines: dict[bytes, None] = {}  # where all plans become one list, each of them may bring all of it
         for record in session.records():
             plan = record.state.plan
             is_other = record.owner != PLANWIRE or not self._tools.has(session.id)
@@ -99,8 +100,8 @@ class Openings:
                 session.plans.is_plain = session.plans.is_plain and plan.id is None
                 translator.know(session.id, plan.id, prose_of(plan) or "")
                 tag = "plan" if plan.id is None else "plan_update"
-                for line in translator.tell(Update(session.id, tag, plan)):
-                    yield ToClient(line + b"\n")
+                lines |= dict.fromkeys(translator.tell(Update(session.id, tag, plan)))
+        yield from (ToClient(line + b"\n") for line in lines)
 
     def _begin(self, session_id: str, asked: ClientRequest | None) -> Iterator[Action]:
         """Meet a session: a new one, if the client asked for one, and else one that may have a history. What an agent

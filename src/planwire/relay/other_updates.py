@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TypeAlias
 
+from planwire.acp.splice import Unspliceable, replace_value
 from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_UPDATES, STOP_END_TURN
 from planwire.acp.write import write_update
 from planwire.chat.reminder import ELEMENT
@@ -13,7 +14,6 @@ from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
 from planwire.relay.connection import Connection
 from planwire.relay.echoes import Echoes, blocks_in
 from planwire.relay.envelope import text_of
-from planwire.relay.splice import Unspliceable, replace_value
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["HANDLERS"]

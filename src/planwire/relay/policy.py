@@ -14,7 +14,8 @@ from planwire.acp.conversation import asks_for_replay, value_of
 from planwire.acp.messages import Reading
 from planwire.acp.permissions import selection
 from planwire.acp.read import read
-from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES
+from planwire.acp.splice import Unspliceable, append_element
+from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
 from planwire.journal.protocol import Terms
 from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
@@ -39,17 +40,16 @@ from planwire.relay.envelope import (
     title_of,
     update_of,
 )
-from planwire.relay.fast_lists import KnownPrefixes
+from planwire.relay.fast_lists import KnownLists
 from planwire.relay.openings import Openings
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
-from planwire.relay.splice import Unspliceable, append_element
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.translated import translated
+from planwire.relay.translated import blank_line, ended, translated
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["Policy"]
@@ -85,7 +85,7 @@ class Policy:
         self._prompting = Prompting(
             self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
         )
-        self._prefixes = KnownPrefixes()
+        self._lists = KnownLists()
         self._read_file = read_file
 
     def learn(self, session: str, memory: SessionMemory) -> None:
@@ -93,6 +93,7 @@ class Policy:
         if session in self._sessions:
             self._sessions[session].learn(memory)
             self._outbox.tell_client(self._openings.unshown(self._sessions[session]))
+            self._outbox.tell_client(ended(self._sessions[session], self._sides.translator))
             self._prompting.look(self._sessions[session])
 
     def is_working(self) -> bool:
@@ -212,6 +213,8 @@ class Policy:
                 pass
         session.begin_turn(message_id)
         session.signs.prompt(first, self._sides.ways)
+        if self._sides.translator is not None:
+            self._sides.translator.settle(session_id)
         self._requests.remember(message_id, ClientRequest("session/prompt", {"sessionId": session_id}, why, told))
         return [ToAgent(line), *actions]
 
@@ -236,6 +239,10 @@ class Policy:
 
     # -- from the agent
 
+    def words_of_agent(self) -> tuple[bytes, ...]:
+        """Words by which a line of the agent's matters just now, though it is not about plans."""
+        return (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
+
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
         self._overheard.pass_by(block)
@@ -245,9 +252,9 @@ class Policy:
         return [*before, *self._hear_agent(line)]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
-        session = self._prefixes.session_of(line)
-        if session is not None:
-            return [ToClient(line), *session.hear_list(line)]
+        passing = self._lists.passing(line)
+        if passing is not None:
+            return [ToClient(passing.line), *passing.session.hear_list(line, passing.plan_id)]
         try:
             message = peek_agent(line)
         except UNREADABLE:
@@ -279,15 +286,16 @@ class Policy:
             return self._read(line, read(line))
         if sort in SAYINGS:
             self._overheard.keep(line)
+        gap = blank_line(params.sessionId, self._sides.translator) if sort == SPOKEN else []
         handle = HANDLERS.get(sort) if isinstance(sort, str) else None
         has_sign = any(word in line for word in WORDS_OF_SIGNS)
         update = update_of(line) if handle or has_sign else None
         if update is None:
-            return [ToClient(line)]
+            return [*gap, ToClient(line)]
         met = [*self._openings.meet(params.sessionId)]
         session = self._sessions[params.sessionId]
         heard = handle(line, update, session, self._sides) if handle else [ToClient(line)]
-        actions = [*met, *heard, *session.hear_sign(update, self._sides.ways)]
+        actions = [*gap, *met, *heard, *session.hear_sign(update, self._sides.ways)]
         self._go_on(session)
         return actions
 
@@ -308,13 +316,13 @@ class Policy:
         session = self._sessions[update.session]
         session.show_missed_list(self._sides.translator)
         actions += session.hear(update.body)
-        if self._sides.translator is not None and self._sides.translator.dialect.baseline:
-            self._prefixes.learn(line, reading, session)
         text = prose_of(update.body)
         if self._sides.translator is not None and update.body is not None and text is not None:
             if self._sides.questions.has_shown(session.id, text):
                 self._sides.translator.know(session.id, update.body.id, text)
-        return [*translated(line, reading, self._sides.translator), *actions]
+        sent = [*translated(line, reading, self._sides.translator)]
+        self._lists.learn(line, sent, reading, session, self._sides.translator)
+        return [*sent, *actions]
 
     def _answered_to_us(self, message: FromAgent) -> list[Action]:
         session = self._prompting.session_of(message.id)
@@ -334,7 +342,7 @@ class Policy:
             case "initialize" if not failed:
                 self._sides.initialize(asked.params, result)
                 self._prompting.ways = self._sides.ways
-                self._prefixes = KnownPrefixes()
+                self._lists = KnownLists()
             case method if method in OPENING and isinstance(result, dict):
                 session_id = result.get("sessionId")
                 yield from self._openings.opened(session_id, asked)
@@ -378,4 +386,5 @@ class Policy:
         return self._read_file(uri, session.folder) if session else None
 
 
+_SPOKEN = b'"%b"' % SPOKEN.encode()
 _HEARD = OPENING | ATTACHING | {"initialize", "session/cancel", "session/prompt", "$/cancel_request"}

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from planwire.acp.messages import Removal, Update
+from planwire.acp.splice import Unspliceable, append_element, set_members
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
 from planwire.model.plan import Fields, PlanId
@@ -20,7 +21,6 @@ from planwire.relay.agents import AgentRow
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
 from planwire.relay.own_permissions import SERVER, clashes, granted
-from planwire.relay.splice import Unspliceable, append_element, set_members
 from planwire.relay.wire_session import WireSession
 from planwire.session.client_sync import KnownPlan, changed_plans
 

@@ -101,7 +101,7 @@ class Traffic:
         self._to_client = Pipe(
             agent.stdout.fileno(),
             client[1],
-            Sieve(WORDS_OF_AGENT),
+            Sieve(WORDS_OF_AGENT, self._policy.words_of_agent),
             self._from_agent,
             self._afterwards,
             injector=self._for_client,

@@ -1,4 +1,4 @@
-"""An agent's line about plans, in the dialect of its client."""
+"""An agent's lines about plans, in the dialect of its client, and what the client gets besides."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,9 @@ from planwire.acp.conversation import AGENT
 from planwire.acp.messages import Extension, Reading
 from planwire.acp.translate import Translator
 from planwire.relay.actions import ToClient
+from planwire.relay.wire_session import WireSession
 
-__all__ = ["translated"]
+__all__ = ["blank_line", "ended", "translated"]
 
 
 def translated(line: bytes, reading: Reading, translator: Translator | None) -> Iterator[ToClient]:
@@ -16,10 +17,25 @@ def translated(line: bytes, reading: Reading, translator: Translator | None) -> 
         yield ToClient(line)
         return
     text = line.rstrip(b"\r\n")
+    update = reading.updates[0]
     lines = translator.translate(text, AGENT, reading)
-    asked_for = isinstance(reading.updates[0].body, Extension) and translator.dialect.operations
-    if asked_for or lines == (text,):  # who gets pieces of a text has asked for pieces
+    if isinstance(update.body, Extension) and translator.dialect.operations:
+        lines = (translator.spelled(text, update) or text,)  # who gets pieces of a text has asked for pieces
+    if lines == (text,):
         yield ToClient(line)
     else:
         ending = line[len(text) :] or b"\n"
         yield from (ToClient(each + ending) for each in lines)
+
+
+def blank_line(session_id: str, translator: Translator | None) -> list[ToClient]:
+    """What sets an agent's words apart from the text of a plan that the client got before."""
+    return [ToClient(each + b"\n") for each in translator.close(session_id)] if translator is not None else []
+
+
+def ended(session: WireSession, translator: Translator | None) -> Iterator[ToClient]:
+    """The lines for a client now that the journal knows more of which plans have ended."""
+    if translator is None or translator.dialect.operations or session.plans.is_plain:
+        return
+    plan_ids = {plan_id for plan_id, record in session.state().plans.items() if record.ended}
+    yield from (ToClient(line + b"\n") for line in translator.end(session.id, plan_ids))

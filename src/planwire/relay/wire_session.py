@@ -28,7 +28,7 @@ from planwire.model.events import (
 from planwire.model.file_texts import ReadFile
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
-from planwire.model.plan import Fields, Plan
+from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.sameness import is_same
 from planwire.model.unheard import Words
@@ -154,12 +154,12 @@ class WireSession:
         """What an update about plans adds to the journal."""
         return self._record(self.plans.hear(body), streams_in=True)
 
-    def hear_list(self, line: bytes) -> tuple[RecordLine, ...]:
+    def hear_list(self, line: bytes, plan_id: PlanId = None) -> tuple[RecordLine, ...]:
         """The same for a line that took the fast way."""
-        if not self.plans.hear_list(line):
+        if not self.plans.hear_list(line, plan_id):
             return ()
         self.has_stopped = False
-        return (RecordLine(self.id, line, self.thoughts.take()),)
+        return (RecordLine(self.id, line, self.thoughts.take(), plan_id),)
 
     def show_missed_list(self, translator: Translator | None) -> None:
         """Show the translator the newest list, which left without it: from now on it may matter."""

@@ -1,10 +1,10 @@
 """Plans in the terminal: printed by commands with Rich, live in an app with Textual."""
 
-from planwire.errors import MissingExtra
+from planwire.extras import missing_extra
 
 try:
     import rich  # noqa: F401
-except ImportError:
-    raise MissingExtra("showing plans needs Rich: pip install 'planwire[terminal]', or use --json") from None
+except ImportError as error:
+    raise missing_extra("showing plans", "rich", error, ", or use --json") from error
 
 __all__: list[str] = []

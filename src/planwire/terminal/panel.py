@@ -8,12 +8,12 @@ panel.show(board.sessions["s1"])     # all the plans of a session, from a board 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from planwire.errors import MissingExtra
+from planwire.extras import missing_extra
 
 try:
     import textual  # noqa: F401
-except ImportError:
-    raise MissingExtra("PlanPanel needs Textual: pip install 'planwire[terminal]'") from None
+except ImportError as error:
+    raise missing_extra("PlanPanel", "textual", error) from error
 
 from textual.binding import Binding, BindingType
 from textual.events import Click

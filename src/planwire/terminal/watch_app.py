@@ -10,14 +10,13 @@ from threading import Lock
 from time import time_ns
 from typing import Any, ClassVar, Final
 
-from planwire.errors import JournalError, MissingExtra
+from planwire.errors import JournalError
+from planwire.extras import missing_extra
 
 try:
     import textual  # noqa: F401
-except ImportError:
-    raise MissingExtra(
-        "watching on a terminal needs Textual: pip install 'planwire[terminal]', or use --json"
-    ) from None
+except ImportError as error:
+    raise missing_extra("watching on a terminal", "textual", error, ", or use --json") from error
 
 from textual import on
 from textual.app import App, SystemCommand

@@ -1,41 +1,43 @@
-"""How each provider's API words a turn: as one JSON answer, and as a stream of events."""
+"""Each provider's words for a scripted turn: one JSON answer, or a stream of events."""
 
 import json
-import secrets
-import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeAlias
 
-from tests.peers.script import Turn
+from msgspec import Struct
 
-__all__ = ["APIS", "Api", "Event", "Json", "api_for"]
+from planwire.check.script import ModelTurn
 
-Json = dict[str, Any]
-Body = Mapping[str, Any]
-Event = tuple[str | None, Json | str]
+__all__ = ["APIS", "Api", "Asked", "Event", "Json", "api_for"]
+
+Json: TypeAlias = dict[str, Any]
+Body: TypeAlias = Mapping[str, Any]
+Event: TypeAlias = tuple[str | None, Json | str]
 """A name, where the provider names its events, and the data."""
 
 
-@dataclass(frozen=True)
-class Api:
+class Asked(Struct, frozen=True):
+    """One request: its body, and what an answer to it needs from outside: the time, and new ids by their prefix."""
+
+    body: Body
+    now: int
+    new_id: Callable[[str], str]
+
+
+class Api(Struct, frozen=True):
     """One provider's API: which paths are its own, and how it words what the script says."""
 
     name: str
     owns: Callable[[str], bool]
     streams: Callable[[str, Body], bool]
-    tools: Callable[[Body], list[str]]
-    whole: Callable[[Turn, Body], Json]
-    events: Callable[[Turn, Body], Iterator[Event]]
+    tools: Callable[[Body], dict[str, Json]]
+    whole: Callable[[ModelTurn, Asked], Json]
+    events: Callable[[ModelTurn, Asked], Iterator[Event]]
 
 
 def api_for(path: str) -> Api | None:
     """The API that a path without its query belongs to."""
     return next((api for api in APIS if api.owns(path)), None)
-
-
-def _id(prefix: str) -> str:
-    return prefix + secrets.token_hex(10)
 
 
 def _halves(text: str) -> Iterator[str]:
@@ -48,16 +50,17 @@ def _asked_to_stream(_: str, body: Body) -> bool:
     return bool(body.get("stream"))
 
 
-def _anthropic_whole(turn: Turn, body: Body) -> Json:
+def _anthropic_whole(turn: ModelTurn, asked: Asked) -> Json:
     content: list[Json] = [{"type": "text", "text": turn.text}] if turn.text or not turn.calls else []
     content += [
-        {"type": "tool_use", "id": _id("toolu_"), "name": call.name, "input": call.arguments} for call in turn.calls
+        {"type": "tool_use", "id": asked.new_id("toolu_"), "name": call.name, "input": call.arguments}
+        for call in turn.calls
     ]
     return {
-        "id": _id("msg_"),
+        "id": asked.new_id("msg_"),
         "type": "message",
         "role": "assistant",
-        "model": body.get("model", ""),
+        "model": asked.body.get("model", ""),
         "content": content,
         "stop_reason": "tool_use" if turn.calls else "end_turn",
         "stop_sequence": None,
@@ -70,11 +73,11 @@ def _anthropic_whole(turn: Turn, body: Body) -> Json:
     }
 
 
-def _anthropic_events(turn: Turn, body: Body) -> Iterator[Event]:
+def _anthropic_events(turn: ModelTurn, asked: Asked) -> Iterator[Event]:
     def event(type: str, **fields: Any) -> Event:
         return type, {"type": type, **fields}
 
-    message = _anthropic_whole(turn, body)
+    message = _anthropic_whole(turn, asked)
     yield event("message_start", message={**message, "content": [], "stop_reason": None})
     for index, block in enumerate(message["content"]):
         if block["type"] == "text":
@@ -92,15 +95,15 @@ def _anthropic_events(turn: Turn, body: Body) -> Iterator[Event]:
     yield event("message_stop")
 
 
-def _chat_usage(turn: Turn) -> Json:
-    asked, said = turn.usage.input, turn.usage.output
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+def _chat_usage(turn: ModelTurn) -> Json:
+    taken, said = turn.usage.input, turn.usage.output
+    return {"prompt_tokens": taken, "completion_tokens": said, "total_tokens": taken + said}
 
 
-def _chat_calls(turn: Turn) -> list[Json]:
+def _chat_calls(turn: ModelTurn, asked: Asked) -> list[Json]:
     return [
         {
-            "id": _id("call_"),
+            "id": asked.new_id("call_"),
             "type": "function",
             "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
         }
@@ -108,27 +111,27 @@ def _chat_calls(turn: Turn) -> list[Json]:
     ]
 
 
-def _chat_whole(turn: Turn, body: Body) -> Json:
+def _chat_whole(turn: ModelTurn, asked: Asked) -> Json:
     message: Json = {"role": "assistant", "content": turn.text or None, "refusal": None}
     if turn.calls:
-        message["tool_calls"] = _chat_calls(turn)
+        message["tool_calls"] = _chat_calls(turn, asked)
     ending = "tool_calls" if turn.calls else "stop"
     return {
-        "id": _id("chatcmpl-"),
+        "id": asked.new_id("chatcmpl-"),
         "object": "chat.completion",
-        "created": int(time.time()),
-        "model": body.get("model", ""),
+        "created": asked.now,
+        "model": asked.body.get("model", ""),
         "choices": [{"index": 0, "message": message, "finish_reason": ending, "logprobs": None}],
         "usage": _chat_usage(turn),
     }
 
 
-def _chat_events(turn: Turn, body: Body) -> Iterator[Event]:
+def _chat_events(turn: ModelTurn, asked: Asked) -> Iterator[Event]:
     head = {
-        "id": _id("chatcmpl-"),
+        "id": asked.new_id("chatcmpl-"),
         "object": "chat.completion.chunk",
-        "created": int(time.time()),
-        "model": body.get("model", ""),
+        "created": asked.now,
+        "model": asked.body.get("model", ""),
     }
 
     def chunk(delta: Json, ending: str | None = None) -> Event:
@@ -137,58 +140,64 @@ def _chat_events(turn: Turn, body: Body) -> Iterator[Event]:
     yield chunk({"role": "assistant", "content": ""})
     for piece in _halves(turn.text):
         yield chunk({"content": piece})
-    for index, call in enumerate(_chat_calls(turn)):
+    for index, call in enumerate(_chat_calls(turn, asked)):
         name, arguments = call["function"]["name"], call["function"]["arguments"]
         yield chunk({"tool_calls": [{**call, "index": index, "function": {"name": name, "arguments": ""}}]})
         for piece in _halves(arguments):
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, "tool_calls" if turn.calls else "stop")
-    if (body.get("stream_options") or {}).get("include_usage"):
+    if (asked.body.get("stream_options") or {}).get("include_usage"):
         yield None, {**head, "choices": [], "usage": _chat_usage(turn)}
     yield None, "[DONE]"
 
 
-def _responses_whole(turn: Turn, body: Body) -> Json:
+def _responses_whole(turn: ModelTurn, asked: Asked) -> Json:
     output: list[Json] = []
     if turn.text or not turn.calls:
         part = {"type": "output_text", "text": turn.text, "annotations": []}
         output.append(
-            {"type": "message", "id": _id("msg_"), "role": "assistant", "status": "completed", "content": [part]}
+            {
+                "type": "message",
+                "id": asked.new_id("msg_"),
+                "role": "assistant",
+                "status": "completed",
+                "content": [part],
+            }
         )
     output += [
         {
             "type": "function_call",
-            "id": _id("fc_"),
-            "call_id": _id("call_"),
+            "id": asked.new_id("fc_"),
+            "call_id": asked.new_id("call_"),
             "name": call.name,
             "arguments": json.dumps(call.arguments),
             "status": "completed",
         }
         for call in turn.calls
     ]
-    asked, said = turn.usage.input, turn.usage.output
+    taken, said = turn.usage.input, turn.usage.output
     return {
-        "id": _id("resp_"),
+        "id": asked.new_id("resp_"),
         "object": "response",
-        "created_at": int(time.time()),
-        "model": body.get("model", ""),
+        "created_at": asked.now,
+        "model": asked.body.get("model", ""),
         "status": "completed",
         "output": output,
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],
         "usage": {
-            "input_tokens": asked,
+            "input_tokens": taken,
             "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
             "output_tokens": said,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": asked + said,
+            "total_tokens": taken + said,
         },
     }
 
 
-def _responses_events(turn: Turn, body: Body) -> Iterator[Event]:
-    whole = _responses_whole(turn, body)
+def _responses_events(turn: ModelTurn, asked: Asked) -> Iterator[Event]:
+    whole = _responses_whole(turn, asked)
     started = {**whole, "status": "in_progress", "output": [], "usage": None}
     events: list[Json] = [{"type": "response.created", "response": started}]
     for index, item in enumerate(whole["output"]):
@@ -218,28 +227,40 @@ def _responses_events(turn: Turn, body: Body) -> Iterator[Event]:
         yield event["type"], {**event, "sequence_number": number}
 
 
-def _gemini_whole(turn: Turn, body: Body) -> Json:
+def _gemini_whole(turn: ModelTurn, asked: Asked) -> Json:
     parts: list[Json] = [{"text": turn.text}] if turn.text or not turn.calls else []
-    parts += [{"functionCall": {"id": _id("fc-"), "name": c.name, "args": c.arguments}} for c in turn.calls]
-    asked, said = turn.usage.input, turn.usage.output
+    parts += [{"functionCall": {"id": asked.new_id("fc-"), "name": c.name, "args": c.arguments}} for c in turn.calls]
+    taken, said = turn.usage.input, turn.usage.output
     return {
         "candidates": [{"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
         "usageMetadata": {
-            "promptTokenCount": asked,
+            "promptTokenCount": taken,
             "candidatesTokenCount": said,
-            "totalTokenCount": asked + said,
+            "totalTokenCount": taken + said,
         },
         "modelVersion": "scripted",
-        "responseId": _id(""),
+        "responseId": asked.new_id(""),
     }
 
 
-def _gemini_events(turn: Turn, body: Body) -> Iterator[Event]:
-    yield None, _gemini_whole(turn, body)
+def _gemini_events(turn: ModelTurn, asked: Asked) -> Iterator[Event]:
+    yield None, _gemini_whole(turn, asked)
 
 
-def _named(tools: object) -> list[str]:
-    return [str(tool.get("name") or tool.get("type", "")) for tool in tools or () if isinstance(tool, dict)]  # type: ignore[attr-defined]
+#: Where a tool keeps the schema of its arguments.
+_SCHEMAS: Final = ("parameters", "input_schema", "parametersJsonSchema")
+
+
+def _named(tools: Any, within: str | None = None) -> dict[str, Json]:
+    """The schemas of tools by their names. `within` is the member of each that holds the tool, or several of them."""
+    found: dict[str, Json] = {}
+    for tool in tools if isinstance(tools, list) else ():
+        inner = tool.get(within, tool) if within and isinstance(tool, dict) else tool
+        for each in inner if isinstance(inner, list) else [inner]:
+            if isinstance(each, dict):
+                schema: Json = next((each[key] for key in _SCHEMAS if isinstance(each.get(key), dict)), {})
+                found[str(each.get("name") or each.get("type", ""))] = schema
+    return found
 
 
 APIS = (
@@ -255,7 +276,7 @@ APIS = (
         "openai-chat",
         owns=lambda path: path.endswith("/chat/completions"),
         streams=_asked_to_stream,
-        tools=lambda body: _named([tool.get("function", tool) for tool in body.get("tools") or ()]),
+        tools=lambda body: _named(body.get("tools"), "function"),
         whole=_chat_whole,
         events=_chat_events,
     ),
@@ -271,9 +292,7 @@ APIS = (
         "gemini",
         owns=lambda path: path.endswith((":generateContent", ":streamGenerateContent")),
         streams=lambda path, _: path.endswith(":streamGenerateContent"),
-        tools=lambda body: _named(
-            [one for tool in body.get("tools") or () for one in tool.get("functionDeclarations", [tool])]
-        ),
+        tools=lambda body: _named(body.get("tools"), "functionDeclarations"),
         whole=_gemini_whole,
         events=_gemini_events,
     ),

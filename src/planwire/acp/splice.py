@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-__all__ = ["Unspliceable", "append_element", "replace_value", "set_members"]
+__all__ = ["Unspliceable", "append_element", "replace_value", "set_members", "spell_member"]
 
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
@@ -31,6 +31,13 @@ class Unspliceable(Exception):
 class _Span(NamedTuple):
     start: int
     end: int
+
+
+class _Member(NamedTuple):
+    """Where a member of an object begins, and where its value does."""
+
+    name: int
+    value: int
 
 
 def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
@@ -55,6 +62,26 @@ def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
     return _proven(text, value)
 
 
+def spell_member(line: bytes, path: Path, name: str, names: Sequence[str]) -> bytes:
+    """Put the value of a member of the object at the path under all of `names`, side by side, and under no other. The
+    bytes of the value stay, and so do those of a name that stays."""
+    value = _decoded(line)
+    owner = _checked(_follow(value, path), dict)
+    found = _member(line, _locate_surely(line, path).start, name)
+    there = [each for each in names if each in owner and each != name]
+    if found is None or len(there) == len(names):
+        raise Unspliceable(f"{name!r} can't be spelled otherwise")
+    end = _end(line, found.value)
+    member, text = line[found.name : end], line[found.value : end]
+    members = [member if each == name else b"%b:%b" % (_encode(each), text) for each in names if each not in there]
+    changed = b"%b%b%b" % (line[: found.name], b",".join(members), line[end:])
+    for each in there:
+        place = _locate_surely(changed, (*path, each))
+        changed = b"%b%b%b" % (changed[: place.start], text, changed[place.end :])
+    owner.update(dict.fromkeys(names, owner.pop(name)))
+    return _proven(changed, value)
+
+
 def append_element(line: bytes, path: Path, element: Any) -> bytes:
     """Append an element to the list at the path."""
     value = _decoded(line)
@@ -77,7 +104,11 @@ def _swap(line: bytes, path: Path, place: _Span, text: bytes, new: Any) -> bytes
 
 
 def _proven(text: bytes, value: Any) -> bytes:
-    if _decoded(text) != value:
+    try:
+        is_right = _decoded(text) == value
+    except RecursionError as error:
+        raise Unspliceable(str(error)) from None
+    if not is_right:
         raise Unspliceable("the line does not read as it should after the change")
     return text
 
@@ -121,11 +152,11 @@ def _locate(line: bytes, path: Path, *, missing: bool = False) -> _Span | None:
             if missing and depth == len(path):
                 return None
             raise Unspliceable(f"there is no {step!r}")
-        start = found
+        start = found.value
     return _Span(start, _end(line, start))
 
 
-def _member(line: bytes, start: int, name: str) -> int | None:
+def _member(line: bytes, start: int, name: str) -> _Member | None:
     if line[start : start + 1] != b"{":
         raise Unspliceable("expected an object")
     at = _skip_space(line, start + 1)
@@ -135,7 +166,7 @@ def _member(line: bytes, start: int, name: str) -> int | None:
             raise Unspliceable("expected a name")
         at = _skip_space(line, _skip_space(line, key.end()) + 1)
         if _decoded(key.group()) == name:
-            return at
+            return _Member(key.start(), at)
         at = _skip_space(line, _end(line, at))
         if line[at : at + 1] == b",":
             at = _skip_space(line, at + 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.relay.splice import Unspliceable, append_element, replace_value, set_members
+from planwire.acp.splice import Unspliceable, append_element, replace_value, set_members, spell_member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=6),
@@ -62,3 +62,23 @@ def test_a_value_is_replaced_where_it_stands() -> None:
 def test_a_line_that_is_not_as_expected_is_refused(line: bytes) -> None:
     with pytest.raises(Unspliceable):
         append_element(line, ("params", "prompt"), 1)
+
+
+def test_a_member_gets_other_names_beside_its_own_or_instead_of_it() -> None:
+    line = b'{ "a": {"x" : 1.0e0 , "b":{"x":2}} }\n'
+    assert spell_member(line, ("a",), "x", ("y", "x")) == b'{ "a": {"y":1.0e0,"x" : 1.0e0 , "b":{"x":2}} }\n'
+    assert spell_member(line, ("a",), "x", ("y",)) == b'{ "a": {"y":1.0e0 , "b":{"x":2}} }\n'
+    assert spell_member(line, ("a",), "x", ("b", "x")) == b'{ "a": {"x" : 1.0e0 , "b":1.0e0} }\n'
+    wrong = ((("a",), "z", ("x",)), (("a",), "x", ("b",)), (("a", "x"), "x", ("y",)), (("c",), "x", ("y",)))
+    for path, name, names in wrong:
+        with pytest.raises(Unspliceable):
+            spell_member(line, path, name, names)
+
+
+@pytest.mark.parametrize("depth", range(10, 1_500, 30))
+def test_a_line_that_nests_deeply_is_spliced_or_refused(depth: int) -> None:
+    line = b'{"x":"p","y":' + b"[" * depth + b"]" * depth + b"}"
+    try:
+        assert spell_member(line, (), "x", ("z", "x")) == b'{"z":"p",' + line[1:]
+    except Unspliceable:
+        assert depth > 500

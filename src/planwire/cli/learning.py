@@ -1,0 +1,98 @@
+"""`planwire check --learn`: drives an agent to show its ways, and keeps them as a row for the relay."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from planwire.acp.dialects import COMPACTION, V1
+from planwire.check.observing import SERVER, TOOL, Observed
+from planwire.relay.agents import AGENTS, AgentRow, matches, ways_of
+from planwire.relay.capabilities import names_in
+from planwire.relay.learned_agents import keep_row
+
+__all__ = ["compaction_announced", "keep", "learned_row", "server_entry"]
+
+_DEFAULT: Final = AgentRow(agent="", names=())
+#: Programs that run agents of any name.
+_RUNNER: Final = re.compile(r"(python|pypy|ruby)[0-9.]*|node|bun|bunx|deno|npx|uv|uvx|pipx|sh|bash|env|docker|java")
+
+
+def compaction_announced(hello: dict[str, Any]) -> dict[str, Any]:
+    """An `initialize` that also asks for reports of compactions, as the relay's does."""
+    outer, inner = COMPACTION
+    if V1.client_capabilities not in hello:
+        return hello
+    return {**hello, V1.client_capabilities: {**hello[V1.client_capabilities], outer: {inner: {}}}}
+
+
+def server_entry(log: str) -> dict[str, Any]:
+    """The entry of `mcpServers` for the tiny server."""
+    command = ["-m", "planwire.cli.trial_server", log]
+    return {"name": SERVER, "command": sys.executable, "args": command, "env": []}
+
+
+def learned_row(seen: Observed, command: str, connected: bool) -> AgentRow | None:
+    """The row of an agent: what was observed, and what is known otherwise. None if it has no name to go by."""
+    names = list(names_in(seen.initialized)) or [Path(command).stem]
+    patterns = tuple(dict.fromkeys(name.casefold() for name in names))
+    if _RUNNER.fullmatch(patterns[0]):
+        return None
+    known = (row for row in AGENTS if any(matches(name, row.names) for name in patterns))
+    changes: dict[str, Any] = {} if seen.joiner is None else {"joiner": seen.joiner}
+    if seen.command and seen.command not in _DEFAULT.compact_commands:
+        changes["compact_commands"] = (seen.command, *_DEFAULT.compact_commands)
+    if titles := _unknown(seen.titles, _DEFAULT.compact_titles):
+        changes["compact_titles"] = (*titles, *_DEFAULT.compact_titles)
+    if meta := _unknown(seen.meta, _DEFAULT.compact_meta):
+        changes["compact_meta"] = (*meta, *_DEFAULT.compact_meta)
+    if connected and seen.is_hidden is not None:
+        changes["hides_tools"] = seen.is_hidden
+    if spellings := [each for each in _spellings(seen) if each not in _DEFAULT.tool_names]:
+        changes["tool_names"] = (*dict.fromkeys(spellings), *_DEFAULT.tool_names)
+    return replace(next(known, _DEFAULT), agent=names[-1], names=patterns, **changes)
+
+
+def _unknown(words: Iterable[str], patterns: Iterable[str]) -> list[str]:
+    """The words that no pattern fits, as patterns of their own."""
+    patterns = tuple(patterns)
+    return list(dict.fromkeys(word.lower() for word in words if not matches(word.lower(), patterns)))
+
+
+def _spellings(seen: Observed) -> Iterator[str]:
+    for name in (*seen.gates, *seen.offered):
+        if SERVER in name and TOOL in name:
+            yield name.replace(SERVER, "SERVER").replace(TOOL, "TOOL")
+
+
+def keep(seen: Observed, command: str, connected: bool) -> list[str]:
+    """Write the row. Returns what was learned, a line each."""
+    row = learned_row(seen, command, connected)
+    if row is None:
+        where = f"nothing is kept: the agent does not name itself, and {command} runs others too"
+    else:
+        where = f"kept in {keep_row(row)}, where the relay reads it"
+    return [*_told(seen, command, connected), where]
+
+
+def _told(seen: Observed, command: str, connected: bool) -> Iterator[str]:
+    if seen.command is None:
+        yield "compaction: no command is advertised"
+    else:
+        yield f"compaction: /{seen.command}, seen as {', '.join(seen.signs) or 'nothing in particular'}"
+    if connected:
+        offered = (
+            f"offered as {', '.join(seen.offered)}" if seen.offered else "hidden" if seen.is_hidden else "only named"
+        )
+        asks = f"asks for permission of {', '.join(seen.gates)}" if seen.gates else "asks for no permission"
+        yield f"MCP servers: tools are {offered}; the agent {asks}"
+    else:
+        yield "MCP servers: the agent never connected"
+    if seen.joiner is not None:
+        yield f"prompts: two texts come back as one, joined by {seen.joiner!r}"
+    ways = ways_of(command, seen.initialized)
+    steer = f"announces {ways.steer.method}" if ways.steer else "announces no way into a running turn"
+    yield f"steering: {steer}{', and queues prompts' if ways.queues else ''}"

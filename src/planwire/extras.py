@@ -1,0 +1,81 @@
+"""The packages behind planwire's extras: their names, the oldest that works, and words for one that is not there.
+
+Frameworks pin such packages too, so that one may well be there and too old. Saying that it is missing would send its
+user to an installation that changes nothing.
+"""
+
+import re
+from importlib.util import find_spec
+from typing import Final, NamedTuple
+
+from planwire.errors import MissingExtra
+
+__all__ = ["PACKAGES", "Package", "missing_extra", "need_of"]
+
+
+class Package(NamedTuple):
+    """A package as people call it and as pip does, the extra that brings it, and the oldest version that works.
+
+    Programs may get an environment of their own, next to whatever pins another version; a library can't.
+    """
+
+    title: str
+    distribution: str
+    extra: str
+    oldest: str
+    is_for_programs: bool = True
+
+
+#: By the module that is imported. `pyproject.toml` has the same versions.
+PACKAGES: Final = {
+    "acp": Package("the ACP SDK", "agent-client-protocol", "acp", "0.9", is_for_programs=False),
+    "httptools": Package("httptools", "httptools", "web", "0.7"),
+    "mcp": Package("the MCP SDK", "mcp", "mcp", "2.0"),
+    "rich": Package("Rich", "rich", "terminal", "14.2"),
+    "shtab": Package("shtab", "shtab", "terminal", "1.13"),
+    "starlette": Package("Starlette", "starlette", "web", "1.0"),
+    "textual": Package("Textual", "textual", "terminal", "8.0"),
+    "uvicorn": Package("uvicorn", "uvicorn", "web", "0.40"),
+}
+
+
+def missing_extra(what: str, module: str, error: ImportError, hint: str = "") -> MissingExtra:
+    """Say why something can't run, after an import for it failed."""
+    failed = (error.name or "").partition(".")[0]
+    module = failed if failed in PACKAGES else module
+    need = _absent(module) if failed == module and isinstance(error, ModuleNotFoundError) else need_of(module)
+    return MissingExtra(f"{what} {need or f'needs {PACKAGES[module].title}, which fails: {error}'}{hint}")
+
+
+def need_of(module: str) -> str | None:
+    """What is wrong with a package, as the end of a sentence. None: it is there and new enough. Nothing is imported."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (10 ms that only trouble costs)
+
+    package = PACKAGES[module]
+    if find_spec(module) is None:
+        return _absent(module)
+    try:
+        found = version(package.distribution)
+    except PackageNotFoundError:
+        return None  # a copy without its papers: its imports will tell
+    if _numbers(found) >= _numbers(package.oldest):
+        return None
+    own = f", or uv tool install 'planwire[{package.extra}]' if another package here needs the old one"
+    return (
+        f"needs {package.title} {package.oldest} or newer, and {found} is installed: "
+        f"pip install 'planwire[{package.extra}]'{own if package.is_for_programs else ''}"
+    )
+
+
+def _absent(module: str) -> str:
+    package = PACKAGES[module]
+    return f"needs {package.title}: pip install 'planwire[{package.extra}]'"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The release of a version, without what follows it: `2.0` of `2.0.0rc1`."""
+    release = re.match(r"\d+(?:\.\d+)*", version)
+    numbers = [int(each) for each in release[0].split(".")] if release else []
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,158 @@
+"""`planwire check --client`: a client is run through the dialects that it announces, and told what it lost."""
+
+import json
+import subprocess
+import sys
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planwire.acp.dialects import V1
+from planwire.check.client_judge import TrialRun, judge
+from planwire.check.trials import Trial, TrialAgent, trials_for
+from tests.peers.agents import or_skip
+from tests.peers.install import npm_peers
+
+BARE_CLIENT = Path(__file__).parents[1] / "agents" / "bare_client.py"
+
+
+ALL_TRIALS = ("no plan", "v1", "unknown words")
+
+
+def tried(ways: dict[str, Any], *options: str, **more: Any) -> tuple[int, list[tuple[str, str]], Any]:
+    return checked([sys.executable, str(BARE_CLIENT), json.dumps(ways)], *options, **more)
+
+
+def checked(client: list[str], *options: str, timeout: float = 60) -> tuple[int, list[tuple[str, str]], Any]:
+    """The exit code, the broken rules, and the verdict."""
+    command = [sys.executable, "-m", "planwire", "check", "--client", "--json", *options, "--", *client]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+    assert result.stdout, result.stderr
+    value = json.loads(result.stdout)
+    return result.returncode, [(each["code"], each["message"].split(":")[0]) for each in value["findings"]], value
+
+
+def test_a_client_that_reads_everything_loses_nothing() -> None:
+    """R8, R33: the dialects that it announces, and words that nobody knows."""
+    code, found, value = tried({"capabilities": {"plan": {}, "planCapabilities": {}}}, "--strict")
+    assert (code, found, value["announces"]) == (0, [], ["v1", "v1-rfd", "v1-draft"])
+    assert [trial["trial"] for trial in value["trials"]] == ["no plan", "v1", "v1-rfd", "v1-draft", "unknown words"]
+    for trial in value["trials"]:
+        assert (trial["over"], trial["prints"], trial["answer"]) == (True, True, "no")
+        assert all(each["shown"] == each["texts"] for each in trial["updates"])
+
+
+@pytest.mark.agents
+def test_a_client_of_version_2_is_spoken_to_in_it() -> None:
+    """R30."""
+    code, found, value = tried({"version": 2})
+    assert (code, found, value["announces"]) == (0, [], ["v1", "v2"])
+
+
+def run_of(trial: Trial, hides: str = "", dies: str = "", grumbles: str = "", ignores: str = "") -> TrialRun:
+    """A run of a client that prints and answers everything but what its arguments name, in this process."""
+    agent, lines, stdout, stderr = TrialAgent(trial), list[tuple[str, bytes]](), list[str](), list[str]()
+    to_say: deque[dict[str, Any]] = deque(
+        {"id": number, "method": method, "params": {"protocolVersion": 1}}
+        for number, method in enumerate(("initialize", "session/new", "session/prompt"))
+    )
+    while to_say:
+        said = to_say.popleft()
+        lines.append(("client", json.dumps(said).encode()))
+        for message in agent.hear(said):
+            lines.append(("agent", json.dumps(message, separators=(",", ":")).encode()))
+            method, text = message.get("method"), json.dumps(message)
+            if dies and dies in text:
+                return TrialRun(trial, tuple(lines), "\n".join(stdout), "", 7)
+            stderr += [f"ValidationError: {grumbles}"] if grumbles and grumbles in text else []
+            stdout += [text] if not (hides and hides in text) else []
+            if "id" in message and method and method != ignores:
+                yes = {"result": {"outcome": {"outcome": "selected", "optionId": "yes"}}}
+                unknown = {"error": {"code": -32601, "message": "no"}}
+                to_say.append({"id": message["id"], **(unknown if method == "_planwire/probe" else yes)})
+    over = any(b"stopReason" in line for _, line in lines)
+    return TrialRun(trial, tuple(lines), "\n".join(stdout), "\n".join(stderr), 0 if over else None)
+
+
+@pytest.mark.parametrize(
+    ("ways", "found"),
+    [
+        ({}, []),
+        ({"hides": '"plan"'}, [("not-shown", "v1"), ("not-shown", "unknown words")]),
+        ({"hides": '"update"'}, []),
+        ({"dies": '"plan",'}, [("client-ended", "v1"), ("client-ended", "unknown words")]),
+        ({"dies": "_planwire_probe"}, [("client-ended", "unknown words")]),
+        ({"grumbles": '"plan",'}, [("complained", "v1")]),
+        ({"grumbles": "agent_message_chunk"}, []),
+        ({"ignores": "session/request_permission"}, [("question-unanswered", name) for name in ALL_TRIALS]),
+        ({"ignores": "_planwire/probe"}, [("probe-unanswered", "unknown words")]),
+    ],
+    ids=str,
+)
+def test_a_client_hears_what_it_lost(ways: dict[str, str], found: list[tuple[str, str]]) -> None:
+    trials = (Trial("no plan", V1, has_plans=False), *trials_for({"protocolVersion": 1}))
+    verdict = judge(run_of(trial, **ways) for trial in trials)
+    assert [(each.code, each.message.split(":")[0]) for each in verdict.findings] == found
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [
+        ([sys.executable, "-c", ""], "sent no `initialize`"),
+        (["no-such-client"], "could not be started"),
+        ([], "no client"),
+    ],
+)
+def test_a_client_that_starts_no_agent_is_not_judged(client: list[str], said: str) -> None:
+    command = [sys.executable, "-m", "planwire", "check", "--client", "--", *client]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, said in result.stderr) == (2, True)
+
+
+SDK_CLIENT = """
+import asyncio, sys
+import acp
+from acp.schema import ClientCapabilities, PlanCapabilities
+
+class Printer(acp.Client):
+    async def session_update(self, session_id, update, **more):
+        print(update.model_dump_json(), flush=True)
+
+    async def request_permission(self, options, session_id, tool_call, **more):
+        chosen = {"outcome": "selected", "option_id": options[0].option_id}
+        return acp.schema.RequestPermissionResponse(outcome=acp.schema.AllowedOutcome(**chosen))
+
+    async def ext_method(self, method, params):
+        raise acp.RequestError.method_not_found(method)
+
+async def main():
+    async with acp.spawn_agent_process(Printer(), *sys.argv[1:]) as (connection, process):
+        announced = ClientCapabilities(plan=PlanCapabilities())
+        await connection.initialize(protocol_version=1, client_capabilities=announced)
+        session = await connection.new_session(cwd="/", mcp_servers=[])
+        await connection.prompt(session_id=session.session_id, prompt=[acp.text_block("Plan.")])
+        await asyncio.sleep(0.3)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.agents
+def test_a_client_on_the_official_sdk_reads_the_draft() -> None:
+    """R10."""
+    code, found, value = checked([sys.executable, "-c", SDK_CLIENT])
+    assert (code, found, value["announces"]) == (0, [], ["v1", "v1-draft"])
+    draft = next(trial for trial in value["trials"] if trial["trial"] == "v1-draft")
+    assert all(each["shown"] == each["texts"] for each in draft["updates"])
+
+
+@pytest.mark.agents
+@pytest.mark.timeout(300)
+def test_acpx_reads_and_shows_lists() -> None:
+    """R10, R33."""
+    acpx = str(or_skip(npm_peers) / "node_modules" / ".bin" / "acpx")
+    client = [acpx, "--approve-all", "--agent", "{agent}", "exec", "Plan."]
+    code, found, value = checked(client, timeout=120)
+    assert (code, found, value["announces"]) == (0, [], ["v1"])
