@@ -99,6 +99,21 @@ def untouched(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if not any(word in line for word in CHANGEABLE)]
 
 
+def with_word(lines: Sequence[str], word: str) -> list[str]:
+    return [line for line in lines if word in line]
+
+
+def shown_with_the_load(talk: Talk) -> tuple[list[dict[str, Any]], list[str]]:
+    """The updates of the relay's own right before the answer to the last request, a load, and the other lines."""
+    last = json.loads(talk.sent[-1])["id"]
+    end = next(
+        number for number, line in enumerate(talk.lines) if json.loads(line).get("id") == last and "result" in line
+    )
+    start = end - len(board_of(talk))
+    shown = [json.loads(line)["params"]["update"] for line in talk.lines[start:end]]
+    return shown, talk.lines[:start] + talk.lines[end:]
+
+
 def kinds(events: Sequence[Event]) -> list[str]:
     """What happened, without the titles, which come when they come."""
     return [
@@ -189,7 +204,8 @@ def test_claude_for_a_plain_client(tmp_path: Path) -> None:
 
 @pytest.mark.agents
 def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
-    """R12, R14: plans of both kinds side by side. Nothing at all is changed for such a client."""
+    """R12, R14: plans of both kinds side by side. Plans with an id have it under both of its names; nothing else is
+    changed for such a client."""
     script = [
         todo_write("in_progress", "pending", "pending"),
         enter_plan_mode(),
@@ -201,10 +217,14 @@ def test_claude_for_a_client_that_can_do_everything(tmp_path: Path) -> None:
     policy = one_after_the_other(reject_once, allow_once)
     direct, talk, behind = side_by_side(claude, tmp_path, story, script, EVERYTHING, policy)
     assert loses_nothing(direct, talk)
-    assert [update for update in talk.client.plans() if update["sessionUpdate"] == "plan_update"] == [
-        update for update in direct.client.plans() if update["sessionUpdate"] == "plan_update"
+    shown, lines = shown_with_the_load(talk)
+    assert [each["sessionUpdate"] for each in shown] == ["plan", "plan_update"]  # of before the compaction: not retold
+    assert untouched(behind.said) == untouched(lines)
+    assert with_word(behind.said, '"compaction_') == with_word(lines, '"compaction_')
+    assert [json.loads(line) for line in with_word(lines, '"plan_update"')] == [
+        json.loads(line.replace('"planId":"plan-mode"', '"planId":"plan-mode","id":"plan-mode"'))
+        for line in with_word(behind.said, '"plan_update"')
     ]
-    assert [line for line in behind.said if "planwire-context" not in line] == talk.lines
     assert {told for line, told in zip(talk.sent, behind.heard, strict=True) if line != told} == {
         behind.heard[0],
         *(line for line in behind.heard if "planwire-context" in line),
@@ -249,9 +269,11 @@ def test_claude_in_version_2(tmp_path: Path) -> None:
     behind = Behind(claude, tmp_path)
     talk = behind.talk(story, script, VERSION_2)
     assert talk.client.version == 2
+    shown, lines = shown_with_the_load(talk)
+    assert [each["plan"]["planId"] for each in shown] == ["plan", "plan-mode"]
     untold = [line for line in behind.said if "planwire-context" not in line]
-    assert untold == [line for line in talk.lines if line in untold]
-    echoed = [line for line in talk.lines if line not in untold]  # without its second part
+    assert untold == [line for line in lines if line in untold]
+    echoed = [line for line in lines if line not in untold]  # without its second part
     assert [json.loads(line)["params"]["update"]["content"] for line in echoed] == [
         [{"text": "Go on.", "type": "text"}]
     ]
