@@ -24,6 +24,7 @@ from planwire.model.events import (
     Comment,
     ContextCompacted,
     Event,
+    Gap,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -132,6 +133,7 @@ events: SearchStrategy[Event] = st.one_of(
     st.builds(TurnEnded, texts),
     st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()}) | _reminders),
     st.builds(ContextCompacted, reason=texts),
+    st.builds(Gap, _numbers, texts),
     st.builds(SessionOpened, st.none() | texts, st.none() | texts, st.none() | texts, st.none() | texts),
 )
 _authors = st.sampled_from(("agent", "agent", "user", "ana", "relay", "client"))

@@ -97,6 +97,7 @@ EFFECTFUL: Final = {
         "plan_session",
         "plans",
         "pool",
+        "recording_mark",
         "steering",
         "tool_calls",
         "writer",

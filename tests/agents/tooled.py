@@ -1,7 +1,8 @@
 """An ACP agent that uses the MCP servers of its sessions, and waits for them before it answers, as many do.
 
-A prompt is JSON, a list of steps: an update to send, or a call (`{"tool": …, "arguments": …}`), whose result is said as
-a message. Anything else is a prompt that it only remembers. It keeps its servers and its prompts in a file.
+A prompt is JSON, a list of steps: an update to send, a call (`{"tool": …, "arguments": …}`), whose result is said as a
+message, or a pause (`{"seconds": …}`). Anything else is a prompt that it only remembers. It keeps its servers and its
+prompts in a file.
 """
 
 import json
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from itertools import count
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 MEMORY = Path(sys.argv[1])
@@ -68,6 +70,9 @@ def prompted(session: str, prompt: list[JSON], servers: list[Server]) -> None:
     remember(prompt=[part["text"] for part in prompt])
     text = prompt[0]["text"]
     for step in json.loads(text) if text.startswith("[") else []:
+        if "seconds" in step:
+            sleep(step["seconds"])
+            continue
         if "tool" not in step:
             update(session, step)
             continue

@@ -24,6 +24,7 @@ from planwire.model.events import (
     Comment,
     ContextCompacted,
     Event,
+    Gap,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -219,7 +220,7 @@ def test_a_message_comes_back_as_it_was_stored() -> None:
 
 def test_events_that_are_not_about_plans_are_not_told() -> None:
     story = Story()
-    events = (SessionOpened(agent="a"), TurnEnded("end_turn"), ContextCompacted(), PlanRemoved("x"))
+    events = (SessionOpened(agent="a"), TurnEnded("end_turn"), ContextCompacted(), Gap(2, "why"), PlanRemoved("x"))
     assert [story.tell(event) for event in events] == [None] * 4
     assert story.tell(PlanReviewed("x", 1, APPROVED)) is None
 

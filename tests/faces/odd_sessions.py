@@ -15,6 +15,7 @@ from planwire.model.events import (
     Choice,
     Comment,
     Event,
+    Gap,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -75,6 +76,8 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
     yield "killed", 3 * HOUR, [opened("Killed in the middle"), *by_agent(items("main", done, now, todo))]
     yield "running", MINUTE, [opened("Running now"), *by_agent(items("main", done, now, todo))]
     yield "waiting", 2 * HOUR, [opened("Ended its turn"), *by_agent(items("main", done, todo), TurnEnded("end_turn"))]
+    lost = ("relay", Gap(288, "they came faster than they could be recorded"))
+    yield "flooded", 4 * HOUR, [opened("Flooded"), *by_agent(items("main", todo)), lost, *by_agent(items("main", done))]
     yield "finished", 5 * HOUR, [opened("All done"), *by_agent(items("main", done, done), TurnEnded("end_turn"))]
     yield "cancelled", 6 * HOUR, [opened("Cancelled"), *by_agent(items("main", done, todo), TurnEnded("cancelled"))]
     yield "tokens", 7 * HOUR, [opened("No tokens left"), *by_agent(items("main", now, todo), TurnEnded("max_tokens"))]

@@ -193,3 +193,21 @@ def _path(plan: dict[str, Any]) -> list[str]:
 
 def _escaped(text: str) -> str:
     return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def test_a_hole_in_the_journal_is_told_on_every_face(
+    journal: Path, board: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model hears nothing of it: it knows what it sent."""
+    sentence = "288 changes were not recorded: they came faster than they could be recorded"
+    for plan in ((), ("--plan", "main")):
+        assert main(["log", "flooded", *plan, "--json", "--journal", str(journal)]) == 0
+        moments = [json.loads(each) for each in capsys.readouterr().out.splitlines()]
+        [gap] = [each for each in moments if each["event"] == "gap"]
+        assert gap["words"] == [{"kind": "gap", "text": sentence}]
+    assert gap in board.json("/sessions/flooded/history.json")["moments"]
+    assert sentence in board.page("/sessions/flooded/history")
+    assert main(["log", "flooded", "--journal", str(journal)]) == 0
+    assert f"∅ {sentence}" in capsys.readouterr().out
+    assert main(["export", "flooded", "--format", "json", "--journal", str(journal)]) == 0
+    assert '{"event":"gap","count":288,' in capsys.readouterr().out

@@ -11,6 +11,7 @@ from planwire.model.events import (
     Comment,
     ContextCompacted,
     Event,
+    Gap,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -50,6 +51,7 @@ EVENTS: list[Event] = [
     TurnEnded("end_turn"),
     MessageAdded({"role": "user", "content": "hi"}),
     ContextCompacted(("m1",), ({"role": "event", "content": "x"},), "budget"),
+    Gap(288, "they came too fast"),
 ]
 
 

@@ -1,5 +1,8 @@
 """Stable ids for entries that have none, and progress."""
 
+from random import Random
+from time import thread_time
+
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, PlanState, Progress, Step, mark, track
@@ -150,6 +153,17 @@ def test_a_completely_new_list_has_new_ids() -> None:
 def test_long_texts_are_compared_only_at_their_beginning() -> None:
     text = "x" * COMPARED_CHARACTERS * 50
     assert ids(follow(plan(text + "a", "b"), plan(text + "c", "b"))) == ["s1", "s2"]
+
+
+@pytest.mark.parametrize("letters", ["ab", "abc", "0123456789. "])
+@pytest.mark.parametrize("is_replacement", [False, True])
+def test_lists_that_are_made_to_be_slow_are_compared_no_further(letters: str, *, is_replacement: bool) -> None:
+    random = Random(0)
+    before, after = (plan(*("".join(random.choices(letters, k=240)) for _ in range(1_000))) for _ in range(2))
+    start = thread_time()
+    state = track(after, track(before), is_replacement=is_replacement)
+    assert thread_time() - start < 1.0
+    assert len(set(ids(state))) == 1_000
 
 
 def test_checkboxes_keep_their_ids_across_edits_of_the_text() -> None:

@@ -342,10 +342,20 @@ def test_every_change_is_recorded_and_repeats_are_not() -> None:
 
 def test_a_difference_in_meta_alone_is_a_change() -> None:
     talk = Talk()
-    talk.agent(plan(entry("a"), _meta={"n": 1}))
-    talk.agent(plan(entry("a"), _meta={"n": 2}))
-    talk.agent(plan(entry("a"), _meta={"n": 2}))
+    for word in ("a", "b", "b"):
+        talk.agent(plan(entry("a"), _meta={"by": word}))
     assert len(talk.plan_events()) == 2
+
+
+@pytest.mark.parametrize("where", ["entry", "update"])
+def test_a_list_that_only_counts_anew_is_no_change_and_passes_as_it_is(where: str) -> None:
+    """An agent adds its statistics to each list, and sends it again after every load."""
+    talk = Talk()
+    for tokens in (1, 2):
+        stats = {"stats": {"tokens": tokens, "apiTimeMs": tokens * 1.5}}
+        said = plan({**entry("a"), "_meta": stats}) if where == "entry" else plan(entry("a"), _meta=stats)
+        assert talk.agent(said) == [said]
+    assert len(talk.plan_events()) == 1
 
 
 def test_a_text_that_streams_in_is_one_version() -> None:

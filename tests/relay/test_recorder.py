@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
 from threading import Event as Flag
 
 import pytest
@@ -12,6 +13,7 @@ from planwire.journal import Journal, Once, Stamped, open_journal
 from planwire.model.events import (
     ACP,
     Event,
+    Gap,
     MessageAdded,
     PlanChanged,
     PlanReviewed,
@@ -23,7 +25,7 @@ from planwire.model.events import (
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import Meet, Record, SessionMemory
-from planwire.relay.backlog import Arrived, Backlog
+from planwire.relay.backlog import TOO_FAST
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.recorder import SLICE, Recorder
 from tests.waiting import until
@@ -147,8 +149,8 @@ def test_writers_in_between_cost_nothing(kept: Kept) -> None:
 
 def test_an_event_that_cant_be_stored_costs_no_other(kept: Kept) -> None:
     kept.record(a_plan("a"), MessageAdded({"no": {"json": object()}}), a_plan("b"))
-    assert "1 event could not be recorded" in (kept.close() or "")
-    assert kept.events() == [a_plan("a"), a_plan("b")]
+    assert "1 change was not recorded" in (kept.close() or "")
+    assert kept.events() == [a_plan("a"), Gap(1, "no journal can store it"), a_plan("b")]
 
 
 # -- journals that fail
@@ -161,7 +163,7 @@ def test_a_file_that_is_no_journal_is_left_as_it_is_and_what_is_lost_is_counted(
     kept.record(a_plan("a"), a_plan("b"))
     said = kept.close()
     assert said is not None
-    assert said.startswith("2 events could not be recorded: ")
+    assert said.startswith("2 changes were not recorded: ")
     assert path.read_bytes() == b"precious notes" * 1000
 
 
@@ -185,7 +187,7 @@ def test_a_journal_that_is_locked_to_the_end_is_not_waited_for(kept: Kept) -> No
     kept.record(a_plan("b"), a_plan("c"))
     said = kept.recorder.close(0.5)
     assert said is not None
-    assert said.startswith("2 events could not be recorded: ")
+    assert said.startswith("2 changes were not recorded: ")
     lock.close()
 
 
@@ -228,7 +230,7 @@ def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> No
     assert refusing.tried.wait(PATIENCE)
     recorder.put(Record("s1", a_plan("b")), 1)
     recorder.put(Record("s1", TurnEnded("x")), 1)
-    assert recorder.close(PATIENCE) == "3 events could not be recorded: the disk is full"
+    assert recorder.close(PATIENCE) == "3 changes were not recorded: the disk is full"
 
 
 class Refusing:
@@ -302,7 +304,7 @@ def test_a_burst_of_long_plans_is_recorded_to_the_last(tmp_path: Path) -> None:
 
 def test_a_text_weighs_what_it_weighs_however_short_its_last_piece(tmp_path: Path) -> None:
     texts: list[Event] = [a_text(f"{number}" + 200_000 * "x") for number in range(20)]
-    assert "could not be recorded: they came faster" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
+    assert "not recorded: they came faster" in (put_before_it_is_open(tmp_path / "j.db", texts, 10) or "")
 
 
 def test_a_long_prompt_weighs_nothing_as_it_is_not_kept(tmp_path: Path) -> None:
@@ -317,7 +319,7 @@ def test_a_journal_that_is_beyond_help_is_given_up(error: Exception, tmp_path: P
     recorder.put(Meet("s1", True), 0)
     for _ in range(3):
         recorder.put(Record("s1", TurnEnded("x")), 1)
-    assert recorder.close(PATIENCE) == f"3 events could not be recorded: {error}"
+    assert recorder.close(PATIENCE) == f"3 changes were not recorded: {error}"
 
 
 @pytest.mark.parametrize("error", [DamagedJournal("it is broken"), OSError("no such disk"), RuntimeError("a bug")])
@@ -327,116 +329,96 @@ def test_a_text_that_a_journal_does_not_take_in_the_end_is_counted(error: Except
     recorder.start()
     recorder.put(Meet("s1", True), 0)
     recorder.put(Record("s1", a_text("# A"), streams=True), 1)
-    assert recorder.close(PATIENCE) == f"1 event could not be recorded: {error}"
+    assert recorder.close(PATIENCE) == f"1 change was not recorded: {error}"
     refusing.journal.close()
 
 
-# -- the backlog
+# -- floods
 
 
-def arrived(event: Event, size: int = 1) -> Arrived:
-    return Arrived(Record("s1", event), 0, size)
+def letters(random: Random) -> list[str]:
+    """Steps that are as slow to compare as can be."""
+    return ["".join(random.choices("abc", k=200)) for _ in range(20)]
 
 
-def test_a_full_backlog_keeps_the_newest_word_on_everything() -> None:
-    backlog = Backlog(most_records=2)
-    first, second = arrived(a_plan("1")), arrived(a_plan("2"))
-    rest = [
-        arrived(event) for event in (a_plan("3"), a_plan("x", plan_id="q"), TurnEnded("a"), a_plan("4"), TurnEnded("b"))
-    ]
-    for each in (first, second, *rest):
-        backlog.put(each)
-    assert backlog.displaced == 2
-    assert len(backlog) == 5
-    assert backlog.take() == [first, second, rest[1], rest[3], rest[4]]
-    assert backlog.take() == []
-    backlog.put(first)
-    assert backlog.take() == [first]
+def test_in_the_end_the_newest_state_is_written_however_little_time_there_is(tmp_path: Path) -> None:
+    """Of every session, with who it was; and a gap says what is missing."""
+    random = Random(0)
+    slow = Slow(tmp_path / "journal.db")
+    recorder = Recorder(slow, lambda _session, _known: None)
+    recorder.start()
+    last = {}
+    for session in ("s1", "s2"):
+        recorder.put(Meet(session, True), 0)
+        recorder.put(Record(session, SessionOpened("agent 1", cwd="/p")), 0)
+        for _ in range(100):
+            last[session] = a_plan(*letters(random))
+            recorder.put(Record(session, last[session]), 4_000)
+        recorder.put(Record(session, TurnEnded("end_turn")), 0)
+    slow.may.set()
+    said = recorder.close(0.1)
+    with open_journal(slow.path) as journal:
+        for session, plan in last.items():
+            events = [each.event for each in journal.read(session)]
+            assert events[0] == SessionOpened("agent 1", cwd="/p")
+            assert events[-2:] == [plan, TurnEnded("end_turn")]
+            missing = sum(each.count for each in events if isinstance(each, Gap))
+            assert missing + sum(isinstance(each, PlanSet) for each in events) == 100
+    assert said is not None
+    assert "not recorded: the agent ended before they could be recorded" in said
 
 
-def test_a_backlog_is_bounded_in_bytes_too() -> None:
-    backlog = Backlog(most_bytes=100)
+def test_a_recorder_that_falls_behind_lets_the_past_go(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planwire.relay.recorder.BEHIND", 0.05)
+    random = Random(0)
+    plans = [a_plan(*letters(random)) for _ in range(60)]
+    kept.record(*plans)
+    kept.recorder.wake()
+    until(lambda: "s1" in kept.known and plans[-1] in kept.events())
+    events = kept.events()
+    assert sum(each.count for each in events if isinstance(each, Gap)) == 60 - sum(map(plans.__contains__, events))
+    assert Gap(1, TOO_FAST).why in (kept.close() or "")
+
+
+def test_a_journal_that_could_not_be_written_for_a_while_has_a_gap_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.relay.recorder.RETRY", 0.0)
+    locked = Refusing(tmp_path / "journal.db", JournalUnavailable("it is locked"))
+    recorder = Recorder(locked, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("first")), 100)
+    until(lambda: len(locked.given) > 2)
     for number in range(10):
-        backlog.put(arrived(a_plan(str(number)), size=60))
-    assert len(backlog) == 2
-    assert backlog.displaced == 8
+        recorder.put(Record("s1", a_plan(str(number))), 200_000)
+    locked.is_free = True
+    assert recorder.close(PATIENCE) == "6 changes were not recorded: the journal could not be written"
+    with open_journal(tmp_path / "journal.db") as journal:
+        events = [each.event for each in journal.read("s1")]
+    kept = [a_plan(word) for word in ("first", "0", "1", "2")]
+    assert events == [*kept, Gap(6, "the journal could not be written"), a_plan("9")]
 
 
-def test_a_backlog_is_taken_in_portions_and_in_order() -> None:
-    backlog = Backlog(most_records=4)
-    items = [arrived(a_plan(str(number)), size=10) for number in range(6)]
-    for each in items:
-        backlog.put(each)
-    assert backlog.displaced == 1  # the fifth, by the sixth
-    assert backlog.take(2) == items[:2]
-    assert backlog.wait(0)
-    later = arrived(a_plan("later"), size=10)
-    backlog.put(later)
-    assert backlog.take(most_bytes=25) == items[2:4]
-    assert backlog.take(most_bytes=1) == items[5:]  # never nothing
-    assert backlog.wait(0)
-    assert backlog.take() == [later]
-    assert not backlog.wait(0)
+def test_times_never_run_backwards_whatever_the_clock_of_another_writer_says(kept: Kept) -> None:
+    kept.record(a_plan("a"))
+    until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
+    later = kept.known["s1"].at + 60_000
+    with open_journal(kept.path) as journal:
+        journal.append("s1", [Stamped(later, "agent", MessageAdded({"role": "user"}))])
+    kept.record(a_plan("b"))
+    kept.close()
+    with open_journal(kept.path) as journal:
+        assert [each.at for each in journal.read("s1")][1:] == [later, later]
 
 
-@pytest.mark.parametrize("texts", [("# 1234567", "# 12345678"), ("# a", "# 12345678")])
-def test_what_was_taken_or_went_on_makes_room(texts: tuple[str, str]) -> None:
-    backlog = Backlog(most_bytes=20)
-    for text in texts:
-        backlog.put(streaming(text))
-    if texts[0] == "# a":
-        backlog.take(1)
-    for number in range(3):
-        backlog.put(arrived(a_plan(str(number)), size=5))
-    assert backlog.displaced == 0
-    assert len(backlog) == 4
+def test_a_list_that_only_counts_anew_is_no_new_version(kept: Kept) -> None:
+    def counted(tokens: int) -> PlanSet:
+        return PlanSet(ItemsPlan(None, (Entry("a", "low", "pending", {"stats": {"tokens": tokens}}),)), via=ACP)
 
-
-def streaming(content: str, session: str = "s1") -> Arrived:
-    return Arrived(Record(session, a_text(content), streams=True), 0, len(content))
-
-
-@pytest.mark.parametrize("most_records", [1, 2, 100])
-def test_a_text_that_streams_in_is_one_thing_that_waits(most_records: int) -> None:
-    backlog = Backlog(most_records)
-    first = arrived(TurnEnded("x"))
-    backlog.put(first)
-    for length in range(1, 20):
-        backlog.put(streaming("# A text that goes on"[:length]))
-    assert backlog.displaced == 0
-    assert backlog.take() == [first, streaming("# A text that goes on"[:19])]
-
-
-def test_a_text_that_does_not_go_on_is_no_beginning() -> None:
-    backlog = Backlog()
-    items = [streaming("# A"), streaming("# B"), streaming("# B", "s2"), arrived(a_text("# B c")), streaming("# B c d")]
-    for each in items:
-        backlog.put(each)
-    assert backlog.take() == items
-
-
-def test_reviews_of_several_plans_do_not_displace_each_other() -> None:
-    backlog = Backlog(most_records=1)
-    items = [arrived(TurnEnded("x")), *(arrived(PlanReviewed(plan_id, 0, "approved")) for plan_id in ("p", "q"))]
-    for each in items:
-        backlog.put(each)
-    assert backlog.take() == items
-
-
-def test_a_title_does_not_displace_who_and_where() -> None:
-    backlog = Backlog(most_records=1)
-    about = arrived(SessionOpened("agent 1", "client", "/p"))
-    items = [arrived(TurnEnded("x")), about, arrived(SessionOpened(title="a")), arrived(SessionOpened(title="b"))]
-    for each in items:
-        backlog.put(each)
-    assert backlog.take() == [items[0], about, items[3]]
-
-
-def test_meetings_are_never_displaced() -> None:
-    backlog = Backlog(most_records=1)
-    for number in range(5):
-        backlog.put(Arrived(Meet(f"s{number}", True)))
-    assert len(backlog.take()) == 5
+    kept.record(counted(1), counted(2), TurnEnded("end_turn"), counted(3))
+    kept.close()
+    assert kept.events() == [counted(1), TurnEnded("end_turn")]
 
 
 # -- news

@@ -455,7 +455,7 @@ def test_a_journal_that_fails_never_stops_the_traffic(spoil: object, tmp_path: P
         code, errors = relayed.end()
     assert code == 0
     assert errors.count("planwire: ") == 1
-    assert "could not be recorded" in errors
+    assert "were not recorded: " in errors
     assert "Traceback" not in errors
     while _LOCKS:
         _LOCKS.pop().close()
@@ -477,7 +477,7 @@ def test_a_full_disk_never_stops_the_traffic(tmp_path: Path) -> None:
             assert relayed.prompt(session, update) == [update]
         code, errors = relayed.end()
     assert (code, errors.count("\n")) == (0, 1)
-    assert "could not be recorded" in errors
+    assert "were not recorded: " in errors
 
 
 def test_the_agents_folder_and_environment_are_the_relays() -> None:

@@ -16,7 +16,7 @@ from planwire.journal.thoughts import THOUGHT_CAP, MemoryThoughts, think
 from planwire.model.events import ACP, PlanSet
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.relay.actions import Action, Meet, Record, RecordLine, ToClient
-from planwire.relay.backlog import Arrived, Backlog
+from planwire.relay.backlog import Backlog
 from planwire.relay.envelope import WORDS_OF_AGENT
 from planwire.relay.framing import Sieve
 from planwire.relay.journalled import JournalledSessions
@@ -314,7 +314,7 @@ def test_a_text_that_streams_in_has_the_why_that_came_before_its_first_piece(kep
 def test_a_text_that_waits_for_the_journal_keeps_its_why_as_it_grows() -> None:
     backlog = Backlog()
     for content, why in (("# Pa", SLOW), ("# Parser", "")):
-        backlog.put(Arrived(Record("s1", PlanSet(MarkdownPlan("p", content), via=ACP), streams=True, why=why)))
+        backlog.put(Record("s1", PlanSet(MarkdownPlan("p", content), via=ACP), streams=True, why=why))
     [arrived] = backlog.take()
     assert isinstance(arrived.action, Record)
     assert arrived.action.why == SLOW
@@ -323,8 +323,8 @@ def test_a_text_that_waits_for_the_journal_keeps_its_why_as_it_grows() -> None:
 def test_while_too_much_waits_no_why_is_kept_but_every_last_plan() -> None:
     backlog = Backlog(most_records=1)
     for name in "abc":
-        backlog.put(Arrived(Record("s1", a_plan(name), why=SLOW), size=10))
-    assert [each.action.why for each in backlog.take() if isinstance(each.action, Record)] == [SLOW, ""]
+        backlog.put(Record("s1", a_plan(name), why=SLOW), size=10)
+    assert [each.action.why for each in backlog.take() if isinstance(each.action, Record)] == [SLOW, "", ""]
 
 
 class _Broken(MemoryThoughts):

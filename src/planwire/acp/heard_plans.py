@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from planwire.acp.messages import Body, Extension, Removal
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
+from planwire.model.sameness import is_same
 
 __all__ = ["MAX_PLANS", "Heard", "HeardPlans", "TooMany"]
 
@@ -42,7 +43,7 @@ class Heard(Struct, frozen=True):
 
     @property
     def is_news(self) -> bool:
-        return self.plan != self.before
+        return not is_same(self.plan, self.before)
 
 
 class TooMany(Struct, frozen=True):

@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         wanted = (
             moment
             for moment in moments_of(journal, known.id, FilePlans().of)
-            if (plan is None or (moment.plan is not None and moment.plan_id == plan.id))
-            and (arguments.messages or not moment.is_aside)
+            if (plan is None or moment.is_about(plan.id)) and (arguments.messages or not moment.is_aside)
         )
         chosen = Reasons(journal).with_whys(wanted if arguments.last is None else deque(wanted, arguments.last))
         with paged(off=arguments.no_pager):

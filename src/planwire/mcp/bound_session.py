@@ -20,11 +20,15 @@ from planwire.journal import Journal
 from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff, take_up
 from planwire.session.plan_session import PlanSession
+from planwire.session.recording_mark import MARK, read_mark
 
 __all__ = ["RelayedSession", "find_session", "new_session", "plan_folders", "project_folder"]
 
 #: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
 TOLD_SECONDS: Final = 2.0
+#: The same for the journal to have what the agent sent before: in a flood there is no order to keep.
+CAUGHT_UP_SECONDS: Final = 0.25
+_LOOK: Final = 0.001
 _GLANCE: Final = 0.005
 _WAIT: Final = 0.02
 
@@ -93,6 +97,13 @@ class RelayedSession:
         until = monotonic() + TOLD_SECONDS
         while (handoff := read_handoff(self._path)) and handoff.told < revision and monotonic() < until:
             await anyio.sleep(_GLANCE)
+
+    async def caught_up(self) -> None:
+        """Wait a moment for the journal to have what the agent sent before: what comes now comes behind it."""
+        path, until = self._path.with_name(MARK), monotonic() + CAUGHT_UP_SECONDS
+        begun = read_mark(path)
+        while begun and (now := read_mark(path)) and now.recorded < begun.arrived and monotonic() < until:
+            await anyio.sleep(_LOOK)
 
     async def _bound(self) -> Handoff:
         while True:

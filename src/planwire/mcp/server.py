@@ -225,6 +225,8 @@ class PlanServer:
         async with self._in_order:
             if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
                 await self._introduce(ctx, plans)
+            if self._relayed is not None:
+                await self._relayed.caught_up()
             answer = await plans.call(tool, arguments, _call_id(params))
             if self._relayed is not None and tool != GET_PLAN and "revision" in answer:
                 await self._relayed.told(answer["revision"])

@@ -30,6 +30,7 @@ __all__ = [
     "Comment",
     "ContextCompacted",
     "Event",
+    "Gap",
     "MessageAdded",
     "MessagePinned",
     "Origin",
@@ -315,6 +316,20 @@ class ContextCompacted(Struct, frozen=True, tag_field="event", tag="context_comp
     reader: str = ""
 
 
+class Gap(Struct, frozen=True, tag_field="event", tag="gap"):
+    """A hole in the journal: so many changes were not recorded here, and why, in a few words. Those before and after it
+    were. A state that follows is right all the same; what it went through is not known."""
+
+    count: int
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """The hole in words, as every face and the relay's own log say it."""
+        changes = "1 change was" if self.count == 1 else f"{self.count:,} changes were"
+        return f"{changes} not recorded: {self.why}"
+
+
 Event: TypeAlias = (
     SessionOpened
     | SessionForked
@@ -336,6 +351,7 @@ Event: TypeAlias = (
     | MessageAdded
     | MessagePinned
     | ContextCompacted
+    | Gap
 )
 
 

@@ -16,7 +16,7 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 | `Told` | | | | | those are told | that is told | no more, if that was the answer |
 | `TurnEnded` | | | | | | | no more |
 
-`remarks` has the life of a remark, `lineage` that of a proposal.
+`Gap` and the events of the chat change nothing here. `remarks` has the life of a remark, `lineage` that of a proposal.
 
 A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports over ACP is the
 agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark. Older journals
@@ -98,7 +98,7 @@ def fold(state: SessionState, recorded: Recorded) -> SessionState:
     """The state after one more event of its session."""
     rule = _RULES.get(type(recorded.event))
     changes = rule(state, recorded, recorded.event) if rule else {}
-    return replace(state, seq=recorded.seq, **changes)
+    return replace(state, seq=recorded.seq, at=max(state.at, recorded.at), **changes)
 
 
 def fold_all(session: str, events: Iterable[Recorded], state: SessionState | None = None) -> SessionState:

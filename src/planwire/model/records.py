@@ -313,6 +313,7 @@ class SessionState(Struct, frozen=True):
     all remarks. Up to the event `told` the agent knows what people did, up to `placed` its chat has it; `children` says
     the same of the other readers. `tell` and `stop`: a person wants that now, and it has not happened yet. `mode` is
     the agent's mode, as its plans and its switches name it. `forks` are the sessions that began with this one's past.
+    `at` is the latest time of all events: no event that is written from here on has an earlier one.
     """
 
     id: str
@@ -330,6 +331,7 @@ class SessionState(Struct, frozen=True):
     children: dict[str, HeardUpTo] = {}
     mode: str = ""
     forks: tuple[Origin, ...] = ()
+    at: int = 0
 
     @property
     def heard(self) -> HeardUpTo:

@@ -31,6 +31,7 @@ and a number that changed makes another step of it ("Fix bug 12").
 """
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -38,7 +39,7 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.model.kinds import Draft, drafts_of
-from planwire.model.likeness import is_alike
+from planwire.model.likeness import Likeness
 from planwire.model.plan import MEDIUM, ItemsPlan, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
@@ -50,8 +51,8 @@ SIMILAR: Final = 0.4
 NEARLY_SAME: Final = 0.75
 #: The same where the position says nothing.
 ALMOST_EQUAL: Final = 0.8
-#: Characters compared per text, and pairs compared per list. Similarity costs the product of both lengths, so without
-#: these limits one long list could hold up every line after it.
+#: Characters compared per text, and pairs compared per list: without these limits, and that of `likeness`, one long
+#: list could hold up every line after it.
 COMPARED_CHARACTERS: Final = 240
 COMPARED_PAIRS: Final = 400
 #: Texts that a plan remembers; beyond that it forgets those of steps that left it. As many as a list may have entries.
@@ -236,6 +237,7 @@ class _Matching:
         self.ids: list[str | None] = [None] * len(drafts)
         self.taken: set[str] = set()
         self.compared = 0
+        self.likeness = Likeness()
         wanted = _places(drafts)
         self._by_current_text(wanted)
         self._by_any_text(wanted, memory.owners)
@@ -296,35 +298,42 @@ class _Matching:
                 self._pair_nearly_same(news, olds)
 
     def _pair_nearly_same(self, news: list[int], olds: list[int]) -> None:
-        rest = olds
+        """Pair steps of one gap in their order. In another plan, steps with other numbers are other steps."""
+        kinds: dict[tuple[str, ...], list[int]] = {}
+        for old in olds:
+            kinds.setdefault(self._numbers(self.last[old].content), []).append(old)
+        last = -1
         for new in news:
-            for index, old in enumerate(rest):
+            same = kinds.get(self._numbers(self.drafts[new].content), [])
+            for old in same[bisect_right(same, last) :]:
                 if self.compared >= COMPARED_PAIRS:
                     return
                 if self._is_pair(old, new):
                     self._take(new, self.last[old].id)
-                    rest = rest[index + 1 :]
+                    last = old
                     break
 
-    def _by_likeness(self) -> None:
-        rest = [old for old, step in enumerate(self.last) if step.id not in self.taken]
-        for new in [place for place, step_id in enumerate(self.ids) if step_id is None]:
-            for old in rest:
-                if self.compared >= COMPARED_PAIRS:
-                    return
-                if self._alike(old, new, ALMOST_EQUAL) and _is_extended(
-                    self.last[old].content, self.drafts[new].content
-                ):
-                    self._take(new, self.last[old].id)
-                    rest.remove(old)
-                    break
+    def _numbers(self, text: str) -> tuple[str, ...]:
+        return tuple(re.findall(r"\d+", text)) if self.is_replacement else ()
 
     def _is_pair(self, old: int, new: int) -> bool:
         """Whether two steps in the same gap are one, where the gap alone does not say so."""
-        if not self.is_replacement:
-            return self._alike(old, new, SIMILAR if self._moved_forward(old, new) else NEARLY_SAME)
-        numbers = [re.findall(r"\d+", each) for each in (self.last[old].content, self.drafts[new].content)]
-        return numbers[0] == numbers[1] and self._alike(old, new, ALMOST_EQUAL)
+        if self.is_replacement:
+            return self._alike(old, new, ALMOST_EQUAL)
+        return self._alike(old, new, SIMILAR if self._moved_forward(old, new) else NEARLY_SAME)
+
+    def _by_likeness(self) -> None:
+        rest = [old for old, step in enumerate(self.last) if step.id not in self.taken]
+        words = {old: self.last[old].content.casefold().split() for old in rest}
+        for new in [place for place, step_id in enumerate(self.ids) if step_id is None] if rest else ():
+            new_words = self.drafts[new].content.casefold().split()
+            for old in rest:
+                if self.compared >= COMPARED_PAIRS:
+                    return
+                if self._alike(old, new, ALMOST_EQUAL) and self.likeness.is_extended(words[old], new_words):
+                    self._take(new, self.last[old].id)
+                    rest.remove(old)
+                    break
 
     def _moved_forward(self, old: int, new: int) -> bool:
         before, after = self.last[old].known, status_of(self.drafts[new].status)
@@ -336,14 +345,7 @@ class _Matching:
             return False
         one = self.last[old].content[:COMPARED_CHARACTERS]
         other = self.drafts[new].content[:COMPARED_CHARACTERS]
-        return is_alike(one, other, threshold)
-
-
-def _is_extended(one: str, other: str) -> bool:
-    """Whether one of two texts is the other with words added."""
-    shorter, longer = sorted((one.casefold().split(), other.casefold().split()), key=len)
-    words = iter(longer)
-    return all(word in words for word in shorter)
+        return self.likeness.is_alike(one, other, threshold)
 
 
 def _places(steps: Sequence[Step | Draft]) -> dict[str, list[int]]:

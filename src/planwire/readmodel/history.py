@@ -19,6 +19,7 @@ from planwire.model.events import (
     COMMENTED,
     DISMISSED,
     ContextCompacted,
+    Gap,
     MessageAdded,
     MessagePinned,
     PlanChanged,
@@ -92,6 +93,10 @@ class HistoryEntry(Struct, frozen=True):
         """Whether it is for those who ask for everything: a message of the chat, or an event that says nothing alone,
         as the offer of a telling or a request whose verdict says it all."""
         return not self.words or any(word.kind == "message" for word in self.words)
+
+    def is_about(self, plan_id: PlanId) -> bool:
+        """Whether it belongs to the history of a plan. A hole may have been anyone's."""
+        return self.plan_id == plan_id if self.plan is not None else any(word.kind == "gap" for word in self.words)
 
 
 def history(
@@ -178,6 +183,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return None, (Phrase("message", f"message {message_id} {'pinned' if is_pinned else 'no longer pinned'}"),)
         case ContextCompacted(reason=reason):
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
+        case Gap():
+            return None, (Phrase("gap", event.sentence),)
         case _ as never:
             assert_never(never)
 

@@ -112,13 +112,12 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hol
 
 class SessionMemory(Struct, frozen=True):
     """What the journal knows of a session: its state, the blocks that went into its prompts, by their marks, the number
-    of the newest of these, how far the telling of each came, and the latest time of all events."""
+    of the newest of these, and how far the telling of each came."""
 
     state: SessionState
     marks: dict[str, SentBlock] = {}
     reminded: int = 0
     stages: dict[str, str] = {}
-    at: int = 0
 
     @property
     def id(self) -> str:
@@ -127,6 +126,10 @@ class SessionMemory(Struct, frozen=True):
     @property
     def seq(self) -> int:
         return self.state.seq
+
+    @property
+    def at(self) -> int:
+        return self.state.at
 
     def has_recorded(self, telling: Told) -> bool:
         """Whether the journal has a telling by a prompt. A refusal comes behind the telling that it takes back."""

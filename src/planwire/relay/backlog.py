@@ -1,11 +1,13 @@
 """The queue for the journal: bounded, and never in the way of those who put something in.
 
-When it is full, the newest word on each thing (a plan, the end of a turn) takes the place of the one before, so that
-the journal ends with the last state of everything, and the backlog counts what it displaced. A text that streams in
-takes one place, however many pieces it comes in. Plans come first: while it is full, nothing keeps their why.
+Each session has a line of its own, and they take turns, so that none waits behind another's flood. When a line is full,
+the newest word on each thing (a plan, the end of a turn) takes the place of the one before: the journal ends with the
+last state of everything, and a `Gap` stands where the others would. A text that streams in takes one place, however
+many pieces it comes in. Plans come first: while a line is full, nothing keeps their why.
 """
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 from math import inf
 from threading import Event, Lock
 from typing import Final
@@ -13,70 +15,182 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.events import PlanRemoved, PlanSet, SessionOpened
-from planwire.relay.actions import Meet, Record, RecordLine
+from planwire.model.events import Gap, MessageAdded, PlanRemoved, PlanSet, SessionOpened, Told
+from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine
 from planwire.relay.dedupe import extends
 
-__all__ = ["MOST_BYTES", "MOST_RECORDS", "Arrived", "Backlog"]
+__all__ = ["MOST_BYTES", "MOST_RECORDS", "TOO_FAST", "Arrived", "Backlog"]
 
-#: Limits of a burst, whichever it meets first. Of plans with twenty steps, more than three hundred fit.
+#: Limits of a burst, whichever it meets first; sessions share them. Of plans with twenty steps, more than three hundred
+#: fit.
 MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 700 * 1024
+#: Why there is a gap, unless the recorder knows better.
+TOO_FAST: Final = "they came faster than they could be recorded"
 
 
 class Arrived(Struct, frozen=True):
-    """Something for the journal, and when it came, in milliseconds. `size` is about what it weighs, in bytes."""
+    """Something for the journal, and when it came, in milliseconds. `size` is about what it weighs, in bytes; `number`
+    counts what arrived."""
 
     action: Meet | Record | RecordLine
     at: int = 0
     size: int = 0
+    number: int = 0
+
+
+class _Waiting:
+    """What waits for the journal of one session."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[Arrived] = deque()
+        self.size = 0
+        self._newest: dict[object, Arrived] = {}  # by what they are about, once the line is full
+        self._missing: dict[str, int] = {}  # before these, by the reason
+
+    def __len__(self) -> int:
+        return len(self.waiting) + len(self._newest)
+
+    @property
+    def first(self) -> Arrived:
+        return self.waiting[0] if self.waiting else next(iter(self._newest.values()))
+
+    def append(self, item: Arrived) -> None:
+        self.waiting.append(item)
+        self.size += item.size
+
+    def displace(self, item: Arrived, why: str) -> bool:
+        """Put something in the place of the last word on the same. Whether that is lost now."""
+        subject = _subject(item.action)
+        before = self._newest.pop(subject, None)
+        self._newest[subject] = item
+        is_lost = before is not None and before.action != item.action
+        if is_lost:
+            self._miss(why)
+        return is_lost
+
+    def settle(self) -> None:
+        """Put the newest behind the rest, and a gap between them."""
+        items, self._newest = [*self._newest.values()], {}
+        missing, self._missing = self._missing, {}
+        for each in (*_gaps(items, missing), *items):
+            self.append(each)
+
+    def reduce(self, why: str) -> int:
+        """Keep the newest word on each thing. Returns how many others there were."""
+        self.settle()
+        items, self.waiting, self.size = self.waiting, deque(), 0
+        lost = 0
+        for each in items:
+            if isinstance(each.action, Meet):
+                self.append(each)
+            elif isinstance(each.action, Record) and isinstance(gap := each.action.event, Gap):
+                self._miss(gap.why, gap.count)
+            else:
+                lost += self.displace(each, why)
+        self.settle()
+        return lost
+
+    def take_beginning(self, of: Record) -> Record | None:
+        """Take out the last record if it is the beginning of this text: nobody would write it anyway."""
+        last = next(reversed(self._newest.values()), None) or (self.waiting[-1] if self.waiting else None)
+        before = last.action if last else None
+        if not (isinstance(before, Record) and before.streams and extends(before.event, of.event)):
+            return None
+        if self._newest:
+            self._newest.popitem()
+        else:
+            self.size -= self.waiting.pop().size
+        return before
+
+    def is_full(self, size: int, most_records: float, most_bytes: float) -> bool:
+        if self._newest:
+            return True
+        return bool(self.waiting) and (len(self.waiting) >= most_records or self.size + size > most_bytes)
+
+    def _miss(self, why: str, count: int = 1) -> None:
+        self._missing[why] = self._missing.get(why, 0) + count
 
 
 class Backlog:
-    """A queue from the threads that carry the traffic to the one that has the journal."""
+    """A queue from the threads that carry the traffic to the one that has the journal. `why` is the reason for what is
+    displaced from here on, and `displaced` counts that by its reason."""
 
     def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
         self._most_records = most_records
         self._most_bytes = most_bytes
         self._lock = Lock()
         self._filled = Event()
-        self._line: deque[Arrived] = deque()
-        self._size = 0
-        self._newest: dict[object, Arrived] = {}  # by what they are about, once the line is full
-        self.displaced = 0
+        self._lines: dict[str, _Waiting] = {}  # those that are not empty, in their turn
+        self.why = TOO_FAST
+        self.displaced: Counter[str] = Counter()
+        self.arrived = 0
 
-    def put(self, item: Arrived) -> None:
+    def put(self, action: Meet | Record | RecordLine, at: int = 0, size: int = 0) -> None:
         """Add something, at once, and wake nobody."""
         with self._lock:
-            if isinstance(item.action, Record) and item.action.streams:
-                item = replace(item, action=self._grown(item.action))
-            full = len(self._line) >= self._most_records or self._size + item.size > self._most_bytes
-            if (self._newest or (full and self._line)) and not isinstance(item.action, Meet):
-                subject = _subject(item.action)
-                item = replace(item, action=replace(item.action, why=""))
-                self.displaced += subject in self._newest
-                self._newest.pop(subject, None)
-                self._newest[subject] = item
-            else:
-                self._append(item)
+            self.arrived += 1
+            line = self._lines.get(action.session) or self._lines.setdefault(action.session, _Waiting())
+            if isinstance(action, Meet):
+                return line.append(Arrived(action, at, size, self.arrived))
+            if isinstance(action, Record) and action.streams and (before := line.take_beginning(action)):
+                action = replace(action, why=before.why or action.why)
+            share = len(self._lines)
+            if not line.is_full(size, self._most_records / share, self._most_bytes / share):
+                return line.append(Arrived(action, at, size, self.arrived))
+            bare = replace(action, why="") if action.why else action
+            if line.displace(Arrived(bare, at, size, self.arrived), self.why):
+                self.displaced[self.why] += 1
+            return None
 
     def take(self, most_records: float = inf, most_bytes: float = inf) -> list[Arrived]:
-        """What waits, in order: all of it, or no more than that, but one if there is any."""
+        """What waits, each session's in order: all of it, or no more than that, but one if there is any."""
         items: list[Arrived] = []
-        size = 0
         with self._lock:
-            for each in self._newest.values():
-                self._append(each)
-            self._newest.clear()
-            while self._line and (not items or (len(items) < most_records and size + self._line[0].size <= most_bytes)):
-                items.append(self._line.popleft())
-                size += items[-1].size
-            self._size -= size
-            if self._line:
+            for line in self._lines.values():
+                line.settle()
+            while self._lines and len(items) < most_records:
+                session = self._next()
+                line = self._lines[session]
+                item = line.first
+                if items and item.size > most_bytes:
+                    break
+                most_bytes -= item.size
+                line.size -= item.size
+                items.append(line.waiting.popleft())
+                del self._lines[session]
+                if line:
+                    self._lines[session] = line  # behind the others
+            if self._lines:
                 self._filled.set()
             else:
                 self._filled.clear()
         return items
+
+    def _next(self) -> str:
+        """The session whose turn it is. A fork waits for what its parent has before it."""
+        session = next(iter(self._lines))
+        while isinstance(meeting := (item := self._lines[session].first).action, Meet):
+            parent = self._lines.get(meeting.fork_of or "")
+            if meeting.fork_of is None or parent is None or parent.first.number > item.number:
+                break
+            session = meeting.fork_of
+        return session
+
+    def reduce(self, held: Iterable[Arrived], why: str) -> None:
+        """Put back what was taken, and keep no more than the newest word on each thing, for this reason."""
+        with self._lock:
+            for each in reversed([*held]):
+                line = self._lines.setdefault(each.action.session, _Waiting())
+                line.waiting.appendleft(each)
+                line.size += each.size
+            self.displaced[why] += sum(line.reduce(why) for line in self._lines.values())
+
+    @property
+    def first(self) -> Arrived | None:
+        """What has waited for the longest time."""
+        with self._lock:
+            return min((line.first for line in self._lines.values()), key=lambda each: each.number, default=None)
 
     def wait(self, seconds: float) -> bool:
         """Wait for a `wake`, or until the time is up."""
@@ -89,36 +203,32 @@ class Backlog:
 
     def __len__(self) -> int:
         with self._lock:
-            return len(self._line) + len(self._newest)
-
-    def _grown(self, after: Record) -> Record:
-        """A text, in place of the last record if that is its beginning, which nobody would write anyway."""
-        last = next(reversed(self._newest.values()), None) or (self._line[-1] if self._line else None)
-        before = last.action if last else None
-        if not (isinstance(before, Record) and before.streams and before.session == after.session):
-            return after
-        if not extends(before.event, after.event):
-            return after
-        if self._newest:
-            self._newest.popitem()
-        else:
-            self._size -= self._line.pop().size
-        return replace(after, why=before.why or after.why)
-
-    def _append(self, item: Arrived) -> None:
-        self._line.append(item)
-        self._size += item.size
+            return sum(map(len, self._lines.values()))
 
 
-def _subject(action: Record | RecordLine) -> object:
+def _gaps(items: list[Arrived], missing: dict[str, int]) -> Iterable[Arrived]:
+    """The gaps before some items, as if they had come with the first of them."""
+    for why, count in missing.items():
+        gap = Record(items[0].action.session, Gap(count, why), BY_RELAY)
+        yield Arrived(gap, items[0].at, 0, items[0].number)
+
+
+def _subject(action: Meet | Record | RecordLine) -> object:
+    """What a record is about. Of two that are about the same, the newer one says it all."""
     match action:
         case RecordLine():
-            return action.session, PlanSet, action.plan_id
+            return PlanSet, action.plan_id
         case Record(event=PlanSet(plan=plan)):
-            return action.session, PlanSet, plan.id
+            return PlanSet, plan.id
         case Record(event=PlanRemoved(plan_id=plan_id)):
-            return action.session, PlanSet, plan_id
+            return PlanSet, plan_id
         case Record(event=SessionOpened(title=title)):  # who and where comes apart from the title
-            return action.session, SessionOpened, title is None
+            return SessionOpened, title is None
+        case Record(event=Told(request=request, stage=stage)):
+            return Told, request, stage
+        case Record(event=MessageAdded(message=message)):
+            return MessageAdded, str(message.get("id"))
         case Record(event=event):
-            return action.session, type(event), getattr(event, "plan_id", None)
+            return type(event), getattr(event, "plan_id", None)
+        case Meet():
+            return Meet

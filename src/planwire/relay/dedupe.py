@@ -27,6 +27,7 @@ from planwire.model.events import (
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
 from planwire.model.records import IN_TURN, SessionState
+from planwire.model.sameness import is_same
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 from planwire.relay.echoes import SentBlock
 
@@ -46,8 +47,7 @@ def begin(session: str) -> SessionMemory:
 
 def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
     """The memory after one more event: all that `fold` knows, and what the agent was told."""
-    state, at = fold(memory.state, recorded), max(recorded.at, memory.at)
-    memory = replace(memory, state=state, at=at)
+    memory = replace(memory, state=fold(memory.state, recorded))
     match recorded.event:
         case MessageAdded(message=message) if reminder := read_reminder(message):
             sent = SentBlock(reminder.text, reminder.gap)
@@ -143,7 +143,7 @@ class PendingHistory:
 
     def _is_news(self, event: PlanSet) -> bool:
         before = self.memory.state.live().get(event.plan.id)
-        return before is None or before.state.plan != event.plan
+        return before is None or not is_same(before.state.plan, event.plan)
 
 
 def extends(before: Event, after: Event) -> bool:
@@ -153,4 +153,4 @@ def extends(before: Event, after: Event) -> bool:
     one, other = prose_of(before.plan), prose_of(after.plan)
     if one is None or other is None or not other.startswith(one):
         return False
-    return replace(before.plan, content=other) == after.plan
+    return is_same(replace(before.plan, content=other), after.plan)

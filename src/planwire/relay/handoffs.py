@@ -12,6 +12,7 @@ from planwire.relay.actions import Bind
 from planwire.relay.server_files import configured_servers
 from planwire.relay.tools import ToolServer
 from planwire.session.handoff import Handoff, is_taken_up, write_handoff
+from planwire.session.recording_mark import MARK, RecordingMark
 
 __all__ = ["Handoffs"]
 
@@ -39,6 +40,13 @@ class Handoffs:
 
     def _is_connected(self, key: str) -> bool:
         return is_taken_up(self._folder / key)
+
+    def mark(self) -> RecordingMark | None:
+        """A file that shows the servers how far the relay has come with recording; they do without it if need be."""
+        try:
+            return RecordingMark(self._folder / MARK)
+        except (OSError, ValueError):
+            return None
 
     def write(self, bind: Bind) -> None:
         """Hand over a session, or say why there is none."""

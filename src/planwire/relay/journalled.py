@@ -19,7 +19,7 @@ from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
 from planwire.model.event_why import why_in, with_why
-from planwire.model.events import ACP, PlanSet, Recorded
+from planwire.model.events import ACP, Gap, PlanSet, Recorded
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
@@ -29,7 +29,8 @@ from planwire.session.writer import append_latest
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=10)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=11)
+_UNSTORABLE: Final = "no journal can store it"
 
 
 class _JournalledSession:
@@ -175,7 +176,7 @@ def _learn_all(memory: SessionMemory, events: Iterable[Recorded]) -> SessionMemo
 
 
 def _leave_out_unstorable(session: _JournalledSession) -> list[UnstorableEvent]:
-    """Find the events that no journal can store, and leave them out."""
+    """Find the events that no journal can store, and put gaps in their places."""
     kept: list[Stamped] = []
     problems: list[UnstorableEvent] = []
     for stamped in session.unwritten:
@@ -184,6 +185,7 @@ def _leave_out_unstorable(session: _JournalledSession) -> list[UnstorableEvent]:
             kept.append(stamped)
         except UnstorableEvent as error:
             problems.append(error)
+            kept.append(Stamped(stamped.at, BY_RELAY, Gap(1, _UNSTORABLE)))
     session.unwritten = session.pending.rebase(session.written, kept)
     return problems
 

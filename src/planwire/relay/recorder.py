@@ -1,8 +1,9 @@
 """The thread that has the journal: it writes what happened, and finds out what others wrote.
 
 The traffic never waits for it. It shares an interpreter with the pipes, so it works in small slices and makes way while
-lines come in. It tries a locked or full journal again for as long as the backlog lasts, leaves one alone that can't be
-used at all, and counts what it could not record.
+lines flood in. It tries a locked or full journal again for as long as the backlog lasts, and leaves one alone that
+can't be used at all. What it could not record it counts, and the journal gets a `Gap` in its place. If it falls behind,
+and in the end if time is short, it lets the past go, so that the journal has the newest state of every plan.
 
 A prompt waits a moment for a look at what others wrote, so that a person's last word goes along (`look_now`). Another
 thread has that look (`looker`), whatever this one is at. Only a session with a history that is still to be found has to
@@ -10,31 +11,44 @@ wait for this thread, which then makes way for nobody.
 """
 
 import gc
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from math import inf
 from threading import Condition, Thread
-from time import time_ns
+from time import monotonic, time_ns
 from typing import Final
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal, Terms
-from planwire.model.events import PlanSet
+from planwire.model.events import Gap, PlanSet
 from planwire.model.kinds import prose_of
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
-from planwire.relay.backlog import Arrived, Backlog
+from planwire.relay.backlog import TOO_FAST, Arrived, Backlog
 from planwire.relay.journalled import JournalledSessions
 from planwire.relay.looker import Looker
+from planwire.session.recording_mark import RecordingMark
 
 __all__ = ["LOOK", "Recorder"]
 
-#: Records in one slice, and their bytes: the traffic waits while this thread computes, and a record in hand takes
-#: several times the memory of one that waits.
+#: Records in one slice, their bytes, and the seconds after which it ends: the traffic waits while this thread computes,
+#: and a record in hand takes several times the memory of one that waits.
 SLICE: Final = 16
 SLICE_BYTES: Final = 32 * 1024
-#: Seconds to wait for more before a slice, while lines come in; and if they go on coming, to make way for them.
-GATHER: Final = 0.01
-MAKE_WAY: Final = 0.03
+SLICE_SECONDS: Final = 0.05
+#: Records in one slice when all is over, and nobody is in the way.
+LAST_SLICE: Final = 256
+#: Seconds to wait for more before a slice, while lines come in. If more than a few wait then, it is a flood, which this
+#: thread makes way for. Others write to the same sessions, and the order must be right within ten milliseconds.
+GATHER: Final = 0.003
+FEW: Final = 4
+MAKE_WAY: Final = 0.035
+#: Seconds that a record may wait for this thread, in a journal that answers, before the past is let go.
+BEHIND: Final = 5.0
+#: Seconds after which a write counts as one that had to wait for another writer or the disk.
+SLOW: Final = 1.0
+#: The share of the time that is left in the end for the past, and seconds more for the newest state.
+FOR_THE_PAST: Final = 0.75
+LAST_PATIENCE: Final = 3.0
 #: Records after which the garbage collector runs: Python 3.11 keeps two thousand freed tuples of exactly twenty
 #: elements, and never uses them again (gh-121439).
 TIDY: Final = 256
@@ -42,7 +56,9 @@ TIDY: Final = 256
 LOOK: Final = 0.2
 #: Seconds until the next try at a journal that could not be written.
 RETRY: Final = 1.0
-_TOO_FAST: Final = "they came faster than the journal could write; the last state of each plan was recorded"
+_UNWRITABLE: Final = "the journal could not be written"
+_STUCK: Final = "the journal did not answer in time"
+_ENDED: Final = "the agent ended before they could be recorded"
 
 
 class Recorder:
@@ -51,6 +67,7 @@ class Recorder:
     `tell` hears what the journal knows of a session. `traffic` is a number that changes as long as there is traffic,
     `look` the seconds between two looks at the journal. `on_unavailable` hears, once, that the journal can't be used;
     for whoever wants to know that, the recorder opens it at once. `terms` says what the lease of a session is to say.
+    `mark` shows another process how far the recorder has come.
     """
 
     def __init__(
@@ -61,18 +78,23 @@ class Recorder:
         look: Callable[[], float] = lambda: LOOK,
         on_unavailable: Callable[[Exception], None] | None = None,
         terms: Callable[[str], Terms] = lambda _: Terms(),
+        mark: RecordingMark | None = None,
     ) -> None:
         self._open_journal = open_journal
         self._traffic = traffic
         self._look = look
         self._on_unavailable = on_unavailable
+        self._mark = mark
         self._backlog = Backlog()
         self._journal: Journal | None = None
         self._sessions = JournalledSessions(tell, terms)
         self._held: deque[Arrived] = deque()  # taken from the backlog, and not in `_sessions` yet
         self._seen_traffic = -1.0
         self._since_tidied = 0
-        self._lost = 0
+        self._lost: Counter[str] = Counter()  # by the reason
+        self._answers_since = 0  # milliseconds: the journal could be used since then
+        self._asked: float | None = None  # when the journal was asked for what it is at
+        self._past_until = 0.0
         self._problem: Exception | None = None
         self._given_up = self._closing = False
         self._unfound: set[str] = set()  # sessions that may have a history
@@ -90,7 +112,9 @@ class Recorder:
         if isinstance(action, Meet) and not action.fresh:
             self._unfound.add(action.session)
         weight = size + len(action.why) if isinstance(action, RecordLine) else _weight(action, size)
-        self._backlog.put(Arrived(action, time_ns() // 1_000_000, weight))
+        self._backlog.put(action, _now(), weight)
+        if self._mark is not None:
+            self._mark.arrived(self._backlog.arrived)
 
     def wake(self) -> None:
         """Write everything that waits."""
@@ -102,20 +126,21 @@ class Recorder:
         self._looker.ask(patience)
 
     def close(self, patience: float) -> str | None:
-        """Write what is left, for so many seconds at most. Returns a sentence about what was lost, if anything was."""
+        """Write what is left, for so many seconds: the past for a part of them, and then the newest state of
+        everything, which may take some seconds more. Returns a sentence about what was lost, if anything was."""
+        self._past_until = monotonic() + patience * FOR_THE_PAST
         with self._worked:
             self._closing = True
             self._worked.notify_all()
         self._backlog.wake()
         self._thread.join(patience)
-        waiting = 0
+        if self._thread.is_alive() and not self._is_stuck(min(SLOW, patience / 2)):
+            self._thread.join(LAST_PATIENCE)
+        lost = self._lost + self._backlog.displaced
         if self._thread.is_alive():
-            waiting = len(self._backlog) + len(self._held) + self._sessions.unwritten
-        lost = self._lost + self._backlog.displaced + waiting
-        if not lost:
-            return None
-        why = self._problem or ("the journal is too slow" if waiting else _TOO_FAST)
-        return f"{lost:,} event{'s' if lost > 1 else ''} could not be recorded: {why}"
+            why = _STUCK if self._asked else _ENDED
+            lost[str(self._problem or why)] += len(self._backlog) + len(self._held) + self._sessions.unwritten
+        return "; ".join(Gap(count, why).sentence for why, count in lost.items() if count) or None
 
     # -- the thread
 
@@ -123,7 +148,8 @@ class Recorder:
         if self._on_unavailable is not None:
             self._work()
         while not self._closing:
-            if self._backlog.wait(self._look()) and (self._journal or self._given_up):  # the first time, at once
+            has_more = bool(self._held) or self._backlog.wait(self._look())
+            if has_more and (self._journal or self._given_up):  # the first time, at once
                 self._make_way()
             self._failed = not self._work()
             if self._is_awaited:
@@ -139,9 +165,8 @@ class Recorder:
         """Let the traffic go first. Without any there is nothing to wait for."""
         if self._traffic() == self._seen_traffic:
             return
-        seen = self._traffic()
         self._rest(GATHER)
-        if self._traffic() != seen:
+        if len(self._held) + len(self._backlog) > FEW:
             self._rest(MAKE_WAY)
         self._seen_traffic = self._traffic()
 
@@ -159,47 +184,85 @@ class Recorder:
         if self._given_up:
             self._held += self._backlog.take()
             self._drop()
-        elif not self._held and not self._sessions.unwritten:
+        elif self._is_behind():
+            self._reduce(TOO_FAST)
+        if not self._held and not self._sessions.unwritten:
             self._held += self._backlog.take(most_records, most_bytes)
         try:
             if self._journal is None and (self._held or self._on_unavailable):
+                self._asked = monotonic()
                 self._journal = self._open_journal()
+                self._asked = None
+                self._answers_since = _now()
             if self._journal is not None and not self._given_up:
                 self._advance(self._journal)
         except JournalUnavailable as error:
-            self._problem = error
+            self._asked, self._answers_since = None, _now()
+            self._problem, self._backlog.why = error, _UNWRITABLE
             if self._journal is None:
                 self._report_unavailable(error)
             return False
         except Exception as error:  # whatever is wrong with a journal, the traffic goes on
             self._give_up(error)
+        self._backlog.why = TOO_FAST
+        self._show_mark()
         return True
 
     def _advance(self, journal: Journal) -> None:
-        self._since_tidied += len(self._held)
+        until = monotonic() + SLICE_SECONDS
         while self._held:
             self._sessions.take(journal, self._held[0].action, self._held[0].at)
             self._unfound.discard(self._held.popleft().action.session)
+            self._since_tidied += 1
+            if monotonic() > until:
+                break
         self._write(journal)
         if self._since_tidied >= TIDY:
             self._since_tidied = 0
             gc.collect()
 
     def _write(self, journal: Journal, *, all_streams: bool = False) -> None:
+        self._asked = monotonic()
         for problem in self._sessions.write(journal, all_streams=all_streams):
-            self._lost += 1
-            self._problem = problem
+            self._lost[str(problem)] += 1
+        if self._is_stuck(SLOW):
+            self._answers_since = _now()
+        self._asked = None
+
+    def _is_stuck(self, seconds: float) -> bool:
+        """Whether the journal takes longer than that over what it is asked."""
+        asked = self._asked
+        return asked is not None and monotonic() - asked > seconds
+
+    def _is_behind(self) -> bool:
+        """Whether this thread can't keep up, though the journal answers."""
+        first = self._held[0] if self._held else self._backlog.first
+        return first is not None and _now() - max(first.at, self._answers_since) > BEHIND * 1_000
+
+    def _reduce(self, why: str) -> None:
+        self._backlog.reduce(self._held, why)
+        self._held.clear()
+
+    def _show_mark(self) -> None:
+        if self._mark is not None:
+            arrived, first = self._backlog.arrived, self._backlog.first  # in this order: more may arrive in between
+            waiting = [*self._held, *([first] if first else ())]
+            self._mark.recorded(min((each.number - 1 for each in waiting), default=arrived))
 
     def _finish(self) -> None:
-        works = self._work(inf, inf)
+        """Write the past for as long as there is time, then the newest word on each thing."""
+        works = self._work()
         while works and (self._held or len(self._backlog)):
-            works = self._work(inf, inf)
+            if monotonic() > self._past_until:
+                self._reduce(_ENDED)
+            works = self._work(LAST_SLICE, inf)
         if works and self._journal is not None and not self._given_up:
             try:
                 self._write(self._journal, all_streams=True)
                 self._journal.close()
             except Exception as error:  # as above: the end comes, whatever is wrong with the journal
                 self._problem = error
+        self._failed = True
         self._held += self._backlog.take()
         self._drop()
 
@@ -216,7 +279,8 @@ class Recorder:
 
     def _drop(self) -> None:
         """Count what nobody will record."""
-        self._lost += sum(not isinstance(each.action, Meet) for each in self._held) + self._sessions.drop()
+        lost = sum(not isinstance(each.action, Meet) for each in self._held) + self._sessions.drop()
+        self._lost[str(self._problem or _ENDED)] += lost
         self._held.clear()
         self._unfound.clear()
 
@@ -234,6 +298,10 @@ class Recorder:
         if self._journal is not None and not self._given_up:
             self._sessions.look(self._journal)
         return not (self._unfound or self._given_up)
+
+
+def _now() -> int:
+    return time_ns() // 1_000_000
 
 
 def _weight(action: Meet | Record, size: int) -> int:

@@ -84,7 +84,10 @@ class Traffic:
         self._for_agent = Injector(self._ask(self._policy.for_agent), self._sent)
         self._for_client = Injector(self._ask(self._policy.for_client), self._sent)
         on_unavailable = self._on_unavailable if handoffs else None
-        self._recorder = Recorder(open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms)
+        mark = handoffs.mark() if handoffs else None
+        self._recorder = Recorder(
+            open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms, mark
+        )
         self._to_agent = Pipe(
             client[0],
             agent.stdin.fileno(),

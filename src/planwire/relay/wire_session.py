@@ -30,6 +30,7 @@ from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.records import PlanRecord, SessionState
+from planwire.model.sameness import is_same
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext
@@ -230,7 +231,7 @@ class WireSession:
     def has_changed(self, record: PlanRecord) -> bool:
         """Whether the agent has told another plan by now than the journal has."""
         plan = self.plans.plans.get(record.state.plan.id)
-        return plan is not None and plan != record.state.plan
+        return plan is not None and not is_same(plan, record.state.plan)
 
     def state(self) -> SessionState:
         """The session as the journal knows it, or newer as the agent told it and was told."""
@@ -269,4 +270,4 @@ class WireSession:
 
 def _is_recorded(state: SessionState, plan: Plan) -> bool:
     record = state.live().get(plan.id)
-    return record is not None and record.state.plan == plan
+    return record is not None and is_same(record.state.plan, plan)

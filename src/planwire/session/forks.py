@@ -29,12 +29,13 @@ def fork_session(journal: Journal, session: str, fork: str | None, at: int | Non
     events = list(journal.read(session, 0, seq))
     name = fork or f"{session}-{secrets.token_hex(4)}"
     past = [Stamped(each.at, each.by, each.event) for each in events]
-    opening = stamped([SessionOpened(forked=Origin(session, seq))], by)
+    latest = max(each.at for each in events)
+    opening = stamped([SessionOpened(forked=Origin(session, seq))], by, latest)
     try:
         if not journal.last_seq(name):
             carry_over(journal, session, name, events)
         append_new(journal, name, [*past, *opening])
     except Conflict:
         raise Refused(f"there is a session {name!r} already: fork under another id. Nothing was changed") from None
-    journal.append(session, stamped([SessionForked(name, seq)], by), once=Once(f"fork:{name}", 0))
+    journal.append(session, stamped([SessionForked(name, seq)], by, latest), once=Once(f"fork:{name}", 0))
     return name

@@ -39,7 +39,7 @@ def _end(journal: Journal, lapsed: KnownLease) -> None:
             state = load_state(journal, lapsed.session)
             is_over = _was_on(state, lapsed) and not _goes_on(journal.leases(), lapsed)
             events = [TurnEnded(DISCONNECTED)] if is_over else []
-            return journal.end_lease(lapsed, stamped(events, PLANWIRE), state.seq)
+            return journal.end_lease(lapsed, stamped(events, PLANWIRE, state.at), state.seq)
         except DamagedJournal:  # a session that can't be read has no state to change
             return journal.end_lease(lapsed)
         except Conflict:

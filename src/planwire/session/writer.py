@@ -8,7 +8,9 @@ have no effects of its own, since it may happen several times.
 
 from collections.abc import Callable, Iterable, Sequence
 from time import time_ns
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from msgspec.structs import replace
 
 from planwire.errors import Conflict
 from planwire.journal import Journal, Once, Stamped
@@ -17,7 +19,15 @@ from planwire.model.events import Event, Recorded
 
 __all__ = ["append_latest", "append_new", "check_session_id", "stamped"]
 
-_S = TypeVar("_S", bound=Folded)
+
+class _Timed(Folded, Protocol):
+    """A state that knows the latest time of its events."""
+
+    @property
+    def at(self) -> int: ...
+
+
+_S = TypeVar("_S", bound=_Timed)
 
 
 def append_latest(
@@ -27,7 +37,7 @@ def append_latest(
     once: Once | None = None,
 ) -> tuple[Recorded, ...]:
     """Append what `prepare` makes of the newest state, which `latest` gives. Returns the events as they were written:
-    none if `prepare` made none.
+    none if `prepare` made none. Time never runs backwards in a session, whatever the clocks of its writers say.
 
     If the session has the key `once`, these are the events that were written with it. `append_latest` asks for the key
     before it prepares, and behind `latest`: so no `prepare` meets a state that has those events, and refuses to repeat
@@ -37,7 +47,7 @@ def append_latest(
         state = latest()
         if once is not None and (written := journal.append(state.id, (), once=once)):
             return written
-        events = prepare(state)
+        events = _in_order(prepare(state), state.at)
         if not events:
             return ()
         try:
@@ -51,10 +61,18 @@ def append_new(journal: Journal, session: str, events: Sequence[Stamped]) -> tup
     return journal.append(session, events, 0)
 
 
-def stamped(events: Iterable[Event], by: str) -> list[Stamped]:
-    """Events that happen now."""
-    now = time_ns() // 1_000_000
+def stamped(events: Iterable[Event], by: str, earliest: int = 0) -> list[Stamped]:
+    """Events that happen now, but not before `earliest`."""
+    now = max(time_ns() // 1_000_000, earliest)
     return [Stamped(now, by, event) for event in events]
+
+
+def _in_order(events: Sequence[Stamped], earliest: int) -> list[Stamped]:
+    ordered: list[Stamped] = []
+    for each in events:
+        earliest = max(each.at, earliest)
+        ordered.append(each if each.at == earliest else replace(each, at=earliest))
+    return ordered
 
 
 def check_session_id(session: object) -> None:

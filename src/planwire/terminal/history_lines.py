@@ -41,6 +41,7 @@ _LOOK: Final = {
     "reopened": ("↺", "note"),
     "stopped": ("■", "stopped"),
     "compacted": ("⇣", "muted"),
+    "gap": ("∅", "odd strong"),
     "told": ("↻", "muted"),
     "message": ("…", "muted"),
 }

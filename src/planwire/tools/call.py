@@ -20,6 +20,7 @@ from planwire.model.fold import check_revision
 from planwire.model.plan import DELTA_CAP, MAIN, REMARK_CAP, FilePlan, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.readers import LEAD
 from planwire.model.records import PlanRecord, SessionState
+from planwire.model.sameness import is_same
 from planwire.tools.arguments import GetPlan, RemovePlan, SetPlan, UpdatePlan, read_arguments
 from planwire.tools.examples import example
 from planwire.tools.pages import first_page
@@ -152,7 +153,7 @@ def _prepare_set(
     check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
     plan, cut = (FilePlan(plan_id, uri), None) if uri else _plan(plan_id, entries, arguments.content, oversize)
     record = state.plans.get(plan_id)
-    if record and not record.removed and record.state.plan == plan and arguments.summary is None:
+    if record and not record.removed and is_same(record.state.plan, plan) and arguments.summary is None:
         return Call(SET_PLAN, plan_id)
     has_read = arguments.replace or arguments.expected_revision is not None
     if record and record.has_work_left and not has_read and not knows(record):

@@ -28,7 +28,7 @@ _SAID: Final = {
     "other": "now",
     **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
     **dict.fromkeys(
-        ("plan_removed", "opened", "stopped", "compacted", "told", "withdrawn", "reopened", "answered"), ""
+        ("plan_removed", "opened", "stopped", "compacted", "gap", "told", "withdrawn", "reopened", "answered"), ""
     ),
 }
 
