@@ -581,6 +581,64 @@ def test_nothing_is_allowed_for_a_server_that_never_started_and_that_is_said_onc
     assert "has not started planwire's MCP server" in warnings[0].text
 
 
+def test_a_server_that_starts_behind_the_first_turn_is_not_missed() -> None:
+    connected: set[str] = set()
+    talk = Tooled(server=replace(SERVER, is_connected=connected.__contains__)).open()
+    talk.prompt()
+    talk.end_turn()
+    assert not any(isinstance(each, Warn) for each in (*talk.actions, *talk.policy.for_client()))
+    connected.add("word1")
+    talk.prompt()
+    talk.end_turn()
+    ends = (*talk.actions, *talk.policy.for_client(), *talk.policy.close())
+    assert not any(isinstance(each, Warn) for each in ends)
+
+
+def test_a_server_that_never_starts_is_missed_at_the_end_of_a_short_conversation() -> None:
+    talk = Tooled(server=replace(SERVER, is_connected=lambda _key: False)).open()
+    talk.prompt()
+    talk.end_turn()
+    assert [type(each) for each in talk.policy.close()] == [Warn]
+
+
+def test_a_question_that_holds_no_more_than_the_id_of_its_tool_call_is_about_that_call() -> None:
+    talk = Tooled().open()
+    call = {"toolCallId": "effect-1", "title": "mcp_planwire.set_plan", "kind": "other", "status": "in_progress"}
+    talk.agent(line({"sessionUpdate": "tool_call", **call, "_meta": {"tool_name": "mcp_planwire.set_plan"}}))
+    talk.agent(line({"sessionUpdate": "tool_call", **call, "toolCallId": "effect-2", "title": "rm -rf planwire"}))
+    question = asking({"toolCallId": "effect-1"})
+    assert (answered(talk, question) or {})["result"]["outcome"]["optionId"] == "once"
+    assert answered(talk, asking({"toolCallId": "effect-2"})) is None
+    assert answered(talk, asking({"toolCallId": "effect-3"})) is None
+
+
+def test_one_server_for_all_sessions_works_for_the_one_that_has_its_turn() -> None:
+    """Some agents start one server of a name, and call it in every session."""
+    talk = Tooled(server=replace(SERVER, is_connected=lambda key: key == "word1"))
+    for session in ("s1", "s2"):
+        talk.open(session)
+        talk.policy.learn(session, begin(session))
+        talk.policy.for_client()
+    for session in ("s1", "s2", "s2", "s1"):
+        talk.actions.clear()
+        talk.prompt(session=session)
+        binds = [each for each in (*talk.actions, *talk.policy.for_client()) if isinstance(each, Bind)]
+        assert {each.session for each in binds if each.key == "word1"} <= {session}
+        assert talk.policy._tools._of("s1").bound == Bind("word1", session, "/project")
+        talk.end_turn()
+
+
+def test_a_server_is_not_taken_from_a_session_in_the_middle_of_its_turn() -> None:
+    talk = Tooled(server=replace(SERVER, is_connected=lambda key: key == "word1"))
+    for session in ("s1", "s2"):
+        talk.open(session)
+        talk.policy.learn(session, begin(session))
+        talk.policy.for_client()
+    talk.prompt(session="s1", message_id="one")
+    talk.prompt(session="s2", message_id="two")
+    assert talk.policy._tools._of("s1").bound == Bind("word1", "s1", "/project")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "found"),
     [

@@ -16,7 +16,7 @@ from planwire.model.records import SessionState
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.peers.client import Client, Hello, reject_once
-from tests.peers.kinds import CLAUDE, CODEX, HERMES, KINDS, OPENCODE, Kind
+from tests.peers.kinds import CLAUDE, CODEX, KINDS, OPENCODE, Kind
 from tests.peers.plans import STEPS, enter_plan_mode, exit_plan_mode, proposed_plan, update_plan
 from tests.peers.relayed import Behind, Story, Talk, board_of
 from tests.peers.script import Request, Step, Turn, call, say
@@ -187,14 +187,10 @@ def test_a_fork_begins_with_the_plans_of_its_parent(kind: Kind, tmp_path: Path) 
     assert shown(talk.client.plans(sessions[0])[-1]) == shown(talk.client.plans(talk.session)[-1])
 
 
-ONE_SERVER = pytest.mark.xfail(reason="it starts one MCP server of a name, for all of its sessions", strict=True)
-
-
 @pytest.mark.agents
-@pytest.mark.parametrize(
-    "kind", [pytest.param(each, marks=ONE_SERVER if each is HERMES else (), id=str(each)) for each in KINDS]
-)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_two_sessions_of_one_process_keep_their_plans_apart(kind: Kind, tmp_path: Path) -> None:
+    """Also those of an agent that starts one server of a name, for all of its sessions."""
     behind = Behind(kind.make, tmp_path, "--tools")
     sessions: list[str] = []
 

@@ -69,7 +69,7 @@ class RelayedSession:
 
     @asynccontextmanager
     async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:
-        """The session, as soon as the relay has named it."""
+        """The session, as soon as the relay has named it, or the one that it names by now."""
         handoff = await self._bound()
         folders = _folders(handoff.folder)
         assert handoff.session is not None
@@ -80,6 +80,12 @@ class RelayedSession:
         finally:
             with anyio.CancelScope(shield=True):  # cancellation ends the server
                 await opening.__aexit__(None, None, None)
+
+    def named(self) -> str | None:
+        """The id of the session that the server works for by now, if the relay says so. An agent that has one server
+        for all of its sessions calls it for whichever has its turn."""
+        handoff = read_handoff(self._path)
+        return handoff.session if handoff else None
 
     async def told(self, revision: int) -> None:
         """Wait a moment for the client to hear of a revision, so that it comes before the agent's next words."""

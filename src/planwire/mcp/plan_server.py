@@ -5,7 +5,7 @@ What `initialize` does not need is in here: `planwire.mcp.server` loads it once 
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -108,6 +108,7 @@ class PlanServer:
         self._wait_seconds = wait_seconds
         self._relayed = relayed
         self._plans: PlanSession | None = None
+        self._opened: dict[str | None, PlanSession] = {}  # those that the relay named, by their ids
         self._cards: SessionCards | None = None
         self._problem: PlanwireError | None = None
         self._decided = anyio.Event()  # there is a session, or a problem
@@ -166,12 +167,25 @@ class PlanServer:
             raise self._problem or ToolError("no_session", problem, hint)
         return self._plans
 
+    async def _session_of_turn(self) -> PlanSession:
+        """The session that a call is for: the relay may name another one by now."""
+        plans = await self._session()
+        named = self._relayed.named() if self._relayed is not None else None
+        if self._relayed is None or named in (None, plans.id):
+            return plans
+        async with self._in_order:
+            self._opened.setdefault(plans.id, plans)
+            if named in self._opened:
+                return await self._work_on(nullcontext(self._opened[named]))
+            plans = await self._work_on(self._relayed.open(self._wait_seconds))
+            return self._opened.setdefault(plans.id, plans)
+
     async def list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in tool_schemas("mcp")])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            plans = await self._session()
+            plans = await self._session_of_turn()
             self._called.set()
             answer = await self._answer(ctx, plans, params)
         except PlanwireError as error:
@@ -210,7 +224,11 @@ class PlanServer:
             problem = f"this server works on the session {plans.id} alone"
             raise ToolError("unknown_session", problem, f"leave {SESSION} out")
         session = await in_pool(self._earlier.check, wanted)
-        self._plans = await self._exit.enter_async_context(self._reopen(session))
+        return await self._work_on(self._reopen(session))
+
+    async def _work_on(self, opening: AbstractAsyncContextManager[PlanSession]) -> PlanSession:
+        """Work on another session from now on."""
+        self._plans = await self._exit.enter_async_context(opening)
         self._cards = SessionCards(self._plans)
         if self._watching is not None:
             self._watching.cancel()

@@ -54,8 +54,8 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     )
     hides_tools: bool = True
     tool_names: tuple[str, ...] = (
-        *("mcp__SERVER__TOOL", "mcp_SERVER_TOOL", "SERVER__TOOL", "SERVER_TOOL"),
-        *("mcp.SERVER.TOOL", "SERVER.TOOL", "SERVER/TOOL", "SERVER:TOOL", "TOOL (SERVER MCP Server)"),
+        *("mcp__SERVER__TOOL", "mcp_SERVER_TOOL", "SERVER__TOOL", "SERVER_TOOL", "TOOL (SERVER MCP Server)"),
+        *("mcp.SERVER.TOOL", "mcp_SERVER.TOOL", "SERVER.TOOL", "SERVER/TOOL", "SERVER:TOOL"),
     )
     server_files: tuple[str, ...] = (
         *(".mcp.json", ".claude.json", ".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json"),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from planwire.acp.permissions import options_of, tool_call_of
+from planwire.acp.permissions import options_of
 from planwire.chat.plan_tools import TOOL_NAMES
 from planwire.model.plan import Fields
 from planwire.relay.agents import AgentRow
@@ -24,10 +24,9 @@ _KINDS: Final = ("", "other")
 _ALLOW: Final = "allow_once"
 
 
-def granted(params: Any, ways: AgentRow, *, is_only_server: bool) -> str | None:
+def granted(call: Fields, params: Any, ways: AgentRow, *, is_only_server: bool) -> str | None:
     """The option that allows a call of one of planwire's own tools, once; None if the request is for anything else.
     Names without a server count only if there is no other."""
-    call = tool_call_of(params) or {}
     spelled = {name for pattern in ways.tool_names if is_only_server or "SERVER" in pattern for name in _names(pattern)}
     if not spelled.intersection(_said(call)):
         return None
@@ -54,9 +53,9 @@ def _said(call: Fields) -> Iterator[str]:
 
 
 def _tool_names(meta: Any) -> Iterator[str]:
-    """The `toolName` in the `_meta` of a tool call, under the name of whichever agent or under none."""
+    """The name of the tool in the `_meta` of a tool call, under the name of whichever agent or under none."""
     if isinstance(meta, dict):
-        yield from (text_of(each, "toolName") for each in (meta, *meta.values()))
+        yield from (text_of(each, key) for each in (meta, *meta.values()) for key in ("toolName", "tool_name"))
 
 
 def _names(pattern: str) -> Iterator[str]:

@@ -44,6 +44,7 @@ from planwire.relay.fast_lists import KnownLists
 from planwire.relay.openings import Openings
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
+from planwire.relay.own_permissions import SERVER
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
@@ -83,7 +84,7 @@ class Policy:
         self._sessions = self._openings.sessions
         self._answering = Answering(self._outbox, self._sides.questions, self._sessions)
         self._prompting = Prompting(
-            self._outbox, self._answering, self._block, self._requests.has_any, new_word, is_on=steers
+            self._outbox, self._answering, self._block, self._requests.has_any, self._lend, new_word, is_on=steers
         )
         self._lists = KnownLists()
         self._read_file = read_file
@@ -152,7 +153,7 @@ class Policy:
             if session.is_working or not session.has_stopped:
                 reason = DISCONNECTED if session.is_working else CLOSED
                 actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
-        return actions
+        return [*actions, *(self._tools.absence() if any(each.worked for each in self._sessions.values()) else ())]
 
     # -- from the client
 
@@ -211,6 +212,7 @@ class Policy:
                 actions += (Record(session_id, event, BY_RELAY) for event in (message, told))
             except Unspliceable:
                 pass
+        actions += self._lend(session)
         session.begin_turn(message_id)
         session.signs.prompt(first, self._sides.ways)
         if self._sides.translator is not None:
@@ -222,6 +224,9 @@ class Policy:
         """Why a prompt has to tell the agent something, or None."""
         is_hidden = self._sides.ways.hides_tools and self._tools.has(session.id)
         return session.due() or (session.announcing() if is_hidden else None)
+
+    def _lend(self, session: WireSession) -> Iterator[Action]:
+        return self._tools.lend(session, self._sessions.values())
 
     def _block(self, session: WireSession, why: str = STEERED) -> ContextBlock | None:
         """A block for the agent. One that was never told of its tools, or lost its context, may not know of them."""
@@ -241,7 +246,8 @@ class Policy:
 
     def words_of_agent(self) -> tuple[bytes, ...]:
         """Words by which a line of the agent's matters just now, though it is not about plans."""
-        return (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
+        spoken = (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
+        return (*spoken, SERVER.encode()) if self._tools.is_on else spoken
 
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
@@ -294,6 +300,7 @@ class Policy:
             return [*gap, ToClient(line)]
         met = [*self._openings.meet(params.sessionId)]
         session = self._sessions[params.sessionId]
+        self._tools.hear_call(session.id, update)
         heard = handle(line, update, session, self._sides) if handle else [ToClient(line)]
         actions = [*gap, *met, *heard, *session.hear_sign(update, self._sides.ways)]
         self._go_on(session)
@@ -372,8 +379,8 @@ class Policy:
         """Go on with what waited for the end of a turn, or of a request."""
         if not session.is_working:
             self._let_pass(session)
-            if session.has_worked:
-                self._outbox.tell_client(self._tools.absence(session.id))
+            if session.worked > 1:  # some agents start their servers behind the first turn
+                self._outbox.tell_client(self._tools.absence())
         self._prompting.go_on(session)
 
     def _let_pass(self, session: WireSession) -> None:

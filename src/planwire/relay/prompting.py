@@ -10,7 +10,7 @@ user's. It may send a prompt of its own in the middle: an agent that queues gets
 over, or after a minute.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from msgspec import UNSET, Struct
@@ -56,6 +56,7 @@ class Prompting:
         answering: Answering,
         block: Callable[[WireSession], ContextBlock | None],
         has_request: Callable[[str], bool],
+        lend: Callable[[WireSession], Iterable[Action]],
         new_word: Callable[[], str],
         *,
         is_on: bool,
@@ -65,6 +66,7 @@ class Prompting:
         self._answering = answering
         self._block = block
         self._has_request = has_request
+        self._lend = lend
         self._new_word = new_word
         self._own: dict[str, _Own] = {}
         self.is_on = is_on
@@ -133,6 +135,7 @@ class Prompting:
             session, PROMPT, "session/prompt", lambda blocks: {"sessionId": session.id, "prompt": blocks}
         )
         if request is not None:
+            self._outbox.pass_on(self._lend(session))
             session.begin_turn(request)
             session.own_turn.is_on = True
             session.own_turn.number += 1

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Struct
 
 from planwire.acp.messages import Removal, Update
+from planwire.acp.permissions import tool_call_of
 from planwire.acp.splice import Unspliceable, append_element, set_members
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
@@ -31,6 +32,10 @@ _ABSENT: Final = (
     "the agent has not started planwire's MCP server, so its model has no plan tools: "
     "it may need a setting or an extra to start the servers of a client"
 )
+
+
+#: Tool calls of a session to remember.
+_MOST_CALLS: Final = 64
 
 
 class ToolServer(Struct, frozen=True):
@@ -65,6 +70,8 @@ class _ToolSession:
         self.key: str | None = None
         self.folder: str | None = None
         self.others: tuple[object, ...] = ()  # servers that the client gives it besides
+        self.lent_to: str | None = None  # the session that its server works for
+        self.calls: dict[str, Fields] = {}  # the newest tool calls, by their ids
         self.is_open = True  # the client does not wait for a load or a resume
         self.was_open = False
         self.told: dict[PlanId, KnownPlan] = {}
@@ -134,50 +141,91 @@ class Tools:
         session = self._of(session_id)
         session.is_open = session.was_open if failed else True
 
+    @property
+    def is_on(self) -> bool:
+        """Whether there are tools on this connection."""
+        return self._server is not None
+
+    def hear_call(self, session_id: str, call: Fields) -> None:
+        """Remember a tool call: the question for permission may hold no more of it than its id."""
+        call_id = text_of(call, "toolCallId")
+        if self._server is not None and call_id:
+            calls = self._of(session_id).calls
+            calls[call_id] = call
+            while len(calls) > _MOST_CALLS:
+                del calls[next(iter(calls))]
+
     def grant(self, session_id: str, params: Any, ways: AgentRow) -> str | None:
         """The option to choose for the agent that asks whether it may call a plan tool; None leaves that to the client.
         The server must be the one that it got here, and run; no other server may have its name."""
         mine = self._of(session_id)
         if self._server is None or mine.key is None or clashes(mine.others, ways):
             return None
-        option = granted(params, ways, is_only_server=True)
-        if option is None or not self._server.is_connected(mine.key):
+        call = tool_call_of(params) or {}
+        call = {**mine.calls.get(text_of(call, "toolCallId"), {}), **call}
+        option = granted(call, params, ways, is_only_server=True)
+        if option is None or not self._has_server(session_id, mine.key):
             return None
         has_others, has_same = self._server.finds_servers(ways.server_files, mine.folder)
         if has_same:
             return None
-        return granted(params, ways, is_only_server=not (has_others or mine.others))
+        return granted(call, params, ways, is_only_server=not (has_others or mine.others))
 
-    def absence(self, session_id: str) -> Iterator[Warn]:
-        """A turn has ended: warn once if the server was never started."""
-        key = self._of(session_id).key
-        if self._server is None or key is None or self._has_missed or self._server.is_connected(key):
+    def absence(self) -> Iterator[Warn]:
+        """Warn once if no server was ever started."""
+        keys = [each.key for each in self._sessions.values() if each.key is not None]
+        if self._server is None or not keys or self._has_missed or any(map(self._server.is_connected, keys)):
             return
         self._has_missed = True
         yield Warn(_ABSENT)
+
+    def lend(self, session: WireSession, sessions: Iterable[WireSession]) -> Iterator[Bind]:
+        """A turn begins. An agent that starts one server for all of its sessions calls that of another session, whose
+        own turn is over: let it work for this one, until a turn begins in its own."""
+        mine = self._of(session.id)
+        if self._server is None or mine.key is None:
+            return
+        if self._server.is_connected(mine.key):
+            mine.lent_to = None
+            yield from self._binding(mine, mine, session.memory)
+            return
+        for other in sessions:
+            theirs = self._of(other.id)
+            is_free = other is not session and not other.is_working and theirs.key is not None
+            if is_free and theirs.key and self._server.is_connected(theirs.key):
+                theirs.lent_to = session.id
+                yield from self._binding(theirs, mine, session.memory)
+
+    def _has_server(self, session_id: str, key: str) -> bool:
+        """Whether a server runs for a session: its own, or another one's."""
+        lent = (each.key for each in self._sessions.values() if each.lent_to == session_id)
+        return self._server is not None and any(self._server.is_connected(each) for each in (key, *lent) if each)
 
     def news(self, sessions: Iterable[WireSession], translator: Translator | None) -> list[Action]:
         """Updates of the tools' plans for the client, and then the handoffs: a tool's answer waits until it knows."""
         actions: list[Action] = []
         if self._server is None:
             return actions
-        for session in sessions:
+        known = {session.id: session for session in sessions}
+        for session in known.values():
             mine, memory = self._of(session.id), session.memory
             if memory is not None and memory is not mine.seen:
                 if mine.is_open and not session.plans.is_retold and translator is not None:
                     mine.seen = memory
                     actions += _told(session, memory.state, mine.told, translator)
                     mine.revision = _revision(memory.state)
-            actions += self._binding(mine, memory)
+            worker = known.get(mine.lent_to or "", session)
+            actions += self._binding(mine, self._of(worker.id), worker.memory)
         return actions
 
-    def _binding(self, mine: _ToolSession, memory: SessionMemory | None) -> Iterator[Bind]:
+    def _binding(self, mine: _ToolSession, worker: _ToolSession, memory: SessionMemory | None) -> Iterator[Bind]:
+        """The handoff of a session's server to the session that it works for."""
         if mine.key is None or (memory is None and self._problem is None):
             return
         if memory is None:
             bound = Bind(mine.key, None, problem=self._problem)
         else:
-            bound = Bind(mine.key, memory.id, mine.folder, mine.revision)
+            bound = Bind(mine.key, memory.id, worker.folder, worker.revision)
         if bound != mine.bound:
             mine.bound = bound
             yield bound

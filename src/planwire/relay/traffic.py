@@ -129,12 +129,12 @@ class Traffic:
 
     def _close(self) -> None:
         with self._lock:
-            self._note(self._policy.close(), 0)
+            last = self._note(self._policy.close(), 0)
         lost = self._recorder.close(_JOURNAL_PATIENCE)
         if self._handoffs:
             self._handoffs.close()
-        if lost is not None:
-            say(lost)
+        for text in (*(action.text for action in last if isinstance(action, Warn)), *([lost] if lost else [])):
+            say(text)
 
     # -- what the pipes ask
 

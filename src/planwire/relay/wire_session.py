@@ -58,8 +58,8 @@ class ContextBlock(Struct, frozen=True):
 
 
 class WireSession:
-    """A session on this connection. `cwd`: where it works, if the client said so here. `has_worked`: a turn of it ended
-    here. `has_stopped`: its turn is over, and its agent has not mentioned a plan since. `is_cancelled`: somebody
+    """A session on this connection. `cwd`: where it works, if the client said so here. `worked`: how many turns of it
+    ended here. `has_stopped`: its turn is over, and its agent has not mentioned a plan since. `is_cancelled`: somebody
     cancelled its turn. `is_rejected`: a person rejected a plan in it. `is_unshown`: it goes on, and its client may lack
     plans that the agent did not retell."""
 
@@ -69,7 +69,7 @@ class WireSession:
         self.cwd: str | None = None
         self.has_title = attached
         self.has_stopped = attached
-        self.has_worked = False
+        self.worked = 0
         self.plans = AgentPlans()
         self.questions = OpenQuestions()
         self.compactions = Compactions()
@@ -135,7 +135,8 @@ class WireSession:
             reason = STOP_END_TURN
         self._is_working = self.is_cancelled = False
         self.own_turn.steering = 0  # whether the agent answers or not: its next turn takes words again
-        self.has_stopped = self.has_worked = True
+        self.has_stopped = True
+        self.worked += 1
         self._turns += 1
         self.questions.end_turn()
         return [*self._compacted(self.signs.end_turn(reason)), Record(self.id, TurnEnded(reason))]
