@@ -40,7 +40,8 @@ def test_versions_are_compared_by_their_numbers(found: str, monkeypatch: pytest.
 def test_a_package_that_is_there_and_fails_is_not_called_missing() -> None:
     error = ImportError("cannot import name 'x' from 'mcp'", name="mcp.server")
     assert str(missing_extra("the server", "mcp", error)) == (
-        "the server needs the MCP SDK, which fails: cannot import name 'x' from 'mcp'"
+        "the server needs the MCP SDK, which can't be imported (cannot import name 'x' from 'mcp'): "
+        "pip install 'planwire[mcp]'"
     )
 
 

@@ -44,7 +44,9 @@ def missing_extra(what: str, module: str, error: ImportError, hint: str = "") ->
     failed = (error.name or "").partition(".")[0]
     module = failed if failed in PACKAGES else module
     need = _absent(module) if failed == module and isinstance(error, ModuleNotFoundError) else need_of(module)
-    return MissingExtra(f"{what} {need or f'needs {PACKAGES[module].title}, which fails: {error}'}{hint}")
+    package = PACKAGES[module]
+    fails = f"needs {package.title}, which can't be imported ({error}): pip install 'planwire[{package.extra}]'"
+    return MissingExtra(f"{what} {need or fails}{hint}")
 
 
 def need_of(module: str) -> str | None:

@@ -501,7 +501,7 @@ def test_without_textual_it_says_what_to_install(
     journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "without" / "textual").mkdir(parents=True)
-    (tmp_path / "without" / "textual" / "__init__.py").write_text("raise ImportError('not here')\n")
+    (tmp_path / "without" / "textual" / "__init__.py").write_text("raise ModuleNotFoundError(name='textual')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"))
     with running("watch", FIRST, "--journal", str(journal)) as terminal:
         terminal.wait_for(b"watching on a terminal needs Textual: pip install 'planwire[terminal]'")

@@ -12,6 +12,7 @@ import pytest
 from planwire.cli import build_parser, main
 from planwire.cli.board import _EDITORS
 from planwire.cli.relay import _tell as tell
+from planwire.extras import PACKAGES
 from planwire.journal import Stamped, open_journal
 from planwire.web.plan_view import EDITORS
 from tests.waiting import until
@@ -91,7 +92,7 @@ def test_without_a_package_one_is_told_which_and_what_to_install(package: str) -
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert f"the board needs {package}" in done.stderr
+    assert f"the board needs {PACKAGES[package].title}" in done.stderr
     assert "pip install 'planwire[web]'" in done.stderr
 
 
