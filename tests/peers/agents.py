@@ -15,6 +15,7 @@ from typing import Literal
 
 import pytest
 
+from planwire.cli.scripted_home import CODEX_SETTINGS
 from tests.peers.client import Client, Hello, Policy, allow_once
 from tests.peers.install import (
     Unavailable,
@@ -67,36 +68,11 @@ def claude(model: str, home: Path, tool: Literal["todo", "task"] = "todo") -> Ag
     return _agent("claude-agent-acp", [str(script)], home, environment)
 
 
-CODEX_SETTINGS = """\
-model = "gpt-5.5"
-model_provider = "scripted"
-check_for_update_on_startup = false
-mcp_optional_startup_grace_ms = 30000
-
-[analytics]
-enabled = false
-
-[tools.update_plan]
-enabled = true
-
-[model_providers.scripted]
-name = "scripted"
-base_url = "{model}/v1"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-
-[projects."{project}"]
-trust_level = "trusted"
-"""
-
-
 def codex(model: str, home: Path) -> Agent:
     """npm's codex-acp, and Codex with it. It plans in its own mode: `session/set_config_option`."""
     script = or_skip(codex_peer) / "node_modules" / ".bin" / "codex-acp"
     settings = home / ".codex"
-    agent = _agent("codex-acp", [str(script)], home, {"CODEX_HOME": str(settings), "SCRIPTED_KEY": "not-a-key"})
+    agent = _agent("codex-acp", [str(script)], home, {"CODEX_HOME": str(settings), "OPENAI_API_KEY": "not-a-key"})
     settings.mkdir(exist_ok=True)
     (settings / "config.toml").write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd))
     return agent

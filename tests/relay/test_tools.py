@@ -612,13 +612,18 @@ def test_a_question_that_holds_no_more_than_the_id_of_its_tool_call_is_about_tha
     assert answered(talk, asking({"toolCallId": "effect-3"})) is None
 
 
-def test_one_server_for_all_sessions_works_for_the_one_that_has_its_turn() -> None:
-    """Some agents start one server of a name, and call it in every session."""
+def two_sessions_with_one_server() -> Tooled:
     talk = Tooled(server=replace(SERVER, is_connected=lambda key: key == "word1"))
     for session in ("s1", "s2"):
         talk.open(session)
         talk.policy.learn(session, begin(session))
         talk.policy.for_client()
+    return talk
+
+
+def test_one_server_for_all_sessions_works_for_the_one_that_has_its_turn() -> None:
+    """Some agents start one server of a name, and call it in every session."""
+    talk = two_sessions_with_one_server()
     for session in ("s1", "s2", "s2", "s1"):
         talk.actions.clear()
         talk.prompt(session=session)
@@ -629,11 +634,7 @@ def test_one_server_for_all_sessions_works_for_the_one_that_has_its_turn() -> No
 
 
 def test_a_server_is_not_taken_from_a_session_in_the_middle_of_its_turn() -> None:
-    talk = Tooled(server=replace(SERVER, is_connected=lambda key: key == "word1"))
-    for session in ("s1", "s2"):
-        talk.open(session)
-        talk.policy.learn(session, begin(session))
-        talk.policy.for_client()
+    talk = two_sessions_with_one_server()
     talk.prompt(session="s1", message_id="one")
     talk.prompt(session="s2", message_id="two")
     assert talk.policy._tools._of("s1").bound == Bind("word1", "s1", "/project")

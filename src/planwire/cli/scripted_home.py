@@ -13,7 +13,7 @@ from typing import Final
 from planwire.check.play import Script
 from planwire.errors import InputError, reason
 
-__all__ = ["furnish"]
+__all__ = ["CODEX_SETTINGS", "furnish"]
 
 _KEY: Final = "scripted-model-needs-no-key"
 _NOWHERE: Final = "http://127.0.0.1:9"  # the discard port: every way out is refused at once
@@ -46,10 +46,11 @@ _ENVIRONMENT: Final = {
     "LANGSMITH_TRACING": "false",
     **{f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "LSP_DOWNLOAD", "MODELS_FETCH", "SHARE")},
 }
-_CODEX: Final = """\
+CODEX_SETTINGS: Final = """\
 model = "gpt-5.5"
 model_provider = "scripted"
 check_for_update_on_startup = false
+mcp_optional_startup_grace_ms = 30000
 
 [analytics]
 enabled = false
@@ -96,7 +97,7 @@ model:
   context_length: 128000
 """
 _FILES: Final = {
-    ".codex/config.toml": _CODEX,
+    ".codex/config.toml": CODEX_SETTINGS,
     ".config/opencode/opencode.json": json.dumps(_OPENCODE, indent=2),
     ".gemini/settings.json": json.dumps(_GEMINI, indent=2),
     ".hermes/config.yaml": _HERMES,

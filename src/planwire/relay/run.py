@@ -6,7 +6,7 @@ agent, and only then loads the rest.
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from planwire.errors import PlanwireError
@@ -34,44 +34,30 @@ def relay(
     plans again when it needs that; with `steers`, what people decide elsewhere reaches it at once; with `hand_over` it
     gets the plan tools. Without a command the relay is a component of a proxy chain, whose conductor has the agent.
     """
-    if not command:
-        return _relay_in_chain(open_journal, context=context, steers=steers, grace=grace, hand_over=hand_over)
-    agent = start_agent(command)
-    from planwire.session.known_agents import known_agent  # noqa: PLC0415  (the agent starts up meanwhile: see above)
+    successor = None
+    with ExitStack() as around:
+        if command:
+            process = start_agent(command)
+            from planwire.session.known_agents import known_agent  # noqa: PLC0415  (it starts up meanwhile: see above)
 
-    with known_agent(agent.pid), ended_after_us(agent, grace):  # before the 60 ms of the next import
+            around.enter_context(known_agent(process.pid))  # before the 60 ms of the next import: it may run commands
+            around.enter_context(ended_after_us(process, grace))
+        else:
+            from planwire.relay.successor import Successor  # noqa: PLC0415
+
+            successor = Successor()
         from planwire.relay.traffic import Traffic  # noqa: PLC0415
 
-        handoffs, name = _handoffs(hand_over), name_of(command)
-        return Traffic(agent, name, open_journal, context=context, steers=steers, grace=grace, handoffs=handoffs).run()
-
-
-def _relay_in_chain(
-    open_journal: "Callable[[], Journal]",
-    *,
-    context: bool,
-    steers: bool,
-    grace: float,
-    hand_over: "Callable[[], Handoffs] | None",
-) -> int:
-    from planwire.relay.successor import Successor  # noqa: PLC0415  (these load the rest: see above)
-    from planwire.relay.traffic import Traffic  # noqa: PLC0415
-
-    successor = Successor()
-    traffic = Traffic(
-        successor,
-        "agent",
-        open_journal,
-        context=context,
-        steers=steers,
-        grace=grace,
-        handoffs=_handoffs(hand_over),
-        client=successor.client,
-    )
-    successor.start()
-    code = traffic.run()
-    successor.finish(grace)
-    return code
+        return Traffic(
+            successor or process,
+            name_of(command) if command else "agent",
+            open_journal,
+            context=context,
+            steers=steers,
+            grace=grace,
+            handoffs=_handoffs(hand_over),
+            client=around.enter_context(successor.carried(grace)) if successor else (0, 1),
+        ).run()
 
 
 def say(text: str) -> None:

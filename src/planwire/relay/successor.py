@@ -5,8 +5,8 @@ pipes, and bring together what leaves them.
 """
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from typing import BinaryIO
 
@@ -17,7 +17,7 @@ __all__ = ["Successor"]
 
 
 class Successor:
-    """The agent, as much of a process as the relay needs. `client` are the ends of the pipes from and to the client."""
+    """The agent, as much of a process as the relay needs."""
 
     def __init__(self, source: int = 0, target: int = 1) -> None:
         self.stdin: BinaryIO
@@ -35,10 +35,21 @@ class Successor:
         self.stdout, self._from_agent = _pipe()
         self._kept = (from_client, to_client)
         self._bringing: list[Thread] = []
-        self.client = (from_client.fileno(), to_client.fileno())
+        self._client = (from_client.fileno(), to_client.fileno())
 
-    def start(self) -> None:
-        """Begin to carry lines."""
+    @contextmanager
+    def carried(self, patience: float) -> Iterator[tuple[int, int]]:
+        """Carry lines, and in the end let the conductor have what the relay said last. Gives the ends of the pipes
+        from and to the client."""
+        self._start()
+        yield self._client
+        for end in self._kept:
+            with suppress(OSError):
+                end.close()
+        for thread in self._bringing:
+            thread.join(patience)
+
+    def _start(self) -> None:
         chain = self._chain
         carried = ((self._from_relay_to_client, chain.for_client), (self._from_relay_to_agent, chain.for_agent))
         for source, wrap in carried:
@@ -58,14 +69,6 @@ class Successor:
         self._ended.set()
 
     kill = terminate
-
-    def finish(self, patience: float) -> None:
-        """Let the conductor have what the relay said last."""
-        for end in self._kept:
-            with suppress(OSError):
-                end.close()
-        for thread in self._bringing:
-            thread.join(patience)
 
     def _part(self) -> None:
         ends = {CLIENT: self._to_relay, AGENT: self._from_agent}
