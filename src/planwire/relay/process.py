@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
 from time import sleep
-from typing import IO, Any, Final, Protocol
+from typing import IO, Final, Protocol
 
 from planwire.errors import InputError, reason
 from planwire.session.agent_environment import agent_environment
@@ -75,16 +75,29 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
     except (OSError, ValueError) as error:
         raise not_started(command, error) from None
 
-    def forward(number: int, _frame: Any) -> None:
-        if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
-            with suppress(OSError):
-                agent.send_signal(number)
+    _forward_signals(agent)
+    return agent
+
+
+def _forward_signals(agent: "subprocess.Popen[bytes]") -> None:
+    """Forward our signals. A thread does that: the main one runs a handler only when the system call that it waits in
+    ends, and a signal that comes right before that call does not end it."""
+    arrived, wake_up = os.pipe()
+    os.set_blocking(wake_up, False)
+    signal.set_wakeup_fd(wake_up, warn_on_full_buffer=False)
+
+    def forward() -> None:
+        while numbers := os.read(arrived, 64):
+            for number in numbers:
+                if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
+                    with suppress(OSError):
+                        agent.send_signal(number)
 
     for name in _FORWARDED:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, forward)
-    return agent
+            signal.signal(number, lambda _number, _frame: None)
+    Thread(target=forward, name="planwire signals", daemon=True).start()
 
 
 def not_started(command: Sequence[str], error: Exception) -> InputError:
