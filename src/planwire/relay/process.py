@@ -82,12 +82,14 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 def _forward_signals(agent: "subprocess.Popen[bytes]") -> None:
     """Forward our signals. A thread does that: the main one runs a handler only when the system call that it waits in
     ends, and a signal that comes right before that call does not end it."""
-    arrived, wake_up = os.pipe()
-    os.set_blocking(wake_up, False)
-    signal.set_wakeup_fd(wake_up, warn_on_full_buffer=False)
+    from socket import socketpair  # noqa: PLC0415  (3 ms in which the agent starts up; pipes won't do on Windows)
+
+    arrived, wake_up = socketpair()
+    wake_up.setblocking(False)
+    signal.set_wakeup_fd(wake_up.detach(), warn_on_full_buffer=False)
 
     def forward() -> None:
-        while numbers := os.read(arrived, 64):
+        while numbers := arrived.recv(64):
             for number in numbers:
                 if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
                     with suppress(OSError):
