@@ -11,7 +11,7 @@ from planwire.model.events import PlanSet, SessionForked, SessionOpened
 from planwire.session.blocking import BlockingPlanSession
 from tests.agents.driving import JournalledTalk
 from tests.relay.test_tools import SERVER
-from tests.wire import JSON, answer, entry, plan, request, text, update_of
+from tests.wire import JSON, answer, entry, line, plan, refusal, request, text, update_of
 
 
 @pytest.fixture
@@ -79,6 +79,50 @@ def test_what_an_agent_retells_of_a_fork_is_history(journal: Journal) -> None:
     assert fork(talk, "s1", "f1", *before) == []
     assert len([each for each in journal.read("f1") if isinstance(each.event, PlanSet)]) == 2
     assert steps(journal, "f1") == [("a", "completed"), ("b", "pending")]
+
+
+def test_what_a_session_is_that_is_spoken_of_while_forks_are_open_only_its_answer_says(journal: Journal) -> None:
+    talk = JournalledTalk(journal)
+    talk.agent(plan(entry("a")))
+    talk.client(request("session/new", "n", cwd="/project", mcpServers=[]))
+    talk.agent(answer("n", {"sessionId": "s2"}))
+    talk.agent(plan(entry("b"), session="s2"))
+    for name, parent in (("f1", "s1"), ("f2", "s2")):
+        talk.client(request("session/fork", name, sessionId=parent, cwd="/project", mcpServers=[]))
+    talk.client(request("session/new", "s3", cwd="/project", mcpServers=[]))
+    talk.agent(plan(entry("c"), session="s3"))
+    talk.agent(line({"sessionUpdate": "session_info_update", "title": "A branch"}, session="f2"))
+    for name in ("s3", "f2", "f1"):
+        talk.agent(answer(name, {"sessionId": name}))
+    talk.look()
+    assert [steps(journal, name) for name in ("f1", "f2", "s3")] == [[(each, "pending")] for each in "abc"]
+    opened = load_state(journal, "f2").opened
+    assert opened is not None
+    assert opened.title == "A branch"
+
+
+def test_a_fork_that_fails_leaves_nothing_behind_and_what_it_was_may_still_go_on(journal: Journal) -> None:
+    talk = JournalledTalk(journal)
+    talk.agent(plan(entry("a")))
+    talk.client(request("session/fork", "f", sessionId="s1", cwd="/project", mcpServers=[]))
+    talk.agent(plan(entry("b"), session="f1"))
+    talk.agent(refusal("f"))
+    talk.look()
+    assert not journal.last_seq("f1")
+    talk.agent(plan(entry("b", "completed"), session="f1"))
+    talk.catch_up()
+    assert steps(journal, "f1") == [("b", "completed")]
+
+
+def test_the_relays_words_are_no_part_of_what_is_retold_of_a_fork(journal: Journal) -> None:
+    talk = JournalledTalk(journal)
+    talk.agent(plan(entry("a")))
+    talk.steer("comment", text="Smaller.")
+    block = talk.told()
+    assert "Smaller." in block
+    talk.client(request("session/fork", "f", sessionId="s1", cwd="/project", mcpServers=[]))
+    echo = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": block}}
+    assert talk.agent(line(echo, session="f1")) == []
 
 
 def test_the_tools_of_a_fork_have_its_parents_plan(journal: Journal) -> None:

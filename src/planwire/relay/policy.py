@@ -255,7 +255,7 @@ class Policy:
 
     def from_agent(self, line: bytes) -> list[Action]:
         before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer
-        return [*before, *self._hear_agent(line)]
+        return [*before, *self._openings.put_off(self._hear_agent(line))]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
         passing = self._lists.passing(line)
