@@ -36,7 +36,7 @@ class Openings:
         self._unnamed: dict[str, list[Action]] = {}  # mentioned before the answer that says what they are; what is late
 
     def meet(self, session_id: str) -> Iterator[Action]:
-        """A line mentions a session. One that nobody mentioned before is likely the one that the client asked for. While
+        """A line has a session. One that nobody mentioned before is likely the one that the client asked for. While
         forks are open, only an answer says whose history it has."""
         forks = self._requests.are_forks_open
         if session_id in self._unnamed and not forks:

@@ -44,7 +44,6 @@ from planwire.relay.fast_lists import KnownLists
 from planwire.relay.openings import Openings
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
-from planwire.relay.own_permissions import SERVER
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
@@ -247,7 +246,7 @@ class Policy:
     def words_of_agent(self) -> tuple[bytes, ...]:
         """Words by which a line of the agent's matters just now, though it is not about plans."""
         spoken = (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
-        return (*spoken, SERVER.encode()) if self._tools.is_on else spoken
+        return (*spoken, *self._tools.words)
 
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
