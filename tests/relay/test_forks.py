@@ -114,6 +114,22 @@ def test_a_fork_that_fails_leaves_nothing_behind_and_what_it_was_may_still_go_on
     assert steps(journal, "f1") == [("b", "completed")]
 
 
+@pytest.mark.parametrize("is_mentioned", [False, True])
+def test_a_session_that_the_client_prompts_while_a_fork_is_open_is_no_fork(
+    journal: Journal, is_mentioned: bool
+) -> None:
+    talk = JournalledTalk(journal)
+    talk.agent(plan(entry("a")))
+    talk.client(request("session/fork", "f", sessionId="s1", cwd="/project", mcpServers=[]))
+    if is_mentioned:
+        talk.agent(plan(entry("x"), session="old"))
+    talk.prompt(session="old")
+    talk.agent(plan(entry("x", "completed"), session="old"))
+    talk.agent(answer("f", {"sessionId": "f1"}))
+    talk.look()
+    assert (steps(journal, "old"), steps(journal, "f1")) == ([("x", "completed")], [("a", "pending")])
+
+
 def test_the_relays_words_are_no_part_of_what_is_retold_of_a_fork(journal: Journal) -> None:
     talk = JournalledTalk(journal)
     talk.agent(plan(entry("a")))

@@ -35,19 +35,19 @@ class Openings:
         self._overheard = overheard
         self._unnamed: dict[str, list[Action]] = {}  # mentioned before the answer that says what they are; what is late
 
-    def meet(self, session_id: str) -> Iterator[Action]:
-        """A line has a session. One that nobody mentioned before is likely the one that the client asked for. While
-        forks are open, only an answer says whose history it has."""
-        forks = self._requests.are_forks_open
-        if session_id in self._unnamed and not forks:
+    def meet(self, session_id: str, *, by_client: bool = False) -> Iterator[Action]:
+        """A line has a session. One that the agent names first is likely the one that the client asked for. While forks
+        are open, only an answer says whose history it has. The client names none before it has an answer."""
+        is_open = not by_client and self._requests.are_forks_open
+        if session_id in self._unnamed and not is_open:
             yield from self._named(session_id, None)
-        elif session_id not in self.sessions and forks:
+        elif session_id not in self.sessions and is_open:
             session = self.sessions[session_id] = WireSession(session_id, self._overheard, attached=False)
             session.context.attach()
             session.plans.begin_retelling()
             self._unnamed[session_id] = []
         elif session_id not in self.sessions:
-            yield from self._begin(session_id, self._requests.opening())
+            yield from self._begin(session_id, None if by_client else self._requests.opening())
 
     def put_off(self, actions: list[Action]) -> list[Action]:
         """The actions, without those that record something of a session before anybody knows what it is."""
@@ -66,6 +66,8 @@ class Openings:
         session_id = params.get("sessionId")
         if method not in ATTACHING or not isinstance(session_id, str):
             return
+        if session_id in self._unnamed:
+            yield from self._named(session_id, None)
         session = self.sessions.get(session_id)
         self._tools.attach(session_id, is_new=session is None, retelling=asks_for_replay(method, params))
         cwd = text_of(params, "cwd") or None

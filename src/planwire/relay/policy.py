@@ -188,7 +188,7 @@ class Policy:
         session_id = params.get("sessionId")
         if not isinstance(session_id, str) or message_id is UNSET:  # nobody will say when it is over
             return [ToAgent(line)]
-        actions: list[Action] = [*self._openings.meet(session_id)]
+        actions: list[Action] = [*self._openings.meet(session_id, by_client=True)]
         session = self._sessions[session_id]
         if session.own_turn.is_full:
             self._let_pass(session)
