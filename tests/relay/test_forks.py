@@ -170,6 +170,29 @@ def test_a_client_is_shown_the_list_that_the_agent_does_not_retell(journal: Jour
     assert [each["content"] for each in update_of(shown)["entries"]] == ["a", "b"]
 
 
+@pytest.mark.parametrize("first", [answer("l0", {}), refusal("l0")], ids=["both are answered", "one is refused"])
+def test_what_is_retold_for_a_load_is_history_while_an_answer_to_another_one_comes(
+    journal: Journal, first: bytes
+) -> None:
+    talk = JournalledTalk(journal, server=SERVER)
+    history = [plan(entry("a")), plan(entry("a", "completed"))]
+    for each in history:
+        talk.agent(each)
+    talk.look()
+    for number in (0, 1):
+        talk.client(request("session/load", f"l{number}", sessionId="s1", cwd="/project", mcpServers=[]))
+    for last in (first, refusal("l1")):
+        for each in history:
+            talk.agent(each)
+        talk.agent(last)
+    talk.look()
+    assert len([each for each in journal.read("s1") if isinstance(each.event, PlanSet)]) == 2
+    with BlockingPlanSession.open(journal, "s1") as mine:
+        mine.call("set_plan", {"entries": ["b"]})
+    talk.look()
+    assert talk.for_client(), "the session is open as it was"
+
+
 def test_a_client_is_shown_no_plan_twice(journal: Journal) -> None:
     JournalledTalk(journal).agent(plan(entry("a")))
     talk = JournalledTalk(journal, begun=False)

@@ -83,8 +83,10 @@ class Openings:
             self._sides.translator.retell(session_id)
 
     def attached(self, session: WireSession, asked: ClientRequest, *, failed: bool) -> Iterator[Action]:
-        """The agent answered that it goes on, or that it can't."""
+        """The agent answered that it goes on, or that it can't. Another request of that sort may still be open."""
         yield from session.end_retelling(failed=failed)
+        if self._requests.is_attaching(session.id):
+            session.plans.begin_retelling()
         self._tools.open(session.id, failed=failed)
         if failed:
             session.context.detach()

@@ -127,7 +127,8 @@ class Tools:
     def attach(self, session_id: str, *, is_new: bool, retelling: bool) -> None:
         """The client loads or resumes a session: hold its plans back. A replay makes the client start over."""
         session = self._of(session_id)
-        session.was_open, session.is_open = session.is_open and not is_new, False
+        session.was_open = (session.is_open and not is_new) or session.was_open
+        session.is_open = False
         if retelling:
             session.told.clear()
             session.revision = 0
@@ -143,7 +144,7 @@ class Tools:
     def open(self, session_id: str, *, failed: bool = False) -> None:
         """The agent answered: the client may hear of the session again. One that failed to load is as it was."""
         session = self._of(session_id)
-        session.is_open = session.was_open if failed else True
+        session.is_open = session.was_open = session.was_open or not failed
 
     def hear_call(self, session_id: str, call: Fields) -> None:
         """Remember a tool call: the question for permission may hold no more of it than its id."""
