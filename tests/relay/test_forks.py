@@ -9,7 +9,7 @@ import pytest
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.events import PlanSet, SessionForked, SessionOpened
 from planwire.session.blocking import BlockingPlanSession
-from tests.agents.driving import JournalledTalk
+from tests.agents.driving import JournalledTalk, Talk
 from tests.relay.test_tools import SERVER
 from tests.wire import JSON, answer, entry, line, plan, refusal, request, text, update_of
 
@@ -139,6 +139,16 @@ def test_the_relays_words_are_no_part_of_what_is_retold_of_a_fork(journal: Journ
     talk.client(request("session/fork", "f", sessionId="s1", cwd="/project", mcpServers=[]))
     echo = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": block}}
     assert talk.agent(line(echo, session="f1")) == []
+
+
+def test_an_agent_that_was_told_of_its_tools_is_not_told_again_in_a_fork() -> None:
+    """The journal may not have answered yet."""
+    talk = Talk(server=SERVER)
+    assert len(talk.prompt()["params"]["prompt"]) == 2
+    talk.end_turn()
+    talk.client(request("session/fork", "f", sessionId="s1", cwd="/project", mcpServers=[]))
+    talk.agent(answer("f", {"sessionId": "f1"}))
+    assert len(talk.prompt(session="f1")["params"]["prompt"]) == 1
 
 
 def test_the_tools_of_a_fork_have_its_parents_plan(journal: Journal) -> None:

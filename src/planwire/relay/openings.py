@@ -105,6 +105,9 @@ class Openings:
         session = self.sessions[session_id]
         if asked.method == FORK:
             session.is_unshown = True
+            parent = self.sessions.get(text_of(asked.params, "sessionId"))
+            if parent is not None:  # its agent has read what the parent's has, whenever the journal says so
+                session.context.marks = {**parent.context.known_marks, **session.context.marks}
         cwd = text_of(asked.params, "cwd") or None
         session.cwd = cwd or session.cwd
         if asked.method in OPENING:
