@@ -366,6 +366,30 @@ def test_the_echo_of_an_earlier_connection_is_taken_out_even_before_the_journal_
         assert later.agent(echo({"type": "text", "text": told})) == []
 
 
+def test_an_echo_of_a_block_that_a_relay_could_not_record_any_more_is_taken_out_of_a_replay() -> None:
+    before = Talk()
+    before.agent(plan(entry("a")))
+    compact(before)
+    block = added(before.prompt("Go on"))
+    talk = Talk(begun=False)
+    talk.begin(session="s9")
+    talk.client(request("session/load", "l", sessionId="s1", cwd="/project", mcpServers=[]))
+    talk.policy.learn("s1", known(LIST))
+    echo = {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": f"Go on {block}"}}
+    (left,) = talk.agent(line(echo))
+    assert update_of(left)["content"]["text"] == "Go on"
+
+
+@pytest.mark.parametrize("title", ["Go on", "Go on {}", "Go on <plan", "Go on <planwire-cont…", "Go on\n<planwire..."])
+def test_a_title_that_is_made_of_the_whole_prompt_ends_where_the_relays_block_begins(title: str) -> None:
+    talk = Talk()
+    talk.agent(plan(entry("a")))
+    compact(talk)
+    block = added(talk.prompt("Go on"))
+    (sent,) = talk.agent(line({"sessionUpdate": "session_info_update", "title": title.format(block)}))
+    assert update_of(sent)["title"] == "Go on"
+
+
 @pytest.mark.parametrize("knows_at_once", [False, True])
 def test_a_history_that_holds_the_last_block_is_not_told_it_again(knows_at_once: bool) -> None:
     """R37: the agent does not retell a plan of before its compaction, but it does what it was told of it."""

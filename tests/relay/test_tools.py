@@ -531,12 +531,33 @@ def test_the_relay_answers_for_its_own_tools(call: JSON, agent: JSON | None) -> 
         {"title": "get_plan (planwire2 MCP Server)", "kind": "other"},
         {"title": "set_plan", "kind": "other"},
         {"title": "mcp__planwire__set_plan", "name": "mcp__other__set_plan", "kind": "other"},
+        {**CLAUDES, "kind": "execute"},
+        {**CLAUDES, "name": 7},
+        {**CLAUDES, "_meta": {"claudeCode": {"toolName": "Bash"}}},
+        {**CLAUDES, "_meta": {"claudeCode": {"mcpServer": {"name": "other", "source": "dynamic"}}}},
+        {**CLAUDES, "_meta": {"claudeCode": {"mcpServer": {"name": "planwire", "source": "project"}}}},
+        {**QWENS, "_meta": {"toolName": "mcp__planwire__set_plan", "serverId": "other"}},
+        {"title": "mcp.planwire.set_plan", "rawInput": {"server": "other", "tool": "set_plan", "arguments": {}}},
+        {"title": "planwire_set_plan", "kind": "other", "rawInput": {"command": "rm -rf /"}},
+        {"title": "Write notes.txt", "content": [{"content": {"type": "text", "text": "planwire_set_plan"}}]},
         KIMIS,
         {},
     ],
 )
 def test_everything_else_is_the_clients_to_answer(call: JSON) -> None:
     assert answered(Tooled().open(), asking(call)) is None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {**KIMIS, "title": "Shell: rm -rf /"},
+        {**KIMIS, "content": [{"content": {"type": "text", "text": "Write notes.txt"}}, *KIMIS["content"]]},
+        {**KIMIS, "name": "Shell"},
+    ],
+)
+def test_a_question_about_a_bare_name_is_answered_only_if_it_says_nothing_else(call: JSON) -> None:
+    assert answered(Tooled(result=KIMI).open(), asking(call)) is None
 
 
 def test_without_an_option_to_allow_it_once_the_client_is_asked() -> None:
@@ -612,6 +633,27 @@ def test_a_question_that_holds_no_more_than_the_id_of_its_tool_call_is_about_tha
     assert answered(talk, asking({"toolCallId": "effect-3"})) is None
 
 
+@pytest.mark.parametrize(
+    ("update", "question", "is_answered"),
+    [
+        ({"sessionUpdate": "tool_call_update", "status": "in_progress"}, {}, True),
+        ({"sessionUpdate": "tool_call_update", "status": "completed"}, {}, False),
+        ({"sessionUpdate": "tool_call", "title": "rm -rf /", "kind": "execute"}, {}, False),
+        ({"sessionUpdate": "tool_call_update"}, {"title": "rm -rf /", "kind": "other"}, False),
+    ],
+    ids=["it goes on", "it is over", "another call has its id now", "the question says another"],
+)
+def test_a_tool_call_counts_for_a_question_as_it_is_by_then(update: JSON, question: JSON, is_answered: bool) -> None:
+    """The line that changes it may not have a word of planwire's."""
+    talk = Tooled().open()
+    call = {"toolCallId": "effect-1", "title": "mcp_planwire.set_plan", "kind": "other"}
+    talk.agent(line({"sessionUpdate": "tool_call", **call, "_meta": {"tool_name": "mcp_planwire.set_plan"}}))
+    changed = line({**update, "toolCallId": "effect-1"})
+    assert any(word in changed for word in talk.policy.words_of_agent())
+    talk.agent(changed)
+    assert (answered(talk, asking({"toolCallId": "effect-1", **question})) is not None) == is_answered
+
+
 def two_sessions_with_one_server() -> Tooled:
     talk = Tooled(server=replace(SERVER, is_connected=lambda key: key == "word1"))
     for session in ("s1", "s2"):
@@ -647,6 +689,10 @@ def test_a_server_is_not_taken_from_a_session_in_the_middle_of_its_turn() -> Non
         (".mcp.json", '{"mcpServers": {"other": {"args": ["/home/planwire"]}}}', (True, False)),
         (".codex/config.toml", '[mcp_servers.planwire]\ncommand = "x"', (True, True)),
         (".vibe/config.toml", '[[mcp_servers]]\nname = "planwire"', (True, True)),
+        (".mcp.json", '{"projects": {"/home/planwire": {}}}', (False, False)),
+        (".mcp.json", '{"mcpServers": {"planwire_set": {"command": "x"}}}', (True, True)),
+        (".mcp.json", '{"servers": [{"name": "Plan-Wire", "command": "x"}]}', (False, True)),
+        ("../.mcp.json", '{"mcpServers": {"planwire": {"command": "x"}}}', (True, True)),
         (".kimi/mcp.json", "{}", (False, False)),
     ],
 )

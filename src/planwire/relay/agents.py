@@ -34,8 +34,9 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
       members of `_meta` that say so in any update, as a path and a value: `contextCompression.phase=done`.
     - `hides_tools`: the model does not see the tools of MCP servers until it searches for them, or nobody knows that.
       The relay then names its tools in the first prompt.
-    - `tool_names`: how the agent spells a TOOL of a SERVER when it asks for permission. `server_files`: files, in the
-      folder of the session or in the user's home, in which people give this agent servers of their own.
+    - `tool_names`: how the agent spells a TOOL of a SERVER when it asks for permission. `tool_questions`: what it asks
+      then, if its title begins with the name of the TOOL and nothing says whose that is. `server_files`: files, in the
+      folder of the session, above it or in the user's home, in which people give this agent servers of their own.
     - `joiner`: what it puts between two texts of a prompt when it tells them back; without one, whitespace of any sort.
     - `takes_resources`: the relay's block goes into a prompt as an embedded resource, and stays out of the title that
       the agent makes of its first prompt. `wrapping`: what stands before and behind such a block in an echo.
@@ -57,6 +58,7 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
         *("mcp__SERVER__TOOL", "mcp_SERVER_TOOL", "SERVER__TOOL", "SERVER_TOOL", "TOOL (SERVER MCP Server)"),
         *("mcp.SERVER.TOOL", "mcp_SERVER.TOOL", "SERVER.TOOL", "SERVER/TOOL", "SERVER:TOOL"),
     )
+    tool_questions: tuple[str, ...] = ()
     server_files: tuple[str, ...] = (
         *(".mcp.json", ".claude.json", ".codex/config.toml", ".gemini/settings.json", ".qwen/settings.json"),
         *("opencode.json", "opencode.jsonc", ".config/opencode/opencode.json", ".kimi/mcp.json", ".vibe/config.toml"),
@@ -92,7 +94,8 @@ AGENTS: Final = (
         agent="Kimi CLI",
         names=("kimi*",),
         hides_tools=False,
-        tool_names=("Requesting approval to perform: Call MCP tool `TOOL`.",),
+        tool_names=(),
+        tool_questions=("Requesting approval to perform: Call MCP tool `TOOL`.",),
         server_files=(".kimi/mcp.json",),
     ),
     AgentRow(agent="Hermes Agent", names=("hermes*",), hides_tools=False, joiner="\n"),

@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct
 
 from planwire.acp.conversation import CLIENT, value_of
 from planwire.acp.requests import Requests
-from planwire.acp.words import OPENING
+from planwire.acp.words import ATTACHING, FORK, OPENING
 from planwire.model.events import Told
 from planwire.model.plan import Fields
 from planwire.relay.envelope import FromClient
@@ -49,6 +49,15 @@ class ClientRequests:
     def opening(self) -> ClientRequest | None:
         """The oldest request for a session that the agent has not named yet."""
         return next((asked for asked in self._unanswered if asked.method in OPENING), None)
+
+    @property
+    def are_forks_open(self) -> bool:
+        """Whether the agent has still to name a fork."""
+        return any(asked.method == FORK for asked in self._unanswered)
+
+    def is_attaching(self, session_id: str) -> bool:
+        """Whether the agent has still to answer that a session goes on."""
+        return any(each.method in ATTACHING and each.params.get("sessionId") == session_id for each in self._unanswered)
 
     def has_any(self, session_id: str) -> bool:
         """Whether a request for a session waits for its answer."""

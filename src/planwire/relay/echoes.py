@@ -32,7 +32,7 @@ class SentBlock(Struct, frozen=True):
 
 class Echoes(Struct, frozen=True):
     """The way to find blocks: `sent` are those that went into prompts, by their marks. `trust`: a block also counts if
-    it agrees with its own checksum, since the journal has not answered yet. `joiner` is what the agent puts between two
+    it agrees with its own checksum, since the journal may not know it. `joiner` is what the agent puts between two
     texts, if that is known, `wrapping` what it puts around a resource."""
 
     sent: dict[str, SentBlock]

@@ -13,7 +13,7 @@ from planwire.model.events import SessionOpened
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PLANWIRE
-from planwire.relay.actions import BY_RELAY, Action, Meet, Record, ToClient
+from planwire.relay.actions import BY_RELAY, Action, Meet, Record, RecordLine, ToClient
 from planwire.relay.client_requests import ClientRequest, ClientRequests
 from planwire.relay.connection import Connection
 from planwire.relay.envelope import text_of
@@ -33,17 +33,41 @@ class Openings:
         self._requests = requests
         self._tools = tools
         self._overheard = overheard
+        self._unnamed: dict[str, list[Action]] = {}  # mentioned before the answer that says what they are; what is late
 
-    def meet(self, session_id: str) -> Iterator[Action]:
-        """A line mentions a session. One that nobody mentioned before is likely the one that the client asked for."""
-        if session_id not in self.sessions:
-            yield from self._begin(session_id, self._requests.opening())
+    def meet(self, session_id: str, *, by_client: bool = False) -> Iterator[Action]:
+        """A line has a session. One that the agent names first is likely the one that the client asked for. While forks
+        are open, only an answer says whose history it has. The client names none before it has an answer."""
+        is_open = not by_client and self._requests.are_forks_open
+        if session_id in self._unnamed and not is_open:
+            yield from self._named(session_id, None)
+        elif session_id not in self.sessions and is_open:
+            session = self.sessions[session_id] = WireSession(session_id, self._overheard, attached=False)
+            session.context.attach()
+            session.plans.begin_retelling()
+            self._unnamed[session_id] = []
+        elif session_id not in self.sessions:
+            yield from self._begin(session_id, None if by_client else self._requests.opening())
+
+    def put_off(self, actions: list[Action]) -> list[Action]:
+        """The actions, without those that record something of a session before anybody knows what it is."""
+        if not self._unnamed:
+            return actions
+        now: list[Action] = []
+        for each in actions:
+            if isinstance(each, Record | RecordLine) and each.session in self._unnamed:
+                self._unnamed[each.session].append(each)
+            else:
+                now.append(each)
+        return now
 
     def attach(self, params: Fields, method: str, key: str | None) -> Iterator[Action]:
         """An old session goes on. The agent may retell its history (R37, R39), and some do so unasked."""
         session_id = params.get("sessionId")
         if method not in ATTACHING or not isinstance(session_id, str):
             return
+        if session_id in self._unnamed:
+            yield from self._named(session_id, None)
         session = self.sessions.get(session_id)
         self._tools.attach(session_id, is_new=session is None, retelling=asks_for_replay(method, params))
         cwd = text_of(params, "cwd") or None
@@ -59,8 +83,10 @@ class Openings:
             self._sides.translator.retell(session_id)
 
     def attached(self, session: WireSession, asked: ClientRequest, *, failed: bool) -> Iterator[Action]:
-        """The agent answered that it goes on, or that it can't."""
+        """The agent answered that it goes on, or that it can't. Another request of that sort may still be open."""
         yield from session.end_retelling(failed=failed)
+        if self._requests.is_attaching(session.id):
+            session.plans.begin_retelling()
         self._tools.open(session.id, failed=failed)
         if failed:
             session.context.detach()
@@ -72,12 +98,16 @@ class Openings:
         """A session is there, by an id that the agent gives it."""
         if not isinstance(session_id, str):
             return
-        if session_id not in self.sessions:
+        if session_id in self._unnamed:
+            yield from self._named(session_id, asked)
+        elif session_id not in self.sessions:
             yield from self._begin(session_id, asked)
         session = self.sessions[session_id]
         if asked.method == FORK:
-            yield from session.end_retelling()
             session.is_unshown = True
+            parent = self.sessions.get(text_of(asked.params, "sessionId"))
+            if parent is not None:  # its agent has read what the parent's has, whenever the journal says so
+                session.context.marks = {**parent.context.known_marks, **session.context.marks}
         cwd = text_of(asked.params, "cwd") or None
         session.cwd = cwd or session.cwd
         if asked.method in OPENING:
@@ -104,11 +134,20 @@ class Openings:
         yield from (ToClient(line + b"\n") for line in lines)
 
     def _begin(self, session_id: str, asked: ClientRequest | None) -> Iterator[Action]:
-        """Meet a session: a new one, if the client asked for one, and else one that may have a history. What an agent
-        tells of a fork before its answer is the parent's history."""
+        """Meet a session: a new one, if the client asked for one, and else one that may have a history."""
+        self.sessions[session_id] = WireSession(session_id, self._overheard, attached=asked is None)
+        yield self._meeting(session_id, asked)
+
+    def _named(self, session_id: str, asked: ClientRequest | None) -> Iterator[Action]:
+        """Meet a session that the agent spoke of before: what it told of a fork is the parent's history."""
+        session = self.sessions[session_id]
+        if asked is not None:
+            session.context.detach()
+        yield self._meeting(session_id, asked)
+        yield from self._unnamed.pop(session_id)
+        yield from session.end_retelling()
+
+    def _meeting(self, session_id: str, asked: ClientRequest | None) -> Meet:
         parent = asked.params.get("sessionId") if asked and asked.method == FORK else None
-        session = self.sessions[session_id] = WireSession(session_id, self._overheard, attached=asked is None)
-        if isinstance(parent, str):
-            session.plans.begin_retelling()
         fork_of = parent if isinstance(parent, str) else None
-        yield Meet(session_id, asked is not None, self._sides.agent, fork_of=fork_of)
+        return Meet(session_id, asked is not None, self._sides.agent, fork_of=fork_of)

@@ -1,5 +1,6 @@
 """What the relay does about updates that are not plans: turns, compactions, titles, tool calls, echoes."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TypeAlias
@@ -55,10 +56,18 @@ def _used(line: bytes, update: Fields, session: WireSession, _sides: Connection)
     return [ToClient(line), Record(session.id, ContextCompacted(reason=reason), BY_RELAY)]
 
 
+#: The relay's block at the end of a title, or as much of its tag as a short title has.
+_BLOCK_IN_TITLE: Final = re.compile(
+    rf"\s*<(?:{ELEMENT}.*|(?:{'|'.join(ELEMENT[:end] for end in range(len(ELEMENT) - 1, 1, -1))})(?:…|\.\.\.)?)\Z",
+    re.DOTALL,
+)
+
+
 def _informed(line: bytes, update: Fields, session: WireSession, _sides: Connection) -> list[Action]:
-    """A title. Some agents make it of the whole prompt: the relay's block is no part of that."""
+    """A title. Some agents make it of the whole prompt, or of its beginning: the relay's block is no part of that."""
     said = text_of(update, "title")
-    title = said.partition(f"<{ELEMENT}")[0].rstrip() if session.context.known_marks else said
+    has_blocks = session.context.known_marks or session.context.trusts_echoes
+    title = _BLOCK_IN_TITLE.sub("", said) if has_blocks else said
     if title != said:
         with suppress(Unspliceable):
             line = replace_value(line, ("params", "update", "title"), title)
@@ -85,7 +94,9 @@ def _echoed(line: bytes, update: Fields, session: WireSession, sides: Connection
     if session.plans.is_retold:
         session.context.hear_echo(blocks_in(update))
     ways = sides.ways
-    echoes = Echoes(session.context.known_marks, session.context.trusts_echoes, ways.joiner, ways.wrapping)
+    # A relay that came to a sudden end may have handed over a block that no journal knows.
+    trust = session.plans.is_retold or session.context.trusts_echoes
+    echoes = Echoes(session.context.known_marks, trust, ways.joiner, ways.wrapping)
     remaining = echoes.without_in_line(line, update)
     return [ToClient(remaining)] if remaining else []
 

@@ -15,22 +15,39 @@ from planwire.model.plan import Fields
 from planwire.relay.agents import AgentRow
 from planwire.relay.envelope import text_of
 
-__all__ = ["SERVER", "clashes", "granted"]
+__all__ = ["SERVER", "clashes", "granted", "is_bare", "names_server"]
 
 #: The name of planwire's server. An agent puts it before the names of the tools.
 SERVER: Final = "planwire"
 #: The kinds of tool calls that a tool of an MCP server may have. A command, say, can have any title.
-_KINDS: Final = ("", "other")
+_KINDS: Final = (None, "", "other")
+#: Where a server got its configuration from, if that was the client.
+_GIVEN: Final = ("", "dynamic")
+#: Arguments of other sorts of tools. None of planwire's own has them.
+_FOREIGN: Final = frozenset(("cmd", "code", "command", "file_path", "path", "script", "url"))
+#: All that a request says of its call if it leaves the rest to the updates before it.
+_BARE: Final = frozenset(("toolCallId", "status"))
 _ALLOW: Final = "allow_once"
 
 
 def granted(call: Fields, params: Any, ways: AgentRow, *, is_only_server: bool) -> str | None:
-    """The option that allows a call of one of planwire's own tools, once; None if the request is for anything else.
-    Names without a server count only if there is no other."""
-    spelled = {name for pattern in ways.tool_names if is_only_server or "SERVER" in pattern for name in _names(pattern)}
-    if not spelled.intersection(_said(call)):
+    """The option that allows a call of one of planwire's own tools, once; None if the request is for anything else, or
+    if anything that it says speaks against it. Names without a server count only if there is no other."""
+    if call.get("kind") not in _KINDS or not all(map(_is_ours, _origins(call))):
+        return None
+    if not (_is_spelled(call, ways, is_only_server=is_only_server) or (is_only_server and _is_asked(call, ways))):
         return None
     return next((key for key, option in options_of(params).items() if option.kind == _ALLOW), None)
+
+
+def is_bare(call: Fields) -> bool:
+    """Whether a request says no more of its call than which one it is."""
+    return _BARE.issuperset(call)
+
+
+def names_server(call: Fields) -> bool:
+    """Whether a tool call may be one of planwire's server."""
+    return any(SERVER in each for each in (*_names_of(call), text_of(call, "title")))
 
 
 def clashes(servers: Iterable[object], ways: AgentRow) -> bool:
@@ -40,16 +57,44 @@ def clashes(servers: Iterable[object], ways: AgentRow) -> bool:
     return any(name.startswith(other) for name in own for other in others)
 
 
-def _said(call: Fields) -> Iterator[str]:
-    """The names of a tool call: those for programs, if it has any, and else what a person reads of it."""
-    names = [text_of(call, "name"), *_tool_names(call.get("_meta"))]
-    if any(names):
-        yield from filter(None, names)
-    elif text_of(call, "kind") in _KINDS:
-        yield text_of(call, "title")
-        content = call.get("content")
-        for block in content if isinstance(content, list) else ():
-            yield text_of(block.get("content"), "text") if isinstance(block, dict) else ""
+def _is_spelled(call: Fields, ways: AgentRow, *, is_only_server: bool) -> bool:
+    """Whether a tool call has the name of one of planwire's tools: all of those for programs, if it has any, and else
+    what a person reads."""
+    spelled = {name for pattern in ways.tool_names if is_only_server or "SERVER" in pattern for name in _names(pattern)}
+    return spelled.issuperset(_names_of(call) or [text_of(call, "title")])
+
+
+def _is_asked(call: Fields, ways: AgentRow) -> bool:
+    """Whether the question itself is about a tool by a bare name, in the words of an agent that says no more."""
+    match call.get("content"):
+        case [{"content": {"text": str(text)}}] if not _names_of(call):
+            title = text_of(call, "title").partition(": ")[0]
+            return any(text == each.replace("TOOL", title) for each in ways.tool_questions if title in TOOL_NAMES)
+    return False
+
+
+def _names_of(call: Fields) -> list[str]:
+    """The names of a tool call for programs. One that is no text fits no tool."""
+    names = [str(call["name"])] if call.get("name") is not None else []
+    return [*names, *filter(None, _tool_names(call.get("_meta")))]
+
+
+def _origins(call: Fields) -> Iterator[tuple[Any, Any]]:
+    """The servers that a tool call says it is for, and where they come from."""
+    meta, arguments = call.get("_meta"), call.get("rawInput")
+    for each in (meta, *meta.values()) if isinstance(meta, dict) else ():
+        if isinstance(each, dict):
+            yield from ((each[key], "") for key in ("serverId", "serverName") if key in each)
+            server = each.get("mcpServer")
+            if server is not None:
+                yield (server.get("name"), server.get("source", "")) if isinstance(server, dict) else (server, "")
+    if isinstance(arguments, dict) and ("server" in arguments or not _FOREIGN.isdisjoint(arguments)):
+        yield arguments.get("server"), ""
+
+
+def _is_ours(origin: tuple[Any, Any]) -> bool:
+    name, source = origin
+    return name == SERVER and source in _GIVEN
 
 
 def _tool_names(meta: Any) -> Iterator[str]:

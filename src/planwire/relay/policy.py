@@ -44,7 +44,6 @@ from planwire.relay.fast_lists import KnownLists
 from planwire.relay.openings import Openings
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
-from planwire.relay.own_permissions import SERVER
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
@@ -189,7 +188,7 @@ class Policy:
         session_id = params.get("sessionId")
         if not isinstance(session_id, str) or message_id is UNSET:  # nobody will say when it is over
             return [ToAgent(line)]
-        actions: list[Action] = [*self._openings.meet(session_id)]
+        actions: list[Action] = [*self._openings.meet(session_id, by_client=True)]
         session = self._sessions[session_id]
         if session.own_turn.is_full:
             self._let_pass(session)
@@ -247,7 +246,7 @@ class Policy:
     def words_of_agent(self) -> tuple[bytes, ...]:
         """Words by which a line of the agent's matters just now, though it is not about plans."""
         spoken = (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
-        return (*spoken, SERVER.encode()) if self._tools.is_on else spoken
+        return (*spoken, *self._tools.words)
 
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
@@ -255,7 +254,7 @@ class Policy:
 
     def from_agent(self, line: bytes) -> list[Action]:
         before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer
-        return [*before, *self._hear_agent(line)]
+        return [*before, *self._openings.put_off(self._hear_agent(line))]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
         passing = self._lists.passing(line)

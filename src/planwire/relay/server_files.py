@@ -9,30 +9,30 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from planwire.relay.own_permissions import SERVER
-
 __all__ = ["configured_servers"]
 
 _MOST_BYTES: Final = 4_000_000
 _ANY: Final = re.compile(rb'"(?:mcpServers|mcp_servers|mcp)"\s*:\s*\{\s*"|mcp_servers\s*(?:\.|\]\]|:)')
+#: A name that begins like planwire's: with the name of a tool, the rest of it may make the same name.
+_NAME: Final = rb"plan[-_. ]?wire[\w.-]*"
 _SAME: Final = re.compile(
-    rb'["\']?%b["\']?\s*:|mcp_servers\s*\.\s*["\']?%b\b|name\s*=\s*["\']%b["\']' % ((SERVER.encode(),) * 3),
+    rb'(?:^|[\s"\'{,])%b["\']?\s*:|mcp_servers\s*\.\s*["\']?%b|name["\']?\s*[:=]\s*["\']?%b' % ((_NAME,) * 3),
     re.IGNORECASE,
 )
 
 
 def configured_servers(files: tuple[str, ...], folder: str | None) -> tuple[bool, bool]:
-    """Whether these files, in a folder and in the user's home, name any server, and one like planwire's."""
+    """Whether these files, in a folder, above it and in the user's home, name any server, and one like planwire's."""
     texts = [*_texts(files, folder)]
     return any(map(_ANY.search, texts)), any(map(_SAME.search, texts))
 
 
 def _texts(files: tuple[str, ...], folder: str | None) -> Iterator[bytes]:
+    bases = ["~"] if folder is None else [folder, *map(str, Path(folder).parents), "~"]
     for name in files:
-        for base in (folder, "~"):
+        for base in bases:
             try:
-                if base is not None:
-                    with (Path(base).expanduser() / name).open("rb") as file:
-                        yield file.read(_MOST_BYTES)
+                with (Path(base).expanduser() / name).open("rb") as file:
+                    yield file.read(_MOST_BYTES)
             except (OSError, RuntimeError, ValueError):  # there is none, or no home; a client may name any folder
                 continue

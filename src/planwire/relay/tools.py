@@ -5,6 +5,7 @@ An agent starts the server before the id of a new session is known. So the serve
 Sans-IO.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +22,7 @@ from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.agents import AgentRow
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
-from planwire.relay.own_permissions import SERVER, clashes, granted
+from planwire.relay.own_permissions import SERVER, clashes, granted, is_bare, names_server
 from planwire.relay.wire_session import WireSession
 from planwire.session.client_sync import KnownPlan, changed_plans
 
@@ -33,9 +34,10 @@ _ABSENT: Final = (
     "it may need a setting or an extra to start the servers of a client"
 )
 
-
-#: Tool calls of a session to remember.
-_MOST_CALLS: Final = 64
+#: Tool calls of a session to remember, the ids of those that can be found in any line, and the states of past ones.
+_MOST_CALLS: Final = 8
+_PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+_OVER: Final = ("completed", "failed")
 
 
 class ToolServer(Struct, frozen=True):
@@ -90,6 +92,8 @@ class Tools:
         self._has_warned = self._has_missed = False
         self._sessions: dict[str, _ToolSession] = {}
         self._others: dict[str, tuple[object, ...]] = {}  # by the keys of their sessions
+        #: Lines with one of these words may be about calls of the tools.
+        self.words: tuple[bytes, ...] = (SERVER.encode(),) if server else ()
 
     def fail(self, problem: str) -> None:
         """Give up on a journal that can't be used: no more sessions get the tools, and those with them learn why."""
@@ -123,7 +127,8 @@ class Tools:
     def attach(self, session_id: str, *, is_new: bool, retelling: bool) -> None:
         """The client loads or resumes a session: hold its plans back. A replay makes the client start over."""
         session = self._of(session_id)
-        session.was_open, session.is_open = session.is_open and not is_new, False
+        session.was_open = (session.is_open and not is_new) or session.was_open
+        session.is_open = False
         if retelling:
             session.told.clear()
             session.revision = 0
@@ -139,21 +144,22 @@ class Tools:
     def open(self, session_id: str, *, failed: bool = False) -> None:
         """The agent answered: the client may hear of the session again. One that failed to load is as it was."""
         session = self._of(session_id)
-        session.is_open = session.was_open if failed else True
-
-    @property
-    def is_on(self) -> bool:
-        """Whether there are tools on this connection."""
-        return self._server is not None
+        session.is_open = session.was_open = session.was_open or not failed
 
     def hear_call(self, session_id: str, call: Fields) -> None:
         """Remember a tool call: the question for permission may hold no more of it than its id."""
         call_id = text_of(call, "toolCallId")
-        if self._server is not None and call_id:
-            calls = self._of(session_id).calls
+        if self._server is None or not _PLAIN_ID.fullmatch(call_id):
+            return
+        calls = self._of(session_id).calls
+        before = calls.pop(call_id, {}) if call.get("sessionUpdate") == "tool_call_update" else {}
+        call = {**before, **call}
+        calls.pop(call_id, None)
+        if names_server(call) and call.get("status") not in _OVER:
             calls[call_id] = call
             while len(calls) > _MOST_CALLS:
                 del calls[next(iter(calls))]
+        self.words = (SERVER.encode(), *(each.encode() for one in self._sessions.values() for each in one.calls))
 
     def grant(self, session_id: str, params: Any, ways: AgentRow) -> str | None:
         """The option to choose for the agent that asks whether it may call a plan tool; None leaves that to the client.
@@ -162,7 +168,8 @@ class Tools:
         if self._server is None or mine.key is None or clashes(mine.others, ways):
             return None
         call = tool_call_of(params) or {}
-        call = {**mine.calls.get(text_of(call, "toolCallId"), {}), **call}
+        if is_bare(call):
+            call = mine.calls.get(text_of(call, "toolCallId"), {})
         option = granted(call, params, ways, is_only_server=True)
         if option is None or not self._has_server(session_id, mine.key):
             return None
