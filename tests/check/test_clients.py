@@ -102,7 +102,8 @@ def test_a_client_hears_what_it_lost(ways: dict[str, str], found: list[tuple[str
     ("client", "said"),
     [
         ([sys.executable, "-c", ""], "sent no `initialize`"),
-        (["no-such-client"], "could not be started"),
+        ([sys.executable, "-c", "exit('Try --help.')"], "to the agent: Try --help. Say"),
+        (["no-such-client"], "the client 'no-such-client' could not be started"),
         ([], "no client"),
     ],
 )

@@ -13,7 +13,7 @@ from planwire.check.observing import ECHOED, TOOLS, Observer
 from planwire.check.offers import COMPACT, LOAD
 from planwire.check.script import ModelRequest
 from planwire.cli.learning import learned_row
-from planwire.relay.agents import AGENTS, AgentRow
+from planwire.relay.agents import AGENTS, AgentRow, matches
 from tests.wire import answer, line, request
 
 OFFERING = Path(__file__).parents[1] / "agents" / "offering.py"
@@ -92,6 +92,16 @@ def test_a_tool_is_spelled_as_in_the_question_about_it() -> None:
 def test_a_known_agent_keeps_what_is_known_of_it() -> None:
     known = next(each for each in AGENTS if each.joiner)
     assert row(observed(name=known.names[0].replace("*", ""))).joiner == known.joiner
+
+
+@pytest.mark.parametrize("name", ["*", "Toy [beta]", "?oy"])
+def test_a_name_or_a_title_is_no_pattern_for_others(name: str) -> None:
+    title = line({"sessionUpdate": "tool_call", "title": "Folding [*]", "toolCallId": "t"})
+    learned = row(observed((COMPACT, title), name=name))
+    assert matches(name.casefold(), learned.names)
+    assert not matches("toy", learned.names)
+    assert matches("folding [*]", learned.compact_titles)
+    assert not matches("folding *", learned.compact_titles)
 
 
 def test_an_agent_without_a_name_gets_no_row() -> None:

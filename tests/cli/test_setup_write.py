@@ -180,6 +180,42 @@ def test_what_is_no_settings_file_is_left_alone(
     assert names(tmp_path) == ["settings.json"]
 
 
+@pytest.mark.parametrize("odd", ['"--acp"', '{"x": "y"}', "5", "[5]"])
+def test_an_agent_with_arguments_that_are_none_is_left_alone(odd: str, tmp_path: Path) -> None:
+    path = tmp_path / "acp.json"
+    path.write_text(settings := f'{{"agent_servers": {{"A": {{"command": "a", "args": {odd}}}}}}}')
+    assert setup("jetbrains", "--file", path, "--all", "--write", "--yes") == 0
+    assert path.read_text() == settings
+
+
+def test_arguments_that_are_null_are_none_and_null_again_after_an_undo(tmp_path: Path) -> None:
+    path = tmp_path / "acp.json"
+    path.write_text('{"agent_servers": {"A": {"command": "a", "args": null}}}')
+    assert setup("jetbrains", "--file", path, "--all", "--write", "--yes") == 0
+    arguments = agents(path)["A"]["args"]
+    assert isinstance(arguments, list)
+    assert arguments[-3:] == ["relay", "--", "a"]
+    path.write_text(path.read_text().replace('{"A"', '{ "A"'))
+    assert setup("jetbrains", "--file", path, "--undo", "--yes") == 0
+    assert path.read_text() == '{"agent_servers": { "A": {"command": "a", "args": null}}}'
+
+
+def test_a_person_is_asked_in_plain_words(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def declined(question: str, *, otherwise: bool) -> bool:
+        asked.append(question)
+        return not otherwise
+
+    monkeypatch.setattr("planwire.cli.settings_write.agreed", declined)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert setup("zed", "--file", file, "--write", "--", "a") == NOT_DONE
+    assert setup("zed", "--file", file, "--write", "--yes", "--", "a") == 0
+    assert setup("zed", "--file", file, "--undo") == NOT_DONE
+    assert asked == ["Change it?", "Change it back?"]
+
+
 def test_a_file_that_changes_in_between_is_left_alone(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -102,6 +102,28 @@ def test_a_request_is_cancelled_under_its_id_of_the_same_connection() -> None:
     assert chain.for_agent(cancel) == []
 
 
+def test_a_request_of_the_agents_is_cancelled_at_the_client() -> None:
+    """R50: the conductor has the requests of both sides under ids of one connection."""
+    chain = greeted()
+    inner = {"method": "session/request_permission", "params": {"sessionId": "s1"}}
+    wrapped = {"jsonrpc": "2.0", "id": 7, "method": "proxy/successor", "params": inner}
+    ((_, heard),) = chain.hear(json.dumps(wrapped).encode())
+    (asked,) = chain.for_client(heard)
+    cancel = json.dumps({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 7}}).encode()
+    assert chain.hear(cancel) == [(AGENT, cancel)]
+    (passed,) = chain.for_client(cancel)
+    assert value(passed) == {**value(cancel), "params": {"requestId": value(asked)["id"]}}
+
+
+@pytest.mark.parametrize("params", [{}, {"params": {}}, {"params": {"method": 1}}, {"params": []}])
+def test_a_request_that_wraps_nothing_is_answered(params: JSON) -> None:
+    """R49."""
+    wrapped = {"jsonrpc": "2.0", "id": 7, "method": "proxy/successor", **params}
+    ((sender, said),) = greeted().hear(json.dumps(wrapped).encode())
+    assert (sender, value(said)["id"]) == ("", 7)
+    assert "method" in value(said)["error"]["message"]
+
+
 NAMES = st.sampled_from(["id", "method", "params", "result"])
 ODD = st.recursive(st.none() | st.text() | st.integers(), lambda more: st.dictionaries(NAMES, more))
 

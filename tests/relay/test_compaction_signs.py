@@ -111,6 +111,15 @@ def test_an_agent_that_says_so_in_its_own_way_has_compacted_once(lines: list[byt
     assert len(compactions(talk)) == 1
 
 
+@pytest.mark.parametrize("title", ["Context compacted", "Summarized conversation history", "Summarizing chat…"])
+def test_a_title_that_says_nothing_else_is_a_sign(title: str) -> None:
+    talk = talk_with_plan()
+    talk.prompt()
+    talk.agent(call(title, "completed"))
+    talk.end_turn()
+    assert is_told(talk)
+
+
 def test_a_tool_call_that_failed_compacted_nothing() -> None:
     talk = talk_with_plan()
     talk.prompt()
@@ -125,6 +134,9 @@ def test_a_tool_call_that_failed_compacted_nothing() -> None:
     [
         call("grep -r 'compact the context' src", "completed", kind="execute"),
         call("Read context_compaction.py", "completed", kind="read"),
+        call("Review the chat history and summarize it", "completed", kind="think"),
+        call("Summarize the conversation module", "completed", kind="think"),
+        call('{"entries":["Read the context","Compact the tables"]}', "completed", kind="other"),
         said("I compacted the conversation history."),
         said("Context compressed.", contextCompression={"phase": "progress"}),
         said("…", note={"status": "completed"}),

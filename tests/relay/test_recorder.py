@@ -279,9 +279,11 @@ class Slow:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.asked = Flag()
         self.may = Flag()
 
     def __call__(self) -> Journal:
+        self.asked.set()
         assert self.may.wait(PATIENCE)
         return open_journal(self.path)
 
@@ -378,6 +380,37 @@ def test_a_recorder_that_falls_behind_lets_the_past_go(kept: Kept, monkeypatch: 
     events = kept.events()
     assert sum(each.count for each in events if isinstance(each, Gap)) == 60 - sum(map(plans.__contains__, events))
     assert Gap(1, TOO_FAST).why in (kept.close() or "")
+
+
+def test_the_end_of_a_turn_does_not_wait_for_long(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed relay leaves the newest state, unless that is very new."""
+    monkeypatch.setattr("planwire.relay.recorder.BEHIND_THE_END", 0.05)
+    random = Random(0)
+    plans = [a_plan(*letters(random)) for _ in range(60)]
+    kept.record(*plans, TurnEnded("end_turn"))
+    kept.recorder.wake()
+    until(lambda: "s1" in kept.known and TurnEnded("end_turn") in kept.events())
+    *_, gap, last, _end = kept.events()
+    assert isinstance(gap, Gap)
+    assert last == plans[-1]
+    kept.close()
+
+
+def test_a_journal_that_did_not_answer_for_a_while_has_a_gap_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.relay.recorder.SLOW", 0.0)
+    slow = Slow(tmp_path / "journal.db")
+    recorder = Recorder(slow, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("first")), 100)
+    recorder.wake()
+    until(slow.asked.is_set)
+    for number in range(10):
+        recorder.put(Record("s1", a_plan(str(number))), 200_000)
+    slow.may.set()
+    assert recorder.close(PATIENCE) == "6 changes were not recorded: the journal did not answer in time"
 
 
 def test_a_journal_that_could_not_be_written_for_a_while_has_a_gap_that_says_so(

@@ -107,13 +107,17 @@ class AgentSettings(NamedTuple):
         text = replace_value(text, (*path, _COMMAND), compact_json(command[0]))
         if _ARGUMENTS not in agent:
             return insert_member(text, path, _ARGUMENTS, arguments)
+        if agent[_ARGUMENTS] is None:
+            return replace_value(text, (*path, _ARGUMENTS), compact_json(arguments))
         return prepend_items(text, (*path, _ARGUMENTS), arguments[: len(arguments) - len(agent[_ARGUMENTS])])
 
     def _unwrapped(self, text: str, name: str, before: str, count: int) -> str:
         path = (self.key, name)
         text = drop_items(text, (*path, _ARGUMENTS), count)
-        if _node(before, *path, _ARGUMENTS) is None and not _value(text, *path, _ARGUMENTS):
-            text = remove_member(text, (*path, _ARGUMENTS))
+        if not _value(before, *path, _ARGUMENTS) and not _value(text, *path, _ARGUMENTS):
+            were = _node(before, *path, _ARGUMENTS)
+            at = (*path, _ARGUMENTS)
+            text = replace_value(text, at, before[were.start : were.end]) if were else remove_member(text, at)
         command = _node(before, *path, _COMMAND)
         return replace_value(text, (*path, _COMMAND), before[command.start : command.end]) if command else text
 
@@ -138,7 +142,10 @@ def _words(agent: Any) -> list[str] | None:
     """An agent's command, if the settings have one."""
     if not isinstance(agent, dict):
         return None
-    words = [agent.get(_COMMAND), *(agent.get(_ARGUMENTS) or [])]
+    command, arguments = agent.get(_COMMAND), agent.get(_ARGUMENTS)
+    if not command or not isinstance(arguments, list | None):
+        return None
+    words = [command, *(arguments or ())]
     return words if all(isinstance(word, str) for word in words) else None
 
 

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,10 +42,10 @@ def learned_row(seen: Observed, command: str, calls: Collection[str]) -> AgentRo
     `calls` are the methods that the agent called at the server: none, if it never connected.
     """
     names = list(names_in(seen.initialized)) or [Path(command).stem]
-    patterns = tuple(dict.fromkeys(name.casefold() for name in names))
-    if _RUNNER.fullmatch(patterns[0]):
+    folded = tuple(dict.fromkeys(name.casefold() for name in names))
+    if _RUNNER.fullmatch(folded[0]):
         return None
-    known = (row for row in AGENTS if any(matches(name, row.names) for name in patterns))
+    known = (row for row in AGENTS if any(matches(name, row.names) for name in folded))
     changes: dict[str, Any] = {} if seen.joiner is None else {"joiner": seen.joiner}
     if seen.command and seen.command not in _DEFAULT.compact_commands:
         changes["compact_commands"] = (seen.command, *_DEFAULT.compact_commands)
@@ -56,13 +57,14 @@ def learned_row(seen: Observed, command: str, calls: Collection[str]) -> AgentRo
         changes["hides_tools"] = seen.is_hidden
     if spellings := [each for each in _spellings(seen) if each not in _DEFAULT.tool_names]:
         changes["tool_names"] = (*dict.fromkeys(spellings), *_DEFAULT.tool_names)
-    return replace(next(known, _DEFAULT), agent=names[-1], names=patterns, **changes)
+    return replace(next(known, _DEFAULT), agent=names[-1], names=tuple(map(escape, folded)), **changes)
 
 
 def _unknown(words: Iterable[str], patterns: Iterable[str]) -> list[str]:
     """The words that no pattern fits, as patterns of their own."""
     patterns = tuple(patterns)
-    return list(dict.fromkeys(word.lower() for word in words if not matches(word.lower(), patterns)))
+    folded = (word.casefold() for word in words)
+    return list(dict.fromkeys(escape(word) for word in folded if not matches(word, patterns)))
 
 
 def _spellings(seen: Observed) -> Iterator[str]:

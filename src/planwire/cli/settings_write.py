@@ -54,7 +54,7 @@ class FileChange(NamedTuple):
             return
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             raise InputError(f"this changes {self.path}: pass --yes to confirm. Nothing was changed")
-        if not agreed("FileChange it back?" if self.is_undo else "FileChange it?", otherwise=True):
+        if not agreed("Change it back?" if self.is_undo else "Change it?", otherwise=True):
             raise Refused("nothing was changed")
 
     def write(self) -> None:

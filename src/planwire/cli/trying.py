@@ -36,7 +36,7 @@ def try_client(command: Sequence[str], prompt: str, seconds: float) -> ClientVer
     first = _run(command, Trial(BARE, V1, has_plans=False), prompt, deadline)
     greeting = greeting_in(first)
     if greeting is None:
-        said = f": {one_line(first.stderr.strip().splitlines()[-1])}" if first.stderr.strip() else ""
+        said = f": {one_line(first.stderr.strip().splitlines()[-1]).rstrip('.')}" if first.stderr.strip() else ""
         raise InputError(
             f"{command[0]} sent no `initialize` to the agent{said}. Say where the client's command names the agent: "
             f"planwire check --client -- {command[0]} --agent {PLACE}"
@@ -63,7 +63,7 @@ def _run(command: Sequence[str], trial: Trial, prompt: str, deadline: float) -> 
                     whole, stdin=stdin, stdout=stdout, stderr=stderr, cwd=project, start_new_session=True
                 )
             except (OSError, ValueError) as error:
-                raise not_started(command, error) from None
+                raise not_started(command, error, "client") from None
             code = _end_of(client, log, deadline)
         lines = tuple((line.sender or "", line.line) for line in read_recording(str(log)))
         return TrialRun(trial, lines, _text(folder / "stdout"), _text(folder / "stderr"), code)

@@ -20,8 +20,11 @@ __all__ = ["AGENTS", "CONTEXT_URI", "AgentRow", "matches", "ways_of"]
 
 #: The address of the relay's block where it is a resource.
 CONTEXT_URI: Final = "planwire://context"
-_COMPACTING: Final = ("compact", "compress", "summari")
-_HISTORY: Final = ("chat", "context", "conversation", "history")
+#: What titles say of a compaction: what is done to what. A task of the agent's may be to summarize something of these,
+#: so such a title has to say nothing else.
+_COMPACTING: Final = ("compact*{}*", "compress*{}*", "summari*{}", "summari*{}...", "summari*{}…")
+_COMPACTED: Final = ("{} compact*", "{} compress*", "{} summari*")
+_HISTORY: Final = ("chat", "context", "conversation", "history", "chat history", "conversation history")
 
 
 class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -48,7 +51,7 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     names: tuple[str, ...]
     compact_commands: tuple[str, ...] = ("compact", "compress", "summarize", "summarise")
     compact_titles: tuple[str, ...] = tuple(
-        pattern for does, what in product(_COMPACTING, _HISTORY) for pattern in (f"{does}*{what}*", f"*{what}*{does}*")
+        pattern.format(what) for pattern, what in product((*_COMPACTING, *_COMPACTED), _HISTORY)
     )
     compact_meta: tuple[str, ...] = tuple(
         f"*{word}*.{sign}" for word in ("compact", "compress") for sign in ("phase=done", "status=completed")

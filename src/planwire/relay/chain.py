@@ -24,6 +24,10 @@ _CANCEL: Final = "$/cancel_request"
 #: How conductors spell the names of their methods.
 _PREFIXES: Final = ("proxy/", "_proxy/")
 _REFUSED: Final = -32600
+_NO_SUCCESSOR: Final = (
+    "planwire relay --proxy has no agent of its own: put one behind it, or run planwire relay -- AGENT"
+)
+_NO_METHOD: Final = "a message of a successor needs params with the method that it wraps"
 #: Where a component says that it takes MCP servers over ACP (R47), by version.
 _OVER_ACP: Final[dict[int, tuple[list[str], Any]]] = {
     1: (["agentCapabilities", "mcpCapabilities", "acp"], True),
@@ -77,17 +81,31 @@ class Chain:
             if message.method is UNSET:
                 return self._hear_answer(message)
             if message.method == _INITIALIZE:
-                return [("", _refusal(message.id))]
+                return [("", _refusal(message.id, _NO_SUCCESSOR))]
+            if message.method == _CANCEL:
+                return [(self._asker(message), line)]
             for prefix in _PREFIXES:
                 if message.method == f"{prefix}initialize":
                     self._prefix, self._greeting = prefix, message.id
                     return [(CLIENT, _line(message, method=_INITIALIZE))]
-                if message.method == f"{prefix}successor" and message.params is not UNSET:
-                    inner = _decode_wrapped(message.params)
-                    return [(AGENT, _line(message, method=inner.method, params=inner.params))]
+                if message.method == f"{prefix}successor":
+                    return [self._unwrapped(message)]
         except UNREADABLE:
             return []
         return [(CLIENT, line)]
+
+    def _unwrapped(self, message: _ChainMessage) -> tuple[str, bytes]:
+        try:
+            inner = _decode_wrapped(message.params if message.params is not UNSET else b"")
+        except UNREADABLE:
+            if message.id is UNSET:
+                raise
+            return "", _refusal(message.id, _NO_METHOD)
+        return AGENT, _line(message, method=inner.method, params=inner.params)
+
+    def _asker(self, cancel: _ChainMessage) -> str:
+        """The side whose request is cancelled: the conductor gives both sides' requests ids of one connection."""
+        return AGENT if (AGENT, _cancelled_request(cancel)) in self._names else CLIENT
 
     def _hear_answer(self, message: _ChainMessage) -> list[tuple[str, bytes]]:
         """The answer to a request that passed, under the id that it had."""
@@ -133,11 +151,7 @@ class Chain:
 
     def _cancelled(self, message: _ChainMessage, sender: str) -> bytes | None:
         """A request is cancelled hop by hop, under its id of this connection (R50)."""
-        try:
-            request = _decode_cancelled(message.params).requestId if message.params is not UNSET else None
-        except UNREADABLE:
-            return None
-        named = self._names.get((sender, request))
+        named = self._names.get((sender, _cancelled_request(message)))
         return _line(message, params=Raw(_encode({"requestId": named}))) if named is not None else None
 
 
@@ -145,8 +159,14 @@ def _line(message: _ChainMessage, **changed: Any) -> bytes:
     return _encode(msgspec.structs.replace(message, **changed))
 
 
-def _refusal(request: JsonId | UnsetType) -> bytes:
-    said = "planwire relay --proxy has no agent of its own: put one behind it, or run planwire relay -- AGENT"
+def _cancelled_request(cancel: _ChainMessage) -> JsonId:
+    try:
+        return _decode_cancelled(cancel.params).requestId if cancel.params is not UNSET else None
+    except UNREADABLE:
+        return None
+
+
+def _refusal(request: JsonId | UnsetType, said: str) -> bytes:
     error = {"code": _REFUSED, "message": said}
     return _encode({"jsonrpc": "2.0", "id": None if request is UNSET else request, "error": error})
 

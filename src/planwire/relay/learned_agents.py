@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,10 @@ from planwire.errors import InputError, reason
 from planwire.relay.agents import AgentRow
 
 __all__ = ["keep_row", "learned_rows", "rows_folder"]
+
+
+#: The letters of an agent's name that are part of its file's.
+_LONGEST: Final = 80
 
 
 def rows_folder() -> Path:
@@ -39,7 +44,7 @@ def learned_rows(warn: Callable[[str], None]) -> list[AgentRow]:
 
 def keep_row(row: AgentRow) -> Path:
     """Write a row for the relay to read. Returns where."""
-    name = re.sub(r"[^a-z0-9.]+", "-", row.agent.lower()).strip("-.") or "agent"
+    name = re.sub(r"[^a-z0-9.]+", "-", row.agent.lower())[:_LONGEST].strip("-.") or "agent"
     file = rows_folder() / f"{name}.json"
     text = msgspec.json.format(msgspec.json.encode(row), indent=2) + b"\n"
     try:

@@ -102,9 +102,9 @@ def _forward_signals(agent: "subprocess.Popen[bytes]") -> None:
     Thread(target=forward, name="planwire signals", daemon=True).start()
 
 
-def not_started(command: Sequence[str], error: Exception) -> InputError:
-    """The error for an agent that could not be started."""
-    return InputError(f"the agent {command[0]!r} could not be started: {reason(error)}. Check the command after --")
+def not_started(command: Sequence[str], error: Exception, role: str = "agent") -> InputError:
+    """The error for an agent, or another program, that could not be started."""
+    return InputError(f"the {role} {command[0]!r} could not be started: {reason(error)}. Check the command after --")
 
 
 def end_when_silent(agent: AgentProcess, silence: Callable[[], float], grace: float) -> None:

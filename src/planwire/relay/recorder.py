@@ -3,7 +3,8 @@
 The traffic never waits for it. It shares an interpreter with the pipes, so it works in small slices and makes way while
 lines flood in. It tries a locked or full journal again for as long as the backlog lasts, and leaves one alone that
 can't be used at all. What it could not record it counts, and the journal gets a `Gap` in its place. If it falls behind,
-and in the end if time is short, it lets the past go, so that the journal has the newest state of every plan.
+sooner once a turn has ended, and in the end if time is short, it lets the past go, so that the journal has the newest
+state of every plan.
 
 A prompt waits a moment for a look at what others wrote, so that a person's last word goes along (`look_now`). Another
 thread has that look (`looker`), whatever this one is at. Only a session with a history that is still to be found has to
@@ -20,7 +21,7 @@ from typing import Final
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal, Terms
-from planwire.model.events import Gap, PlanSet
+from planwire.model.events import Gap, PlanSet, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
 from planwire.relay.backlog import TOO_FAST, Arrived, Backlog
@@ -44,6 +45,8 @@ FEW: Final = 4
 MAKE_WAY: Final = 0.035
 #: Seconds that a record may wait for this thread, in a journal that answers, before the past is let go.
 BEHIND: Final = 5.0
+#: Seconds that the end of a turn may wait likewise: nobody knows how long this process is left to live then.
+BEHIND_THE_END: Final = 2.0
 #: Seconds after which a write counts as one that had to wait for another writer or the disk.
 SLOW: Final = 1.0
 #: The share of the time that is left in the end for the past, and seconds more for the newest state.
@@ -94,6 +97,7 @@ class Recorder:
         self._lost: Counter[str] = Counter()  # by the reason
         self._answers_since = 0  # milliseconds: the journal could be used since then
         self._asked: float | None = None  # when the journal was asked for what it is at
+        self._turn_end = Arrived(Meet("", True))  # the last one of any session
         self._past_until = 0.0
         self._problem: Exception | None = None
         self._given_up = self._closing = False
@@ -112,7 +116,11 @@ class Recorder:
         if isinstance(action, Meet) and not action.fresh:
             self._unfound.add(action.session)
         weight = size + len(action.why) if isinstance(action, RecordLine) else _weight(action, size)
-        self._backlog.put(action, _now(), weight)
+        if self._is_stuck(SLOW):
+            self._backlog.why = _STUCK
+        self._backlog.put(action, now := _now(), weight)
+        if isinstance(action, Record) and isinstance(action.event, TurnEnded):
+            self._turn_end = Arrived(action, now, number=self._backlog.arrived)
         if self._mark is not None:
             self._mark.arrived(self._backlog.arrived)
 
@@ -236,8 +244,14 @@ class Recorder:
 
     def _is_behind(self) -> bool:
         """Whether this thread can't keep up, though the journal answers."""
-        first = self._held[0] if self._held else self._backlog.first
-        return first is not None and _now() - max(first.at, self._answers_since) > BEHIND * 1_000
+        first, end = self._held[0] if self._held else self._backlog.first, self._turn_end
+        if first is None:
+            return False
+        is_over = first.number <= end.number and self._has_waited(end, BEHIND_THE_END)
+        return is_over or self._has_waited(first, BEHIND)
+
+    def _has_waited(self, item: Arrived, seconds: float) -> bool:
+        return _now() - max(item.at, self._answers_since) > seconds * 1_000
 
     def _reduce(self, why: str) -> None:
         self._backlog.reduce(self._held, why)
