@@ -230,7 +230,18 @@ def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> No
     assert refusing.tried.wait(PATIENCE)
     recorder.put(Record("s1", a_plan("b")), 1)
     recorder.put(Record("s1", TurnEnded("x")), 1)
-    assert recorder.close(PATIENCE) == "3 changes were not recorded: the disk is full"
+    assert recorder.close(0.3) == "3 changes were not recorded: the disk is full"
+
+
+def test_a_journal_that_comes_back_while_the_end_is_waited_for_gets_everything(tmp_path: Path) -> None:
+    opening = Failing(tmp_path / "journal.db", *[JournalUnavailable("the disk is full")] * 5)
+    recorder = Recorder(opening, lambda _session, _known: None)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("a")), 1)
+    assert recorder.close(PATIENCE) is None
+    with open_journal(opening.path) as journal:
+        assert journal.last_seq("s1") == 1
 
 
 class Refusing:

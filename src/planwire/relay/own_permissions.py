@@ -24,7 +24,7 @@ _KINDS: Final = (None, "", "other")
 #: Where a server got its configuration from, if that was the client.
 _GIVEN: Final = ("", "dynamic")
 #: Arguments of other sorts of tools. None of planwire's own has them.
-_FOREIGN: Final = frozenset(("cmd", "code", "command", "file_path", "path", "script", "url"))
+_FOREIGN: Final = frozenset(("cmd", "code", "command", "file_path", "script", "url"))
 #: All that a request says of its call if it leaves the rest to the updates before it.
 _BARE: Final = frozenset(("toolCallId", "status"))
 _ALLOW: Final = "allow_once"

@@ -16,7 +16,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from math import inf
 from threading import Condition, Thread
-from time import monotonic, time_ns
+from time import monotonic, sleep, time_ns
 from typing import Final
 
 from planwire.errors import JournalUnavailable
@@ -52,6 +52,8 @@ SLOW: Final = 1.0
 #: The share of the time that is left in the end for the past, and seconds more for the newest state.
 FOR_THE_PAST: Final = 0.75
 LAST_PATIENCE: Final = 3.0
+#: Seconds until the next try at a journal that could not be written, when all is over.
+LAST_RETRY: Final = 0.05
 #: Records after which the garbage collector runs: Python 3.11 keeps two thousand freed tuples of exactly twenty
 #: elements, and never uses them again (gh-121439).
 TIDY: Final = 256
@@ -264,11 +266,17 @@ class Recorder:
             self._mark.recorded(min((each.number - 1 for each in waiting), default=arrived))
 
     def _finish(self) -> None:
-        """Write the past for as long as there is time, then the newest word on each thing."""
+        """Write the past for as long as there is time, then the newest word on each thing. A journal that can't be used
+        may come back in that time."""
         works = self._work()
-        while works and (self._held or len(self._backlog)):
-            if monotonic() > self._past_until:
+        while self._held or len(self._backlog) or self._sessions.unwritten:
+            is_late = monotonic() > self._past_until
+            if is_late and works:
                 self._reduce(_ENDED)
+            elif is_late:
+                break
+            elif not works:
+                sleep(LAST_RETRY)
             works = self._work(LAST_SLICE, inf)
         if works and self._journal is not None and not self._given_up:
             try:
