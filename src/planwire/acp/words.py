@@ -14,10 +14,6 @@ __all__ = [
     "OUTCOME_CANCELLED",
     "PLAN_UPDATES",
     "SPOKEN",
-    "STOP_CANCELLED",
-    "STOP_COMPLETED",
-    "STOP_END_TURN",
-    "STOP_IDLE",
     "SWITCH_MODE",
     "TOOL_COMPLETED",
     "TOOL_FAILED",
@@ -48,12 +44,6 @@ COMPACTION_IN_PROGRESS: Final = "in_progress"
 COMPACTION_COMPLETED: Final = "completed"
 COMPACTION_FAILED: Final = "failed"
 COMPACTION_CANCELLED: Final = "cancelled"
-
-#: The `stopReason` of a turn.
-STOP_END_TURN: Final = "end_turn"
-STOP_CANCELLED: Final = "cancelled"
-STOP_COMPLETED: Final = "completed"
-STOP_IDLE: Final = "idle"
 
 #: The `outcome` of a permission request.
 OUTCOME_CANCELLED: Final = "cancelled"

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from planwire.acp.salvage import excerpt
-from planwire.acp.words import STOP_END_TURN
 from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, ReplayEnd, TurnEnd
 from planwire.check.findings import PRACTICE, WARNING, Breach, RuleFamily
 from planwire.model.kinds import entries_of, is_blank
 from planwire.model.plan import Plan, PlanId
 from planwire.model.steps import PlanState
+from planwire.model.stop_reasons import STOP_END_TURN
 
 __all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 

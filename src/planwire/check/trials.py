@@ -12,9 +12,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from planwire.acp.dialects import DIALECTS, V1, Dialect, negotiate
-from planwire.acp.words import STOP_END_TURN, SWITCH_MODE
+from planwire.acp.words import SWITCH_MODE
 from planwire.check.plan_tools import progress
 from planwire.model.plan import PRIORITIES, Fields
+from planwire.model.stop_reasons import STOP_END_TURN
 
 __all__ = [
     "BARE",

@@ -21,11 +21,12 @@ import msgspec
 
 from planwire.acp import AGENT, V1, Translator, negotiate
 from planwire.acp.permissions import Option, allows, rejects, selected
-from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN, SWITCH_MODE
+from planwire.acp.words import SWITCH_MODE
 from planwire.acp.write import write_update
 from planwire.demo.heard import heard_in
 from planwire.demo.story import PROPOSAL, Beat, Story
 from planwire.model.plan import Fields
+from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
 __all__ = ["main"]
 

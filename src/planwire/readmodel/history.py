@@ -10,7 +10,6 @@ from typing import Final, assert_never
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
-from planwire.acp.words import STOP_END_TURN
 from planwire.chat.reminder import read_reminder
 from planwire.model.diff import compare
 from planwire.model.events import (
@@ -48,6 +47,7 @@ from planwire.model.records import AGENT, PlanRecord, Review, SessionState
 from planwire.model.remarks import FOLLOWED
 from planwire.model.statuses import status_of
 from planwire.model.steps import PlanState, Progress, Step
+from planwire.model.stop_reasons import STOP_END_TURN
 from planwire.model.titles import UNNAMED
 from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of
 from planwire.readmodel.phrases import BECAME, Phrase, status_kind, suggestion_words

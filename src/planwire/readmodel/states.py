@@ -11,10 +11,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.acp.words import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.journal.protocol import KnownLease
 from planwire.model.records import SessionState
 from planwire.model.steps import Progress
+from planwire.model.stop_reasons import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 
 __all__ = [
     "DONE",

@@ -7,8 +7,9 @@ one is where the model lacks its plan, so no sign may come later than the end of
 from collections.abc import Iterator
 from typing import Any, Final
 
-from planwire.acp.words import STOP_END_TURN, TOOL_COMPLETED, TOOL_FAILED
+from planwire.acp.words import TOOL_COMPLETED, TOOL_FAILED
 from planwire.model.plan import Fields
+from planwire.model.stop_reasons import STOP_END_TURN
 from planwire.relay.agents import AgentRow, matches
 from planwire.relay.envelope import text_of
 

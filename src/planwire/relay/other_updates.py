@@ -6,11 +6,12 @@ from contextlib import suppress
 from typing import Final, TypeAlias
 
 from planwire.acp.splice import Unspliceable, replace_value
-from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_UPDATES, STOP_END_TURN
+from planwire.acp.words import COMPACTION_COMPLETED, COMPACTION_UPDATES
 from planwire.acp.write import write_update
 from planwire.chat.reminder import ELEMENT
 from planwire.model.events import ContextCompacted, SessionOpened
 from planwire.model.plan import Fields
+from planwire.model.stop_reasons import STOP_END_TURN
 from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
 from planwire.relay.connection import Connection
 from planwire.relay.echoes import Echoes, blocks_in

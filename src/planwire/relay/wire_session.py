@@ -10,7 +10,6 @@ from planwire.acp.conversation import AGENT
 from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
-from planwire.acp.words import STOP_CANCELLED, STOP_END_TURN
 from planwire.chat.reminder import Reminder, write_reminder
 from planwire.model.events import (
     ACP,
@@ -31,6 +30,7 @@ from planwire.model.kinds import is_blank, prose_of
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.sameness import is_same
+from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 from planwire.model.unheard import Words
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext

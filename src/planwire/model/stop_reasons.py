@@ -1,0 +1,10 @@
+"""Words for the end of a turn, as agents say them. Events have them as they came."""
+
+from typing import Final
+
+__all__ = ["STOP_CANCELLED", "STOP_COMPLETED", "STOP_END_TURN", "STOP_IDLE"]
+
+STOP_END_TURN: Final = "end_turn"
+STOP_CANCELLED: Final = "cancelled"
+STOP_COMPLETED: Final = "completed"
+STOP_IDLE: Final = "idle"
