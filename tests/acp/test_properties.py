@@ -382,7 +382,7 @@ def test_a_v1_client_gets_every_step_and_every_text_of_every_plan(messages: list
         plan = follow(plans, update)
         if isinstance(plan, ItemsPlan) and not plan.entries:
             cleared.setdefault(session, {}).update((k, v) for k, v in plans.items() if not isinstance(v, ItemsPlan))
-        for sent in translator.translate(line):
+        for sent in (*translator.translate(line), *translator.complete(session)):
             message_id = client.receive(sent)
             if message_id is not None and plan is not None:
                 said[session, plan.id] = message_id

@@ -129,7 +129,7 @@ def test_an_identified_list_becomes_the_v1_plan() -> None:
 
 
 def test_checkboxes_become_entries() -> None:
-    [update] = said(Translator(V1), text("p", "## Steps\n- [ ] a\n- [~] b\n- [x] c\n- [-] d"))
+    [update] = said(Translator(V1), text("p", "## Steps\n- [ ] a\n- [~] b\n- [x] c\n- [-] d\n"))
     assert listed(update) == [
         ("a", "pending"),
         ("b", "in_progress"),
@@ -304,9 +304,45 @@ def test_entries_of_several_plans_begin_with_titles_and_never_with_an_id_that_a_
         items(UUID, entry("a")),
         items(other, entry("b")),
         text("q", "- [ ] c"),
-        text(f"plan-{UUID}", "# Port it\n- [ ] d"),
+        text(f"plan-{UUID}", "# Port it\n- [ ] d\n"),
     )
     assert [content for content, _ in listed(updates[-1])] == ["Plan: a", "Plan 2: b", "q: c", "Port it: d"]
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        words("So far."),
+        request("session/request_permission", 9, sessionId="s1"),
+        plan(entry("own")),
+        items("q", entry("own")),
+        text("p", "# P\n- [ ] Alpha\n- [ ] Beta"),
+        answer(4, {"stopReason": "end_turn"}),
+    ],
+    ids=["words", "question", "list", "plan", "again", "turn"],
+)
+def test_a_step_of_a_text_that_streams_in_is_listed_when_its_line_is_complete(behind: bytes) -> None:
+    """R28: the last one when the text is whole, because something else comes."""
+    translator = Translator(V1)
+    pieces = ["# P\n- [ ] Al", "# P\n- [ ] Alpha\n- [", "# P\n- [ ] Alpha\n- [ ] B", "# P\n- [ ] Alpha\n- [ ] Beta"]
+    updates = said(translator, *(text("p", piece) for piece in pieces))
+    assert [listed(update) for update in updates if "entries" in update] == [[("Alpha", "pending")]]
+    lines = translator.translate(behind, "agent")
+    lists = [listed(update_of(line)) for line in lines if b'"entries"' in line]
+    assert [content.removeprefix("P: ") for content, _ in lists[0]][:2] == ["Alpha", "Beta"]
+    assert translator.end() == ()
+
+
+def test_the_last_step_of_a_text_is_listed_when_nothing_comes_any_more() -> None:
+    translator = Translator(V1)
+    assert said(translator, text("p", "- [ ] Alpha")) == []
+    [line] = translator.end()
+    assert listed(update_of(line)) == [("Alpha", "pending")]
+
+
+def test_a_text_that_is_rewritten_keeps_its_last_step_in_the_list() -> None:
+    updates = said(Translator(V1), text("p", "- [ ] a\n- [ ] b"), words("So far."), text("p", "- [x] a\n- [ ] b"))
+    assert [listed(update) for update in updates if "entries" in update][-1] == [("a", "completed"), ("b", "pending")]
 
 
 def test_prose_around_checkboxes_is_said_once_and_not_again_for_a_tick() -> None:

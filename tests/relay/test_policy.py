@@ -370,6 +370,24 @@ def test_a_text_that_streams_in_is_one_version() -> None:
     ]
 
 
+@pytest.mark.parametrize("end", ["turn", "question"])
+def test_a_client_of_one_list_gets_no_half_step_of_a_text_that_streams_in(end: str) -> None:
+    """R8, R28: the last step is listed before the turn ends, or the person is asked, whatever the journal does."""
+    talk = Talk()
+    talk.prompt()
+    lines = [each for size in range(1, 24) for each in talk.agent(text("p", "- [ ] Alpha\n- [ ] Beta"[:size]))]
+    question = request("session/request_permission", 9, sessionId="s1")
+    lines += talk.agent(question if end == "question" else answer("p", {"stopReason": "end_turn"}))
+    lists = [update_of(each)["entries"] for each in lines if b'"plan"' in each]
+    assert [[each["content"] for each in entries] for entries in lists] == [["Alpha"], ["Alpha", "Beta"]]
+    assert b'"plan"' in lines[-2]
+
+
+def test_a_text_that_comes_outside_of_a_turn_is_whole() -> None:
+    lines = Talk().agent(text("p", "- [ ] Alpha"))
+    assert [each["content"] for each in update_of(lines[-1])["entries"]] == ["Alpha"]
+
+
 def test_a_text_that_goes_on_in_another_turn_is_another_version() -> None:
     talk = Talk(PLANS)
     talk.prompt()

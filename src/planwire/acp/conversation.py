@@ -25,6 +25,7 @@ __all__ = [
     "Request",
     "Retelling",
     "Retold",
+    "asked_in",
     "asks_for_replay",
     "name_in",
     "sender_of",
@@ -150,6 +151,14 @@ def spoken_in(message: Message) -> str | None:
     """The session in which an agent says something to the person; None if the message is another one."""
     match value_of(message.params) if message.method == "session/update" else None:
         case {"sessionId": str(session), "update": {"sessionUpdate": words.SPOKEN}}:
+            return session
+    return None
+
+
+def asked_in(message: Message) -> str | None:
+    """The session in which an agent asks for permission; None if the message is another one."""
+    match value_of(message.params) if message.method == "session/request_permission" else None:
+        case {"sessionId": str(session)}:
             return session
     return None
 

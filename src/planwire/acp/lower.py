@@ -12,6 +12,8 @@ what a v1 client does have: a list and a chat.
   it. The file itself is for an editor, so its address goes out as a message, and not its text.
 - Prose never becomes an entry, not even by its title. Clients draw an entry as one line with a checkbox, and nobody
   would ever tick that one. It is said in the chat (`spoken_texts`).
+- A text that streams in gives the checkboxes of its complete lines: half a line is no step. Its last line counts once
+  the text is whole (`complete`).
 - A proposal gives entries while it lives (`follow`). An agent that clears a list has done with it, and with the texts
   that the list was made from: their boxes come back when the agent changes the text.
 """
@@ -51,14 +53,16 @@ _ALONE: Final = ListPlace()
 class Fallback:
     """One session's plans as a v1 client sees them. Each method returns the updates to send, in order.
 
-    `read` gives the texts of plan files that may be read. Where a text `streams` in, it may go on growing: `close` then
-    sets it apart from what comes next. Other texts are whole.
+    `read` gives the texts of plan files that may be read. Where a text `streams` in, it may go on growing: `complete`
+    says that it is whole, and `close` also sets it apart from what comes next. Other texts are whole.
     """
 
     def __init__(self, read: ReadFile = no_files, *, streams: bool = False) -> None:
         self._read = read
+        self._streams = streams
         self._texts = SpokenTexts(streams=streams)
         self._plans: dict[PlanId, Plan] = {}
+        self._growing: dict[PlanId, Plan] = {}  # plans of which the list lacks the last line, with all of their text
         self._places: dict[PlanId, ListPlace] = {}
         self._files: dict[PlanId, Plan] = {}
         self._names: dict[PlanId, str] = {}  # also of plans that are gone: the others keep their numbers
@@ -68,12 +72,17 @@ class Fallback:
 
     @property
     def is_open(self) -> bool:
-        """Whether a text was said that nothing sets apart yet from what the agent says next."""
-        return self._texts.is_open
+        """Whether a text may still grow, or nothing sets it apart yet from what the agent says next."""
+        return self._texts.is_open or bool(self._growing)
 
-    def put(self, plan: Plan, place: ListPlace = _ALONE) -> list[Fields]:
-        """Add a plan, or replace the one with its id."""
+    def put(self, plan: Plan, place: ListPlace = _ALONE, *, is_whole: bool = False) -> list[Fields]:
+        """Add a plan, or replace the one with its id. One that `is_whole` does not stream in."""
         listed = with_text(plan, self._read)
+        former = self._growing.pop(plan.id, self._plans.get(plan.id))
+        self._end_growth()
+        if self._streams and not is_whole and _may_grow(former, plan):
+            self._growing[plan.id] = plan
+            listed = _complete_lines(plan)
         if listed != self._plans.get(plan.id):
             self._silent.discard(plan.id)
         self._plans[plan.id] = listed
@@ -86,7 +95,7 @@ class Fallback:
         else:
             self._files.pop(plan.id, None)
         updates = self._texts.say(plan)
-        if _steps(listed) or self.entries() != self._shown:
+        if (_steps(listed) and plan.id not in self._growing) or self.entries() != self._shown:
             updates.append(self._list(plan))
         return updates
 
@@ -96,7 +105,7 @@ class Fallback:
 
     def remove(self, plan_id: PlanId) -> list[Fields]:
         """Remove a plan: the list shows the plans that remain."""
-        for known in (self._plans, self._places, self._files):
+        for known in (self._plans, self._growing, self._places, self._files):
             known.pop(plan_id, None)
         return self._list_anew()
 
@@ -112,9 +121,14 @@ class Fallback:
         self._ended = {*ended}
         return [] if self.entries() == before else [self._list()]
 
+    def complete(self) -> list[Fields]:
+        """No text grows any more: the list, if last lines of texts have steps."""
+        self._end_growth()
+        return self._list_anew()
+
     def close(self) -> list[Fields]:
         """Set the text that was said last apart from what comes next: with a blank line, once."""
-        return self._texts.close()
+        return [*self.complete(), *self._texts.close()]
 
     def settle(self) -> None:
         """Something else came between the text that was said last and what comes next."""
@@ -150,6 +164,10 @@ class Fallback:
     def shows(self, plan: Plan) -> bool:
         """Whether the client's list is exactly the entries of this plan."""
         return self._shown == [*_steps(plan)]
+
+    def _end_growth(self) -> None:
+        self._plans |= self._growing
+        self._growing.clear()
 
     def _below(self) -> dict[StepRef, list[PlanId]]:
         """The plans that work for each step that the client has. Those in a circle work for none."""
@@ -210,6 +228,18 @@ def _steps(plan: Plan) -> tuple[Entry, ...]:
     if entries is not None:
         return entries
     return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan))
+
+
+def _may_grow(former: Plan | None, plan: Plan) -> bool:
+    """Whether a text ends amid a line, and is new or goes on where the former one ended. A text that was rewritten, or
+    came again, is whole."""
+    text, before = prose_of(plan), prose_of(former) or ""
+    return text is not None and not text.endswith("\n") and text != before and text.startswith(before)
+
+
+def _complete_lines(plan: Plan) -> Plan:
+    text = prose_of(plan) or ""
+    return replace(plan, content=text[: text.rfind("\n") + 1])
 
 
 def _is_open(entry: Entry) -> bool:

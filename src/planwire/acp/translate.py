@@ -14,7 +14,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from planwire.acp.batches import is_batch, split_batch
-from planwire.acp.conversation import AGENT, Conversation, Prompted, Retelling, spoken_in
+from planwire.acp.conversation import AGENT, Conversation, Prompted, Retelling, asked_in, spoken_in
 from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import HeardPlans, TooMany
 from planwire.acp.lower import Fallback, ListPlace
@@ -76,7 +76,7 @@ class Translator:
             elif isinstance(meaning, Prompted):
                 self.settle(meaning.session)
         if not reading.updates:
-            return (*self._closing(reading), line) if self._open else (line,)
+            return (*self._closing(reading, sender), line) if self._open else (line,)
         mended = any(report.code in _DROPPED_BY_OTHERS for report in reading.reports)
         return self._translate_update(line, reading.updates[0], mended=mended)
 
@@ -101,10 +101,22 @@ class Translator:
         self._open.discard(session)
         return tuple(write_update(session, fields) for fields in self._fallback(session).close())
 
+    def complete(self, session: str | None) -> tuple[bytes, ...]:
+        """The lines to send before an agent asks something or ends its turn: what it wrote by then is whole."""
+        if session not in self._open:
+            return ()
+        return tuple(write_update(session, fields) for fields in self._fallback(session).complete())
+
+    def end(self) -> tuple[bytes, ...]:
+        """The lines to send when nothing comes any more."""
+        return tuple(line for session in sorted(self._open, key=str) for line in self.complete(session))
+
     def settle(self, session: str) -> None:
         """The client prompts: the agent's next words stand apart from the text of a plan anyway."""
-        self._open.discard(session)
-        self._fallback(session).settle()
+        fallback = self._fallback(session)
+        fallback.settle()
+        if not fallback.is_open:
+            self._open.discard(session)
 
     def follow(self, session: str, plans: Mapping[PlanId, Plan], ended: Set[PlanId]) -> tuple[bytes, ...]:
         """The lines to send now that a journal knows these plans of a session, in this order, and that the life of some
@@ -124,9 +136,16 @@ class Translator:
             return AGENT
         return self._conversation.sender_of(reading.messages[0]) if reading.messages else None
 
-    def _closing(self, reading: Reading) -> tuple[bytes, ...]:
-        spoken = filter(None, map(spoken_in, reading.messages))
-        return tuple(line for session in spoken for line in self.close(session))
+    def _closing(self, reading: Reading, sender: str | None) -> tuple[bytes, ...]:
+        lines: list[bytes] = []
+        for message in reading.messages:
+            if message.method is None and sender == AGENT:  # a turn or a replay is over
+                lines += self.end()
+            elif (session := spoken_in(message)) is not None:
+                lines += self.close(session)
+            elif (session := asked_in(message)) is not None:
+                lines += self.complete(session)
+        return tuple(lines)
 
     def _translate_batch(self, line: bytes, sender: str | None) -> tuple[bytes, ...]:
         messages = split_batch(line)
@@ -154,7 +173,7 @@ class Translator:
             case None | Extension():  # nothing to lower: only a v1 `plan` line goes on as it is
                 return (line,) if update.tag == "plan" else ()
             case plan:
-                updates = fallback.put(plan, place or ListPlace())
+                updates = fallback.put(plan, place or ListPlace(), is_whole=not line)
                 if fallback.is_open:
                     self._open.add(update.session)
                 if update.tag == "plan" and not mended and fallback.shows(plan):

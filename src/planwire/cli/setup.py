@@ -25,7 +25,7 @@ EXAMPLES = """\
 examples:
   planwire setup zed -- npx -y @agentclientprotocol/claude-agent-acp    print the settings, and where they go
   planwire setup zed --write -- claude-agent-acp     add the agent to Zed's settings
-  planwire setup zed --all                           show what it would be to put all of Zed's agents behind planwire
+  planwire setup zed --all                           show how all of Zed's agents would go behind planwire
   planwire setup zed --all --write                   do it
   planwire setup zed --undo                          take back all that planwire wrote there
   planwire setup jetbrains --tools -- codex-acp      with the plan tools (see planwire relay --help)

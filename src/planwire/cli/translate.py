@@ -41,4 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
             if sender != CLIENT:
                 write_line(line)
         sys.stdout.buffer.flush()
+    for line in translator.end():
+        write_line(line)
     return 0

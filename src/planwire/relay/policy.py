@@ -49,7 +49,7 @@ from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.tools import Tools, ToolServer
-from planwire.relay.translated import blank_line, followed, translated
+from planwire.relay.translated import blank_line, followed, translated, whole_list
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["Policy"]
@@ -283,7 +283,8 @@ class Policy:
             if self._grants(params.sessionId, message.id, line):
                 return []
             met = [*self._openings.meet(params.sessionId)]
-            return [ToClient(line), *met, *self._answering.ask(self._sessions[params.sessionId], message.id, line)]
+            asked = self._answering.ask(self._sessions[params.sessionId], message.id, line)
+            return [*whole_list(params.sessionId, self._sides.translator), ToClient(line), *met, *asked]
         if message.method != "session/update" or params.update is UNSET:
             return [ToClient(line)]
         sort = params.update.sessionUpdate
@@ -328,14 +329,16 @@ class Policy:
                 self._sides.translator.know(session.id, update.body.id, text)
         sent = [*translated(line, reading, self._sides.translator)]
         self._lists.learn(line, sent, reading, session, self._sides.translator)
-        return [*sent, *actions]
+        whole = whole_list(session.id, self._sides.translator) if not session.is_working else ()
+        return [*sent, *whole, *actions]
 
     def _answered_to_us(self, message: FromAgent) -> list[Action]:
         session = self._prompting.session_of(message.id)
+        whole = whole_list(session.id, self._sides.translator)
         value = value_of(message.result if message.error is UNSET else message.error)
         actions = self._prompting.answered(message, value)
         self._go_on(session)
-        return actions
+        return [*whole, *actions]
 
     def _answered_by_agent(self, message: FromAgent) -> Iterator[Action]:
         asked = self._requests.answer(message.id)
@@ -365,6 +368,7 @@ class Policy:
     def _turn_answered(
         self, session: WireSession, message: FromAgent, asked: ClientRequest, result: Any
     ) -> Iterator[Action]:
+        yield from whole_list(session.id, self._sides.translator)
         was_last = session.prompt_answered(message.id)
         if message.error is not UNSET and asked.why is not None and asked.told is not None:
             yield Record(session.id, session.context.take_back(asked.why, asked.told), BY_RELAY)

@@ -8,7 +8,7 @@ from planwire.acp.translate import Translator
 from planwire.relay.actions import ToClient
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["blank_line", "followed", "translated"]
+__all__ = ["blank_line", "followed", "translated", "whole_list"]
 
 
 def translated(line: bytes, reading: Reading, translator: Translator | None) -> Iterator[ToClient]:
@@ -31,6 +31,11 @@ def translated(line: bytes, reading: Reading, translator: Translator | None) -> 
 def blank_line(session_id: str, translator: Translator | None) -> list[ToClient]:
     """What sets an agent's words apart from the text of a plan that the client got before."""
     return [ToClient(each + b"\n") for each in translator.close(session_id)] if translator is not None else []
+
+
+def whole_list(session_id: str, translator: Translator | None) -> list[ToClient]:
+    """The list, if it still lacks the last line of a text that streamed in and is whole now."""
+    return [ToClient(each + b"\n") for each in translator.complete(session_id)] if translator is not None else []
 
 
 def followed(session: WireSession, translator: Translator | None) -> Iterator[ToClient]:
