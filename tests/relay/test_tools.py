@@ -495,6 +495,7 @@ def answered(talk: Tooled, question: bytes) -> JSON | None:
 
 CLAUDES = {"title": "mcp__planwire__set_plan", "name": "mcp__planwire__set_plan", "kind": "other"}
 QWENS = {"title": '{"entries":["a"]}', "kind": "other", "_meta": {"toolName": "mcp__planwire__update_plan"}}
+QWENS_READING: JSON = {"title": "{}", "kind": "read", "rawInput": {}, "_meta": {"toolName": "mcp__planwire__get_plan"}}
 GEMINIS = {"title": "get_plan (planwire MCP Server)", "kind": "other", "content": []}
 KIMIS: JSON = {
     "title": 'set_plan: {"entries": ["a"]}',
@@ -510,8 +511,8 @@ KIMI: JSON = {"protocolVersion": 1, "agentInfo": {"name": "Kimi Code CLI", "vers
 
 @pytest.mark.parametrize(
     ("call", "agent"),
-    [(CLAUDES, None), (QWENS, None), (GEMINIS, None), (KIMIS, KIMI)],
-    ids=["claude", "qwen", "gemini", "kimi"],
+    [(CLAUDES, None), (QWENS, None), (QWENS_READING, None), (GEMINIS, None), (KIMIS, KIMI)],
+    ids=["claude", "qwen", "qwen-reading", "gemini", "kimi"],
 )
 def test_the_relay_answers_for_its_own_tools(call: JSON, agent: JSON | None) -> None:
     """Once each time: the person may change their mind."""
@@ -532,6 +533,8 @@ def test_the_relay_answers_for_its_own_tools(call: JSON, agent: JSON | None) -> 
         {"title": "set_plan", "kind": "other"},
         {"title": "mcp__planwire__set_plan", "name": "mcp__other__set_plan", "kind": "other"},
         {**CLAUDES, "kind": "execute"},
+        {"title": "mcp__planwire__get_plan", "kind": "read"},
+        {**QWENS_READING, "rawInput": {"file_path": "/etc/shadow"}},
         {**CLAUDES, "name": 7},
         {**CLAUDES, "_meta": {"claudeCode": {"toolName": "Bash"}}},
         {**CLAUDES, "_meta": {"claudeCode": {"mcpServer": {"name": "other", "source": "dynamic"}}}},
