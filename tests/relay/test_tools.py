@@ -438,6 +438,14 @@ def test_the_first_prompt_names_the_tools_and_a_compaction_calls_for_that_again(
     assert '<step id="s1">a</step>' in told
 
 
+def test_a_compaction_takes_the_names_of_the_tools_from_an_agent_without_a_plan_too() -> None:
+    talk = Tooled().open()
+    assert TOOLS_ARE_THERE in told_in(talk.prompt())
+    talk.agent(line({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}))
+    assert TOOLS_ARE_THERE in told_in(talk.prompt())
+    assert told_in(talk.prompt()) == ""
+
+
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
 def test_a_session_that_goes_on_is_told_its_plan_and_its_tools(method: str) -> None:
     talk = Tooled()
