@@ -438,6 +438,25 @@ def test_the_first_prompt_names_the_tools_and_a_compaction_calls_for_that_again(
     assert '<step id="s1">a</step>' in told
 
 
+@pytest.mark.parametrize("length", [10, 24, 30, 38, 60, 200])
+def test_the_names_of_the_tools_stay_out_of_the_titles_in_a_list_of_sessions(length: int) -> None:
+    """An agent makes a title of the whole first prompt, and cuts it anywhere."""
+    talk = Tooled().open()
+    said = f"Write tests {told_in(talk.prompt())}"
+    title = said[: length + 5] + "..."
+    listed = [
+        {"_meta": {"preview": title, "count": 1}, "sessionId": "s1", "title": title},
+        {"sessionId": "s2", "title": "What is <planwire-context>?"},
+        {"sessionId": "s3", "title": None, "_meta": None},
+        7,
+    ]
+    talk.client(request("session/list", 8))
+    (shown,) = talk.agent(answer(8, {"sessions": listed, "nextCursor": "é"}))
+    sessions = json.loads(shown)["result"]["sessions"]
+    assert sessions[0] == {"_meta": {"preview": "Write tests", "count": 1}, "sessionId": "s1", "title": "Write tests"}
+    assert sessions[1:] == listed[1:]
+
+
 def test_a_compaction_takes_the_names_of_the_tools_from_an_agent_without_a_plan_too() -> None:
     talk = Tooled().open()
     assert TOOLS_ARE_THERE in told_in(talk.prompt())
