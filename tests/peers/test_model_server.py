@@ -120,3 +120,11 @@ def test_a_step_that_raises_is_heard_of_when_the_model_ends() -> None:
 
     with pytest.raises(LookupError, match="no such step"):
         run()
+
+
+def test_a_side_request_for_json_gets_json() -> None:
+    """Gemini CLI asks which model fits a prompt, and asks for ever if it can't read the answer."""
+    asked = {"contents": [], "generationConfig": {"responseMimeType": "application/json"}}
+    with ScriptedModel() as model:
+        answer = json.loads(ask(model, "/v1beta/models/m", asked))
+    assert json.loads(answer["candidates"][0]["content"]["parts"][0]["text"])["model_choice"] == "flash"

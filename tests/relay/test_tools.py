@@ -438,6 +438,33 @@ def test_the_first_prompt_names_the_tools_and_a_compaction_calls_for_that_again(
     assert '<step id="s1">a</step>' in told
 
 
+@pytest.mark.parametrize("length", [10, 24, 30, 38, 60, 200])
+def test_the_names_of_the_tools_stay_out_of_the_titles_in_a_list_of_sessions(length: int) -> None:
+    """An agent makes a title of the whole first prompt, and cuts it anywhere."""
+    talk = Tooled().open()
+    said = f"Write tests {told_in(talk.prompt())}"
+    title = said[: length + 5] + "..."
+    listed = [
+        {"_meta": {"preview": title, "count": 1}, "sessionId": "s1", "title": title},
+        {"sessionId": "s2", "title": "What is <planwire-context>?"},
+        {"sessionId": "s3", "title": None, "_meta": None},
+        7,
+    ]
+    talk.client(request("session/list", 8))
+    (shown,) = talk.agent(answer(8, {"sessions": listed, "nextCursor": "é"}))
+    sessions = json.loads(shown)["result"]["sessions"]
+    assert sessions[0] == {"_meta": {"preview": "Write tests", "count": 1}, "sessionId": "s1", "title": "Write tests"}
+    assert sessions[1:] == listed[1:]
+
+
+def test_a_compaction_takes_the_names_of_the_tools_from_an_agent_without_a_plan_too() -> None:
+    talk = Tooled().open()
+    assert TOOLS_ARE_THERE in told_in(talk.prompt())
+    talk.agent(line({"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}))
+    assert TOOLS_ARE_THERE in told_in(talk.prompt())
+    assert told_in(talk.prompt()) == ""
+
+
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])
 def test_a_session_that_goes_on_is_told_its_plan_and_its_tools(method: str) -> None:
     talk = Tooled()
@@ -495,6 +522,7 @@ def answered(talk: Tooled, question: bytes) -> JSON | None:
 
 CLAUDES = {"title": "mcp__planwire__set_plan", "name": "mcp__planwire__set_plan", "kind": "other"}
 QWENS = {"title": '{"entries":["a"]}', "kind": "other", "_meta": {"toolName": "mcp__planwire__update_plan"}}
+QWENS_READING: JSON = {"title": "{}", "kind": "read", "rawInput": {}, "_meta": {"toolName": "mcp__planwire__get_plan"}}
 GEMINIS = {"title": "get_plan (planwire MCP Server)", "kind": "other", "content": []}
 KIMIS: JSON = {
     "title": 'set_plan: {"entries": ["a"]}',
@@ -510,8 +538,8 @@ KIMI: JSON = {"protocolVersion": 1, "agentInfo": {"name": "Kimi Code CLI", "vers
 
 @pytest.mark.parametrize(
     ("call", "agent"),
-    [(CLAUDES, None), (QWENS, None), (GEMINIS, None), (KIMIS, KIMI)],
-    ids=["claude", "qwen", "gemini", "kimi"],
+    [(CLAUDES, None), (QWENS, None), (QWENS_READING, None), (GEMINIS, None), (KIMIS, KIMI)],
+    ids=["claude", "qwen", "qwen-reading", "gemini", "kimi"],
 )
 def test_the_relay_answers_for_its_own_tools(call: JSON, agent: JSON | None) -> None:
     """Once each time: the person may change their mind."""
@@ -532,6 +560,8 @@ def test_the_relay_answers_for_its_own_tools(call: JSON, agent: JSON | None) -> 
         {"title": "set_plan", "kind": "other"},
         {"title": "mcp__planwire__set_plan", "name": "mcp__other__set_plan", "kind": "other"},
         {**CLAUDES, "kind": "execute"},
+        {"title": "mcp__planwire__get_plan", "kind": "read"},
+        {**QWENS_READING, "rawInput": {"file_path": "/etc/shadow"}},
         {**CLAUDES, "name": 7},
         {**CLAUDES, "_meta": {"claudeCode": {"toolName": "Bash"}}},
         {**CLAUDES, "_meta": {"claudeCode": {"mcpServer": {"name": "other", "source": "dynamic"}}}},

@@ -31,7 +31,7 @@ _ENVIRONMENT: Final = {
     "OPENAI_API_BASE": "{model}/v1",
     "OPENAI_MODEL": "scripted",
     "GOOGLE_GEMINI_BASE_URL": "{model}",
-    **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"), _KEY),
+    **dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), _KEY),
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"), _NOWHERE),
     "NO_PROXY": "127.0.0.1,localhost",
     "no_proxy": "127.0.0.1,localhost",
@@ -43,6 +43,7 @@ _ENVIRONMENT: Final = {
     "DISABLE_ERROR_REPORTING": "1",
     "DISABLE_TELEMETRY": "1",
     "GEMINI_CLI_NO_RELAUNCH": "1",
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",
     "LANGSMITH_TRACING": "false",
     **{f"OPENCODE_DISABLE_{what}": "1" for what in ("AUTOUPDATE", "LSP_DOWNLOAD", "MODELS_FETCH", "SHARE")},
 }

@@ -27,6 +27,8 @@ __all__ = ["SUMMARY_ASKED", "ScriptedModel", "beside_the_work", "fitting_answer"
 
 SUMMARY_ASKED = "create a detailed summary of the conversation"  # claude-agent-acp, when it compacts its context
 SUGGESTION_ASKED = "[SUGGESTION MODE"
+#: What Gemini CLI wants to know before each prompt: which of its models fits. Any other answer is asked for again.
+ROUTED = {"reasoning": "It is short.", "model_choice": "flash", "complexity_reasoning": "", "complexity_score": 10}
 HOLD_SECONDS = 60
 TOKENS = {"/count_tokens": {"input_tokens": 12}, ":countTokens": {"totalTokens": 12}}
 MODELS = {"object": "list", "data": [{"id": "scripted", "object": "model", "created": 0, "owned_by": "planwire"}]}
@@ -43,6 +45,8 @@ def fitting_answer(request: ModelRequest) -> str:
         return "<analysis>There is little.</analysis>\n<summary>Some work was done.</summary>"
     if "output_config" in request.body and "title" in json.dumps(request.body["output_config"]):
         return json.dumps({"title": "Scripted work"})
+    if "responseMimeType" in request.body.get("generationConfig", {}):
+        return json.dumps(ROUTED)
     return "A short answer."
 
 

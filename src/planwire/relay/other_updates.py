@@ -1,6 +1,5 @@
 """What the relay does about updates that are not plans: turns, compactions, titles, tool calls, echoes."""
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, TypeAlias
@@ -16,6 +15,7 @@ from planwire.relay.actions import BY_RELAY, Action, Record, ToClient
 from planwire.relay.connection import Connection
 from planwire.relay.echoes import Echoes, blocks_in
 from planwire.relay.envelope import text_of
+from planwire.relay.titles import without_block
 from planwire.relay.wire_session import WireSession
 
 __all__ = ["HANDLERS"]
@@ -57,18 +57,11 @@ def _used(line: bytes, update: Fields, session: WireSession, _sides: Connection)
     return [ToClient(line), Record(session.id, ContextCompacted(reason=reason), BY_RELAY)]
 
 
-#: The relay's block at the end of a title, or as much of its tag as a short title has.
-_BLOCK_IN_TITLE: Final = re.compile(
-    rf"\s*<(?:{ELEMENT}.*|(?:{'|'.join(ELEMENT[:end] for end in range(len(ELEMENT) - 1, 1, -1))})(?:…|\.\.\.)?)\Z",
-    re.DOTALL,
-)
-
-
 def _informed(line: bytes, update: Fields, session: WireSession, _sides: Connection) -> list[Action]:
     """A title. Some agents make it of the whole prompt, or of its beginning: the relay's block is no part of that."""
     said = text_of(update, "title")
     has_blocks = session.context.known_marks or session.context.trusts_echoes
-    title = _BLOCK_IN_TITLE.sub("", said) if has_blocks else said
+    title = without_block(said) if has_blocks else said
     if title != said:
         with suppress(Unspliceable):
             line = replace_value(line, ("params", "update", "title"), title)

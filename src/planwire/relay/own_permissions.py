@@ -21,6 +21,9 @@ __all__ = ["SERVER", "clashes", "granted", "is_bare", "names_server"]
 SERVER: Final = "planwire"
 #: The kinds of tool calls that a tool of an MCP server may have. A command, say, can have any title.
 _KINDS: Final = (None, "", "other")
+#: Those that agents make of a tool's hints: that it only reads, or may destroy. A file can have any title, so with one
+#: of these the call needs a name for programs.
+_HINTED: Final = ("delete", "edit", "read")
 #: Where a server got its configuration from, if that was the client.
 _GIVEN: Final = ("", "dynamic")
 #: Arguments of other sorts of tools. None of planwire's own has them.
@@ -33,7 +36,7 @@ _ALLOW: Final = "allow_once"
 def granted(call: Fields, params: Any, ways: AgentRow, *, is_only_server: bool) -> str | None:
     """The option that allows a call of one of planwire's own tools, once; None if the request is for anything else, or
     if anything that it says speaks against it. Names without a server count only if there is no other."""
-    if call.get("kind") not in _KINDS or not all(map(_is_ours, _origins(call))):
+    if not _is_of_a_server(call) or not all(map(_is_ours, _origins(call))):
         return None
     if not (_is_spelled(call, ways, is_only_server=is_only_server) or (is_only_server and _is_asked(call, ways))):
         return None
@@ -55,6 +58,12 @@ def clashes(servers: Iterable[object], ways: AgentRow) -> bool:
     own = {_squashed(name) for pattern in ways.tool_names for name in _names(pattern)}
     others = [_squashed(text_of(each, "name")) for each in servers]
     return any(name.startswith(other) for name in own for other in others)
+
+
+def _is_of_a_server(call: Fields) -> bool:
+    """Whether the kind of a tool call is one that a tool of an MCP server may have."""
+    kind = call.get("kind")
+    return kind in _KINDS or (kind in _HINTED and bool(_names_of(call)))
 
 
 def _is_spelled(call: Fields, ways: AgentRow, *, is_only_server: bool) -> bool:

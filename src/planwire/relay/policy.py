@@ -48,6 +48,7 @@ from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
 from planwire.relay.reminder import STEERED
 from planwire.relay.thoughts import SAYINGS, Overheard
+from planwire.relay.titles import listed_without_blocks
 from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.translated import blank_line, followed, translated, whole_list
 from planwire.relay.wire_session import ContextBlock, WireSession
@@ -270,7 +271,8 @@ class Policy:
         if message.method is UNSET:
             actions = [*self._answered_by_agent(message)]  # what is still to be retold comes before the answer
             retold = [action for action in actions if isinstance(action, ToClient)]
-            return [*retold, ToClient(line), *(action for action in actions if not isinstance(action, ToClient))]
+            others = (action for action in actions if not isinstance(action, ToClient))
+            return [*retold, ToClient(listed_without_blocks(line)), *others]
         params = message.params
         has_session = params is not UNSET and params.sessionId is not UNSET
         if message.id is not UNSET and not (message.method == "session/request_permission" and has_session):

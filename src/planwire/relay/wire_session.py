@@ -210,12 +210,10 @@ class WireSession:
     def block(self, why: str, word: str, read: ReadFile, *, announces_tools: bool = False) -> ContextBlock | None:
         """A block that tells the agent its plans, for a reason, and that it has the plan tools; None if there is
         nothing to tell. `word` is a random one."""
-        if why == ANNOUNCED:
-            return ContextBlock(*block(announce(), word), Words(), why)
         state = self.state()
-        words = self.context.words(why, state)
-        if not words and (why == STEERED or not self.records()):
-            return None
+        words = Words() if why == ANNOUNCED else self.context.words(why, state)
+        if not words and (why in (ANNOUNCED, STEERED) or not self.records()):
+            return ContextBlock(*block(announce(), word), words, why) if announces_tools and why != STEERED else None
         mark, text = block(tell(why, state, words, read, announces_tools=announces_tools), word)
         return ContextBlock(mark, text, words, why)
 
