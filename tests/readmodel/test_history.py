@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from planwire.acp.lower import Fallback
-from planwire.chat.reminder import Reminder, write_reminder
+from planwire.chat.reminder import HAS_TOOLS, Reminder, write_reminder
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     ACP,
@@ -117,6 +117,11 @@ def test_a_question_and_its_answer_are_said_with_the_options() -> None:
     words = [Phrase("dismissed", "dismissed: No (revision 1)"), Phrase("comment", "why?")]
     assert list(told(plan("a"), answer, by="client").words) == words
     assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Phrase("comment", "why?"),)
+
+
+def test_an_agent_that_was_told_of_its_tools_was_not_told_its_plan() -> None:
+    announced = told(MessageAdded(write_reminder(Reminder("m-1", "…", HAS_TOOLS))))
+    assert announced.words == (Phrase("told", "the agent was told that it has plan tools"),)
 
 
 def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:

@@ -13,10 +13,13 @@ from planwire.chat.messages import EventMessage, write_message
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.model.plan import Fields
 
-__all__ = ["ELEMENT", "Reminder", "read_reminder", "write_reminder"]
+__all__ = ["ELEMENT", "HAS_TOOLS", "Reminder", "read_reminder", "write_reminder"]
 
 #: The name of the element around a reminder, by which its echo can be found.
 ELEMENT: Final = "planwire-context"
+
+#: Why an agent is told something that is not its plan: it may not see its tools.
+HAS_TOOLS: Final = "This session has plan tools."
 
 _SOURCE: Final = "relay"
 

@@ -10,7 +10,7 @@ from typing import Final, assert_never
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
-from planwire.chat.reminder import read_reminder
+from planwire.chat.reminder import HAS_TOOLS, read_reminder
 from planwire.model.diff import compare
 from planwire.model.events import (
     APPROVED,
@@ -175,7 +175,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return None, (Phrase("stopped", f"turn ended{why}"),)
         case MessageAdded(message=message):
             if reminder := read_reminder(message):
-                return None, (Phrase("told", f"the agent was told its plan again: {reminder.why}"),)
+                what = "that it has plan tools" if reminder.why == HAS_TOOLS else f"its plan again: {reminder.why}"
+                return None, (Phrase("told", f"the agent was told {what}"),)
             return None, (Phrase("message", f"message: {message.get('role', 'unknown')}"),)
         case SessionForked(session=session, seq=seq):
             return None, (Phrase("opened", f"the session {session} was forked off at event {seq}"),)

@@ -282,7 +282,9 @@ class Policy:
         if params is UNSET or params.sessionId is UNSET:
             return [ToClient(line)] if message.method != "session/update" else self._read(line, read(line))
         if message.method == "session/request_permission" and message.id is not UNSET:
-            if self._grants(params.sessionId, message.id, line):
+            option = self._tools.grant(params.sessionId, line, self._sides.ways) if self._prompting.is_on else None
+            if option is not None:
+                self._outbox.answer_agent(message.id, selection(option))
                 return []
             met = [*self._openings.meet(params.sessionId)]
             asked = self._answering.ask(self._sessions[params.sessionId], message.id, line)
@@ -307,14 +309,6 @@ class Policy:
         actions = [*gap, *met, *heard, *session.hear_sign(update, self._sides.ways)]
         self._go_on(session)
         return actions
-
-    def _grants(self, session_id: str, request: object, line: bytes) -> bool:
-        """Answer a question for permission to use the plan tools, if that is beyond doubt, and people let us answer."""
-        params = (value_of(line) or {}).get("params") if self._prompting.is_on else None
-        option = self._tools.grant(session_id, params, self._sides.ways) if params else None
-        if option is not None:
-            self._outbox.answer_agent(request, selection(option))
-        return option is not None
 
     def _read(self, line: bytes, reading: Reading) -> list[Action]:
         """Translate a line about plans for the client, whatever its shape, and record it."""

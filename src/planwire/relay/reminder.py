@@ -12,7 +12,7 @@ from msgspec import structs
 from planwire.chat.markup import element
 from planwire.chat.narrate import merged_plans, remark_message
 from planwire.chat.plan_tools import TOOL_NAMES
-from planwire.chat.reminder import ELEMENT
+from planwire.chat.reminder import ELEMENT, HAS_TOOLS
 from planwire.chat.render import block as rendered
 from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.kinds import is_blank
@@ -36,7 +36,7 @@ __all__ = [
 
 COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
-ANNOUNCED: Final = "This session has plan tools."
+ANNOUNCED: Final = HAS_TOOLS
 STEERED: Final = "A person said something about the plan. Take that into account, and update your plan if need be."
 
 _TOOLS: Final = (

@@ -7,10 +7,11 @@ Sans-IO.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from planwire.acp.conversation import value_of
 from planwire.acp.messages import Removal, Update
 from planwire.acp.permissions import tool_call_of
 from planwire.acp.splice import Unspliceable, append_element, set_members
@@ -161,12 +162,13 @@ class Tools:
                 del calls[next(iter(calls))]
         self.words = (SERVER.encode(), *(each.encode() for one in self._sessions.values() for each in one.calls))
 
-    def grant(self, session_id: str, params: Any, ways: AgentRow) -> str | None:
-        """The option to choose for the agent that asks whether it may call a plan tool; None leaves that to the client.
-        The server must be the one that it got here, and run; no other server may have its name."""
+    def grant(self, session_id: str, line: bytes, ways: AgentRow) -> str | None:
+        """The option to choose for the agent whose line asks whether it may call a plan tool; None leaves that to the
+        client. The server must be the one that it got here, and run; no other server may have its name."""
         mine = self._of(session_id)
         if self._server is None or mine.key is None or clashes(mine.others, ways):
             return None
+        params = (value_of(line) or {}).get("params")
         call = tool_call_of(params) or {}
         if is_bare(call):
             call = mine.calls.get(text_of(call, "toolCallId"), {})
