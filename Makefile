@@ -35,7 +35,7 @@ test: $(READY)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-agents: $(READY)
-	@$(BIN)/python -m tests.peers.install
+	@$(BIN)/python -m tests.peers.install --all
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m agents
 
 torture: $(READY)

@@ -41,7 +41,7 @@ CODEX = {"@agentclientprotocol/codex-acp": "2.6.0", "@openai/codex": "0.166.0"}
 OPENCODE = "1.2.27"  # later ones keep their list to themselves
 #: What npm calls the processors, and of two builds the one for old ones too.
 PROCESSORS = {"x86_64": "x64-baseline", "amd64": "x64-baseline", "aarch64": "arm64", "arm64": "arm64"}
-INSTALL_SECONDS = 300
+INSTALL_SECONDS = 600
 DONE = "done.json"
 
 _failed: dict[str, str] = {}
@@ -201,9 +201,13 @@ def _say(text: str) -> None:
 
 
 def _main() -> int:
-    """Install all peers, side by side. Missing ones matter only where they are required."""
+    """Install peers, side by side: those of `make test`, and with `--all` the large ones of `make test-agents` too.
+    Missing ones matter only where they are required."""
+    peers = [npm_peers, npm_sdk, deepagents_python]
+    if "--all" in sys.argv:
+        peers += [codex_peer, opencode_peer, hermes_python]
     with ThreadPoolExecutor() as pool:
-        futures = [pool.submit(peer) for peer in (npm_peers, npm_sdk, deepagents_python)]
+        futures = [pool.submit(peer) for peer in peers]
     missing = [problem for future in futures if (problem := future.exception()) is not None]
     for problem in missing:
         if not isinstance(problem, Unavailable):
