@@ -82,24 +82,27 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 def _forward_signals(agent: "subprocess.Popen[bytes]") -> None:
     """Forward our signals. A thread does that: the main one runs a handler only when the system call that it waits in
     ends, and a signal that comes right before that call does not end it."""
-    from socket import socketpair  # noqa: PLC0415  (3 ms in which the agent starts up; pipes won't do on Windows)
 
-    arrived, wake_up = socketpair()
-    wake_up.setblocking(False)
-    signal.set_wakeup_fd(wake_up.detach(), warn_on_full_buffer=False)
+    def forward(number: int) -> None:
+        if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
+            with suppress(OSError):
+                agent.send_signal(number)
 
-    def forward() -> None:
-        while numbers := arrived.recv(64):
+    def forward_all(arrived: int) -> None:
+        while numbers := os.read(arrived, 64):
             for number in numbers:
-                if not (number == signal.SIGINT and _is_in_foreground()):  # a terminal has sent it to the agent too
-                    with suppress(OSError):
-                        agent.send_signal(number)
+                forward(number)
 
+    has_thread = hasattr(os, "set_blocking")  # Windows has few signals, and no such pipes
+    if has_thread:
+        arrived, wake_up = os.pipe()
+        os.set_blocking(wake_up, False)
+        signal.set_wakeup_fd(wake_up, warn_on_full_buffer=False)
+        Thread(target=forward_all, args=(arrived,), name="planwire signals", daemon=True).start()
     for name in _FORWARDED:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda _number, _frame: None)
-    Thread(target=forward, name="planwire signals", daemon=True).start()
+            signal.signal(number, lambda number, _frame: None if has_thread else forward(number))
 
 
 def not_started(command: Sequence[str], error: Exception, role: str = "agent") -> InputError:
