@@ -38,7 +38,7 @@ WAYS = """
 
 """
 CLIENT_HEAD = """
-The tool is `wombat`, of a server `quokka`.
+The tool is `trialtool`, of a server `trialserver`.
 
 ## Clients
 

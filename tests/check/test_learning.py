@@ -73,7 +73,11 @@ def test_the_joiner_is_what_stands_between_two_texts_that_come_back(between: str
 
 @pytest.mark.parametrize(
     ("tools", "text", "hides"),
-    [(["quokka-wombat"], "", False), ([], "- quokka: Looks at wombats.", False), (["tool_search"], "Hello.", True)],
+    [
+        (["trialserver-trialtool"], "", False),
+        ([], "- trialserver: Looks at samples.", False),
+        (["tool_search"], "Hello.", True),
+    ],
 )
 def test_tools_are_hidden_if_the_model_hears_nothing_of_the_server(tools: list[str], text: str, hides: bool) -> None:
     observer = observed()
@@ -83,7 +87,7 @@ def test_tools_are_hidden_if_the_model_hears_nothing_of_the_server(tools: list[s
 
 
 def test_a_tool_is_spelled_as_in_the_question_about_it() -> None:
-    call: dict[str, Any] = {"title": "Run quokka-wombat?", "kind": "other"}
+    call: dict[str, Any] = {"title": "Run trialserver-trialtool?", "kind": "other"}
     asked = request("session/request_permission", 7, sessionId="s", toolCall=call, options=[])
     assert row(observed((TOOLS, asked))).tool_names == ("SERVER-TOOL", *DEFAULT.tool_names)
     assert row(observed(("prompt", asked))).tool_names == DEFAULT.tool_names

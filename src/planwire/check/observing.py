@@ -17,10 +17,10 @@ __all__ = ["ECHOED", "SERVER", "TOOL", "TOOLS", "Observed", "Observer"]
 
 #: The part in which the agent has an MCP server, the server's name, and its only tool.
 TOOLS: Final = "tools"
-SERVER: Final = "quokka"
-TOOL: Final = "wombat"
+SERVER: Final = "trialserver"
+TOOL: Final = "trialtool"
 #: The two texts of the prompt in that part.
-ECHOED: Final = ("Look at the first wombat.", "Look at the second wombat.")
+ECHOED: Final = ("Look at the first sample.", "Look at the second sample.")
 
 _MAX_SIGNS: Final = 20
 

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 #: The text of a message in every trial: a client that prints it prints what it gets.
-MESSAGE: Final = "planwire says wombat"
+MESSAGE: Final = "planwire says sample"
 #: The trials without a dialect of their own.
 BARE: Final = "no plan"
 UNKNOWN: Final = "unknown words"
@@ -92,10 +92,10 @@ def _operations(name: str, key: str) -> Iterator[Sent]:
         entries = _entries(f"{name} {plan_id}", done)
         plan = {"type": "items", key: plan_id, "entries": entries}
         yield Sent("plan_update items", {"sessionUpdate": "plan_update", "plan": plan}, _texts(entries))
-    text = f"{name} prose wombat"
+    text = f"{name} prose sample"
     prose = {"type": "markdown", key: "prose", "content": f"# Plan\n\n{text}"}
     yield Sent("plan_update markdown", {"sessionUpdate": "plan_update", "plan": prose}, (text,))
-    uri = f"file:///{name}/wombat.md"
+    uri = f"file:///{name}/sample.md"
     file = {"type": "file", key: "file", "uri": uri}
     yield Sent("plan_update file", {"sessionUpdate": "plan_update", "plan": file}, (uri,))
     yield Sent("plan_removed", {"sessionUpdate": "plan_removed", key: "gone"})
@@ -104,7 +104,7 @@ def _operations(name: str, key: str) -> Iterator[Sent]:
 def _entries(stem: str, done: int) -> list[Fields]:
     words = progress(done, len(PRIORITIES))
     named = enumerate(zip(words, PRIORITIES, strict=True), 1)
-    return [{"content": f"{stem} {n} wombat", "priority": rank, "status": word} for n, (word, rank) in named]
+    return [{"content": f"{stem} {n} sample", "priority": rank, "status": word} for n, (word, rank) in named]
 
 
 def _texts(entries: list[Fields]) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ class TrialAgent:
         if self._in_version_2:
             yield {"sessionUpdate": "state_update", "state": "running"}
         if self._trial.has_unknowns:
-            yield {"sessionUpdate": "_planwire_probe", "wombat": True}
+            yield {"sessionUpdate": "_planwire_probe", "sample": True}
         yield from (sent.update for sent in sent_in(self._trial))
         chunk = {"content": {"type": "text", "text": f"{MESSAGE}\n"}, "messageId": "m2"}
         yield {"sessionUpdate": "agent_message_chunk", **chunk}
@@ -174,8 +174,8 @@ class TrialAgent:
         params = {"sessionId": _SESSION, **subject, "options": options}
         yield _request(PERMISSION, "session/request_permission", params)
         if self._trial.has_unknowns:
-            yield {"jsonrpc": "2.0", "method": "_planwire/told", "params": {"wombat": True}}
-            yield _request(PROBE, "_planwire/probe", {"wombat": True})
+            yield {"jsonrpc": "2.0", "method": "_planwire/told", "params": {"sample": True}}
+            yield _request(PROBE, "_planwire/probe", {"sample": True})
 
     def _go_on(self) -> Iterator[Fields]:
         while self._waiting:

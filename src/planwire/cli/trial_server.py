@@ -12,7 +12,7 @@ from planwire.check.observing import SERVER, TOOL
 
 __all__ = ["main"]
 
-_TOOL = {"name": TOOL, "description": "Looks at a wombat.", "inputSchema": {"type": "object", "properties": {}}}
+_TOOL = {"name": TOOL, "description": "Looks at a sample.", "inputSchema": {"type": "object", "properties": {}}}
 
 
 def main(log: str) -> None:
@@ -35,7 +35,7 @@ def _result(method: str, params: Any) -> dict[str, Any]:
             "protocolVersion": version or "2025-06-18",
             "capabilities": {"tools": {}},
             "serverInfo": {"name": SERVER, "version": "1"},
-            "instructions": "Looks at wombats.",
+            "instructions": "Looks at samples.",
         },
         "tools/list": {"tools": [_TOOL]},
         "tools/call": {"content": [{"type": "text", "text": "It sleeps."}]},

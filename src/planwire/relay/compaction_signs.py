@@ -15,7 +15,7 @@ from planwire.relay.envelope import text_of
 
 __all__ = ["CompactionSigns"]
 
-#: How deep `_meta` is looked into, commands to remember, and tool calls that may still end.
+#: How deep `_meta` is looked into, and how many commands, and tool calls that may still end, are remembered.
 _DEEPEST: Final = 4
 _MOST: Final = 500
 #: The kinds of tool calls that compact: one that reads or runs something may have any title.
@@ -52,7 +52,8 @@ class CompactionSigns:
         if (member := next(members, None)) is not None:
             return f"the agent says {member}"
         title, call = text_of(update, "title"), text_of(update, "toolCallId")
-        if call and text_of(update, "kind") in _KINDS and matches(title.casefold(), ways.compact_titles):
+        is_sign = text_of(update, "kind") in _KINDS and matches(title.casefold(), ways.compact_titles)
+        if call and is_sign and len(self._calls) < _MOST:
             self._calls[call] = title
         if call not in self._calls or text_of(update, "status") not in (TOOL_COMPLETED, TOOL_FAILED):
             return None
