@@ -1,0 +1,56 @@
+"""The table of agents in their own terminals: a row names one, recognises its payloads, and speaks its dialect."""
+
+from collections.abc import Callable, Container
+from typing import Final, NamedTuple
+
+import msgspec
+
+from planwire.hooks.answers import Answer
+from planwire.hooks.happenings import Heard
+from planwire.model.plan import Fields
+
+__all__ = ["HOOKED_AGENTS", "HookedAgent", "HookPayload", "read_hook"]
+
+
+class HookedAgent(NamedTuple):
+    """An agent with hooks. `is_caller` judges a payload and the names of the hook's environment variables: those of
+    another agent may be among them, if one was started in the other's shell, so the payload counts first. `read` is
+    None for a payload that means nothing here, `speak` for an answer that the agent can't hear."""
+
+    name: str
+    title: str
+    is_caller: Callable[[Fields, Container[str]], bool]
+    read: Callable[[Fields], Heard | None]
+    speak: Callable[[Heard, Fields, Answer], Fields | None]
+
+
+class HookPayload(NamedTuple):
+    """A payload that was read: by which row, what it holds, and what it means."""
+
+    agent: HookedAgent
+    fields: Fields
+    heard: Heard
+
+    def spoken(self, answer: Answer) -> bytes:
+        """An answer as the caller takes it on its standard output; empty if it can't hear it."""
+        said = self.agent.speak(self.heard, self.fields, answer)
+        return msgspec.json.encode(said) + b"\n" if said is not None else b""
+
+
+#: In the order in which payloads are tried: those with the surest signs first.
+HOOKED_AGENTS: Final[dict[str, HookedAgent]] = {}
+
+
+def read_hook(body: bytes, agent: str | None = None, environment: Container[str] = ()) -> HookPayload | None:
+    """The payload of a hook, read by the row of that name, or by the first that recognises it. None for anything else:
+    half a payload, one of a future version, or of an agent that nobody knows."""
+    try:
+        fields = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    if not isinstance(fields, dict):
+        return None
+    rows = [HOOKED_AGENTS[agent]] if agent in HOOKED_AGENTS else HOOKED_AGENTS.values()
+    row = next((each for each in rows if len(rows) == 1 or each.is_caller(fields, environment)), None)
+    heard = row.read(fields) if row else None
+    return HookPayload(row, fields, heard) if row and heard else None

@@ -1,0 +1,182 @@
+"""What an agent's hooks say, as values: one `Heard` for each call of a hook, whatever the agent's own shape of it.
+
+A reader for each agent (`claude_code`, `codex`, …) turns payloads into these, and `recording` turns these into events.
+Nothing of an agent's own dialect goes further than its reader.
+"""
+
+from enum import Enum
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from planwire.model.plan import Entry
+
+__all__ = [
+    "Child",
+    "ChildBegan",
+    "ChildEnded",
+    "Compacted",
+    "Decided",
+    "Ended",
+    "Happening",
+    "Heard",
+    "ListHeard",
+    "Moment",
+    "OwnCall",
+    "Proposed",
+    "Started",
+    "TaskChanged",
+    "Titled",
+    "TurnBegan",
+    "TurnOver",
+]
+
+
+class Moment(Enum):
+    """What an answer of this hook can do, in this agent. A table in each reader says which of its events is which."""
+
+    PASSIVE = "passive"
+    """Nothing that it says reaches the model."""
+    START = "start"
+    """Its text is in the next request. The context is new, resumed, cleared or compacted."""
+    PROMPT = "prompt"
+    """Its text goes with the person's prompt."""
+    TOOL = "tool"
+    """Its text goes with the result of a tool call."""
+    CALL = "call"
+    """Right before a call of planwire's own tools: it can be allowed without a dialog."""
+    REVIEW = "review"
+    """It can hold a plan back until a person has decided."""
+
+
+class Started(Struct, frozen=True):
+    """A session begins (`startup`) or goes on: `resume`, `clear` (the context is empty, and the id mostly new) or
+    `fork`."""
+
+    source: str
+
+
+class Compacted(Struct, frozen=True):
+    """The context was compacted just now. Each agent has one event that says so for sure; its others are ignored."""
+
+
+class TurnBegan(Struct, frozen=True):
+    """A person's prompt. Its text is only for the title of a session that has none: it is never recorded itself."""
+
+    prompt: str = ""
+
+
+class TurnOver(Struct, frozen=True):
+    """The agent stopped working, and why (`model.stop_reasons`)."""
+
+    stop_reason: str
+
+
+class Ended(Struct, frozen=True):
+    """The agent leaves the session, and its own word for why (`clear`, `prompt_input_exit`, …)."""
+
+    reason: str
+
+
+class Titled(Struct, frozen=True):
+    """The agent has a title for the session."""
+
+    title: str
+
+
+class ListHeard(Struct, frozen=True):
+    """A whole list of steps. A list without entries is one that was cleared."""
+
+    plan_id: str
+    entries: tuple[Entry, ...]
+    summary: str | None = None
+
+
+class TaskChanged(Struct, frozen=True):
+    """One task of a list that the agent tells piece by piece: made, changed or `gone`. `key` is the agent's own id of
+    it; what is None stays as it was."""
+
+    plan_id: str
+    key: str
+    content: str | None = None
+    status: str | None = None
+    gone: bool = False
+
+
+class Proposed(Struct, frozen=True):
+    """A plan that is prose. `path` is the file that has its text where the hook itself does not; a reader never opens
+    it. A `draft` is being written, and nobody is asked about it yet."""
+
+    plan_id: str
+    text: str = ""
+    path: str | None = None
+    draft: bool = False
+
+
+class Decided(Struct, frozen=True):
+    """The agent got its answer about a proposal: approved, or sent back with `words`. `text` is the plan as it was
+    approved, which a person may have edited."""
+
+    plan_id: str
+    approved: bool
+    text: str = ""
+    words: str = ""
+
+
+class ChildBegan(Struct, frozen=True):
+    """A sub-agent begins to work."""
+
+
+class ChildEnded(Struct, frozen=True):
+    """A sub-agent is done."""
+
+
+class OwnCall(Struct, frozen=True):
+    """A call of one of planwire's own tools, by its bare name (`set_plan`), with its arguments. What it changes is
+    recorded where it is answered."""
+
+    tool: str
+    arguments: object = None
+
+
+Happening: TypeAlias = (
+    Started
+    | Compacted
+    | TurnBegan
+    | TurnOver
+    | Ended
+    | Titled
+    | ListHeard
+    | TaskChanged
+    | Proposed
+    | Decided
+    | ChildBegan
+    | ChildEnded
+    | OwnCall
+)
+
+
+class Child(Struct, frozen=True):
+    """The sub-agent that a hook is about: the agent's own id of it, and what kind it is."""
+
+    id: str
+    kind: str = ""
+
+
+class Heard(Struct, frozen=True):
+    """One call of a hook: whose it is, and what happened.
+
+    `agent` is the row in the table of agents, `session` the agent's own id of its session, `event` the agent's own name
+    of the event, which answers have to repeat. `call` is its id of the tool call, if it is about one; `turn` is that of
+    the turn, where it has one. `child` is the sub-agent that it comes from. `moment` says what an answer can do.
+    """
+
+    agent: str
+    session: str
+    event: str
+    moment: Moment = Moment.PASSIVE
+    what: tuple[Happening, ...] = ()
+    folder: str | None = None
+    call: str | None = None
+    turn: str | None = None
+    child: Child | None = None
