@@ -9,7 +9,7 @@ from planwire.hooks.answers import Answer
 from planwire.hooks.happenings import Heard
 from planwire.model.plan import Fields
 
-__all__ = ["HOOKED_AGENTS", "HookedAgent", "HookPayload", "read_hook"]
+__all__ = ["HOOKED_AGENTS", "HookPayload", "HookedAgent", "read_hook"]
 
 
 class HookedAgent(NamedTuple):

@@ -68,6 +68,7 @@ from planwire.model.records import (
     AGENT,
     ANSWER,
     PLACED,
+    RECAP,
     Closing,
     HeardUpTo,
     OpenQuestion,
@@ -212,7 +213,11 @@ def _told(state: SessionState, recorded: Recorded, event: Told) -> Changes:
     if event.way == ANSWER:
         return _answered(state, recorded, event)
     changes = _told_words(state, recorded, event)
-    is_done = state.tell is not None and event.stage == TOLD and event.upto >= state.tell.seq
+    if event.stage != TOLD:
+        return changes
+    if event.way == RECAP and event.reader == AGENT:
+        changes = {**changes, "recapped": recorded.seq}
+    is_done = state.tell is not None and event.upto >= state.tell.seq
     return {**changes, "tell": None} if is_done else changes
 
 

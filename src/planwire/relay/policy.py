@@ -16,6 +16,7 @@ from planwire.acp.permissions import selection
 from planwire.acp.read import read
 from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
+from planwire.chat.retelling import STEERED
 from planwire.journal.protocol import Terms
 from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
@@ -46,7 +47,6 @@ from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import STEERED
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.titles import listed_without_blocks
 from planwire.relay.tools import Tools, ToolServer
