@@ -18,7 +18,7 @@ from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, SessionOp
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep
 from planwire.session.agent_environment import VARIABLE
-from planwire.session.known_agents import is_below_agent, known_agent, lineage
+from planwire.session.known_agents import is_below_agent, known_agent
 from planwire.steering.acts import ACTS
 from tests.cli.answers import answer
 
