@@ -59,23 +59,24 @@ def retell(
     read: ReadFile = no_files,
     *,
     announces_tools: bool = False,
+    plans: bool = True,
     most: int | None = None,
     reader: str = LEAD,
 ) -> str:
-    """The text for a reader: its plans, and the words of people. `read` gives the texts of plan files. A plan has no
+    """The text for a reader: its `plans`, and the words of people. `read` gives the texts of plan files. A plan has no
     more than `BODY_CAP` bytes, and all together have `most`, if that is given: the words come first then."""
     parts = [element("notice", f"{why} (Added by planwire, which keeps the plan of this session.)", by="planwire")]
     if announces_tools:
         parts.append(announce())
     names = plan_names([record.state.plan for record in state.plans.values()])
     said = _remarks(state, words, names)
-    plans = _plans(state, read, names, reader)
+    texts = _plans(state, read, names, reader) if plans else []
     if most is None:
-        parts += [_shortened(each, BODY_CAP) for each in plans]
+        parts += [_shortened(each, BODY_CAP) for each in texts]
     else:
         room = most - sum(len(each.encode()) + 1 for each in (*parts, *said))
-        for number, text in enumerate(plans):
-            told = _fitted(text, max(room // (len(plans) - number), _NOTICE))
+        for number, text in enumerate(texts):
+            told = _fitted(text, max(room // (len(texts) - number), _NOTICE))
             room -= len(told.encode()) + 1
             parts.append(told)
     return "\n".join([*parts, *said])

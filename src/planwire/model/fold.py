@@ -18,9 +18,10 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 
 `Gap` and the events of the chat change nothing here. `remarks` has the life of a remark, `lineage` that of a proposal.
 
-A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports over ACP is the
-agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark. Older journals
-have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these become remarks.
+A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports, over ACP or by
+hooks, is the agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark.
+Older journals have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these
+become remarks.
 """
 
 from collections.abc import Callable, Iterable
