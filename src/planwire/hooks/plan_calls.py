@@ -8,6 +8,8 @@ Statuses stay as the agent says them.
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+import msgspec
+
 from planwire.hooks.happenings import Decided, Happening, ListHeard, Proposed, TaskChanged
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.model.plan import Entry
@@ -107,9 +109,17 @@ def _plan_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
     """A goal is a list of one entry. Its words (`active`, `complete`) are no words for steps, so they are folded."""
-    goal = fields_in(result, "goal")
+    goal = fields_in(_decoded(result), "goal")
     objective, status = text_in(goal, "objective"), text_in(goal, "status")
     return (ListHeard(GOAL, (_entry(objective, folded_status(status) or status),)),) if objective else ()
+
+
+def _decoded(result: Any) -> Any:
+    """A result that may have come as JSON in a text: transcripts have it so."""
+    try:
+        return msgspec.json.decode(result) if isinstance(result, str) else result
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 #: Calls that are over, by the name of the tool.
