@@ -12,7 +12,7 @@ from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
 from planwire.journal.engines import hooks_path
 
-__all__ = ["drain_into", "open_drained"]
+__all__ = ["drain_into", "open_drained", "open_followed"]
 
 
 @contextmanager
@@ -27,6 +27,15 @@ def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
         yield journal
         if folder is not None:
             drain_into(journal, folder)
+
+
+@contextmanager
+def open_followed(url: str | None, *, create: bool = False) -> Iterator[Journal]:
+    """Open a journal, and drain what hooks leave for it for as long as it is used."""
+    from planwire.hooks.drain_thread import DrainThread  # noqa: PLC0415  (no other command needs it)
+
+    with open_drained(url, create=create) as journal, DrainThread(journal, hooks_path(url)):
+        yield journal
 
 
 def drain_into(journal: Journal, folder: Path) -> None:

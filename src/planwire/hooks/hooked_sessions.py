@@ -23,6 +23,7 @@ from planwire.model.records import PLANWIRE, SessionState
 from planwire.model.unheard import news
 from planwire.readmodel.states import HOOK
 from planwire.session.forks import fork_session
+from planwire.session.known_agents import note_agent
 from planwire.session.writer import stamped
 from planwire.steering.reach import HEAR
 
@@ -61,6 +62,7 @@ class HookedSessions:
             terms = Terms(HOOK, bool(after.is_working), (HEAR,), process)
             if not any(each.session == session and each.terms == terms for each in self._journal.leases()):
                 self._journal.lease(session, terms)
+                note_agent(process)
 
     def follow_on(self, session: str, agent: str, process: str) -> None:
         """Begin a session with the plans of the one that its agent had before its context was cleared."""
