@@ -129,6 +129,8 @@ class Spool:
                 yield segment
                 if not segment.is_done:
                     return
+            elif name in self._names():  # somebody is in the middle of writing to it
+                return
         refill(str(self.folder))
 
     def _left(self) -> list[Path]:
