@@ -46,6 +46,7 @@ EFFECTFUL: Final = {
         "lock_files",
         "memory",
         "polling",
+        "processes",
         "spool",
         "spool_append",
         "sqlite",

@@ -23,6 +23,7 @@ __all__ = [
     "ListHeard",
     "Moment",
     "OwnCall",
+    "PlanInTranscript",
     "Proposed",
     "Started",
     "TaskChanged",
@@ -113,6 +114,15 @@ class Proposed(Struct, frozen=True):
     draft: bool = False
 
 
+class PlanInTranscript(Struct, frozen=True):
+    """The agent may have proposed a plan, in its transcript `path` and nowhere else. Whoever can open files looks for
+    the newest of this turn; mostly there is none."""
+
+    plan_id: str
+    path: str
+    turn: str | None = None
+
+
 class Decided(Struct, frozen=True):
     """The agent got its answer about a proposal: approved, or sent back with `words`. `text` is the plan as it was
     approved, which a person may have edited."""
@@ -149,6 +159,7 @@ Happening: TypeAlias = (
     | ListHeard
     | TaskChanged
     | Proposed
+    | PlanInTranscript
     | Decided
     | ChildBegan
     | ChildEnded
