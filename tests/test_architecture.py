@@ -33,7 +33,7 @@ EFFECTFUL: Final = {
     "cli": "all",
     "demo": "all",
     "extras": "all",
-    "hooks": {"command_line", "entry", "thin_hook"},
+    "hooks": {"command_line", "entry", "importing", "thin_hook", "transcript_files"},
     "mcp": "all",
     "terminal": "all",
     "web": "all",

@@ -95,7 +95,7 @@ class ListHeard(Struct, frozen=True):
 
 class TaskChanged(Struct, frozen=True):
     """One task of a list that the agent tells piece by piece: made, changed or `gone`. `key` is the agent's own id of
-    it; what is None stays as it was."""
+    it; what is None stays as it was. A session has one such list, on which its sub-agents work, too."""
 
     plan_id: str
     key: str

@@ -5,6 +5,7 @@ tool is a new row. Its function gets the arguments and the result, of any type, 
 Statuses stay as the agent says them.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -16,7 +17,17 @@ from planwire.model.plan import Entry
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
 from planwire.relay.questions import PLAN_MODE
 
-__all__ = ["FILE_CALLS", "GOAL", "PLAN_CALLS", "PROPOSALS", "TODOS", "PlanCall", "entries_of", "plan_file_draft"]
+__all__ = [
+    "FILE_CALLS",
+    "GOAL",
+    "GOAL_CALL",
+    "PLAN_CALLS",
+    "PROPOSALS",
+    "TODOS",
+    "PlanCall",
+    "entries_of",
+    "plan_file_draft",
+]
 
 #: The id of an agent's own list of steps. A sub-agent's own list gets its id later.
 TODOS: Final = "todos"
@@ -25,6 +36,8 @@ GOAL: Final = "goal"
 
 PlanCall: TypeAlias = Callable[[Any, Any], tuple[Happening, ...]]
 _GONE: Final = "deleted"
+_CREATED: Final = re.compile(r"Task #([^ ]{1,200}) created")
+_NOT_FOUND: Final = "Task not found"
 
 
 def entries_of(items: list[Any], name: str) -> tuple[Entry, ...]:
@@ -59,16 +72,17 @@ def _todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _task_created(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A task is known by the id that its result has: the model names none."""
-    task = fields_in(result, "task")
-    key, subject = id_in(task, "id"), text_in(task, "subject") or text_in(arguments, "subject")
+    """A task is known by the id that its result has, if only in words: the model names none."""
+    task, said = fields_in(result, "task"), _CREATED.match(result) if isinstance(result, str) else None
+    key = id_in(task, "id") or (said[1] if said else None)
+    subject = text_in(task, "subject") or text_in(arguments, "subject")
     return (TaskChanged(TODOS, key, subject, DEFAULT_STATUS),) if key and subject else ()
 
 
 def _task_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
     """A change of one task. One that failed says so in its result, not as an error."""
     key = id_in(arguments, "taskId")
-    if not key or (isinstance(result, dict) and result.get("success") is False):
+    if not key or (isinstance(result, dict) and result.get("success") is False) or result == _NOT_FOUND:
         return ()
     status, subject = text_in(arguments, "status") or None, text_in(arguments, "subject") or None
     if status == _GONE:
@@ -112,6 +126,10 @@ def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
     goal = fields_in(_decoded(result), "goal")
     objective, status = text_in(goal, "objective"), text_in(goal, "status")
     return (ListHeard(GOAL, (_entry(objective, folded_status(status) or status),)),) if objective else ()
+
+
+#: What any report of a goal says.
+GOAL_CALL: Final[PlanCall] = _goal
 
 
 def _decoded(result: Any) -> Any:
