@@ -27,6 +27,7 @@ __all__ = [
     "Started",
     "TaskChanged",
     "Titled",
+    "TodosInDatabase",
     "TurnBegan",
     "TurnOver",
 ]
@@ -113,6 +114,14 @@ class Proposed(Struct, frozen=True):
     draft: bool = False
 
 
+class TodosInDatabase(Struct, frozen=True):
+    """A list of steps was changed in an agent's own SQLite database, at `path`; `todo_database` reads it. A `~` stands
+    for the user's home, which a payload does not tell."""
+
+    plan_id: str
+    path: str
+
+
 class Decided(Struct, frozen=True):
     """The agent got its answer about a proposal: approved, or sent back with `words`. `text` is the plan as it was
     approved, which a person may have edited."""
@@ -150,6 +159,7 @@ Happening: TypeAlias = (
     | TaskChanged
     | Proposed
     | Decided
+    | TodosInDatabase
     | ChildBegan
     | ChildEnded
     | OwnCall
