@@ -23,6 +23,7 @@ __all__ = [
     "ListHeard",
     "Moment",
     "OwnCall",
+    "PlanInTranscript",
     "Proposed",
     "Started",
     "TaskChanged",
@@ -95,7 +96,7 @@ class ListHeard(Struct, frozen=True):
 
 class TaskChanged(Struct, frozen=True):
     """One task of a list that the agent tells piece by piece: made, changed or `gone`. `key` is the agent's own id of
-    it; what is None stays as it was."""
+    it; what is None stays as it was. A session has one such list, on which its sub-agents work, too."""
 
     plan_id: str
     key: str
@@ -120,6 +121,15 @@ class TodosInDatabase(Struct, frozen=True):
 
     plan_id: str
     path: str
+
+
+class PlanInTranscript(Struct, frozen=True):
+    """The agent may have proposed a plan, in its transcript `path` and nowhere else. Whoever can open files looks for
+    the newest of this turn; mostly there is none."""
+
+    plan_id: str
+    path: str
+    turn: str | None = None
 
 
 class Decided(Struct, frozen=True):
@@ -158,6 +168,7 @@ Happening: TypeAlias = (
     | ListHeard
     | TaskChanged
     | Proposed
+    | PlanInTranscript
     | Decided
     | TodosInDatabase
     | ChildBegan

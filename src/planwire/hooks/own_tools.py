@@ -6,9 +6,8 @@ is whatever a person has configured under it, so a call of it is bound to its se
 
 from typing import Any, Final
 
-from planwire.chat.plan_tools import TOOL_NAMES
+from planwire.chat.plan_tools import SERVER, TOOL_NAMES
 from planwire.hooks.loose_fields import fields_in, text_in
-from planwire.relay.own_permissions import SERVER
 
 __all__ = ["PLUGIN", "is_of_plugin", "own_tool"]
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from planwire.hooks.happenings import Decided, Happening, ListHeard, Proposed, TaskChanged
@@ -18,7 +19,17 @@ from planwire.model.plan import Entry
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
 from planwire.relay.questions import PLAN_MODE
 
-__all__ = ["FILE_CALLS", "GOAL", "PLAN_CALLS", "PROPOSALS", "TODOS", "PlanCall", "entries_of", "plan_file_draft"]
+__all__ = [
+    "FILE_CALLS",
+    "GOAL",
+    "GOAL_CALL",
+    "PLAN_CALLS",
+    "PROPOSALS",
+    "TODOS",
+    "PlanCall",
+    "entries_of",
+    "plan_file_draft",
+]
 
 #: The id of an agent's own list of steps. A sub-agent's own list gets its id later.
 TODOS: Final = "todos"
@@ -31,6 +42,8 @@ _GONE: Final = "deleted"
 _TRACKED: Final = re.compile(r"\s*\w+: (.+) \(\w+\)\Z", re.DOTALL)
 #: Where agents put the text for their model in the result of a call.
 _RESULT_TEXTS: Final = ("llmContent", "text_result_for_llm", "textResultForLlm")
+_CREATED: Final = re.compile(r"Task #([^ ]{1,200}) created")
+_NOT_FOUND: Final = "Task not found"
 
 
 def entries_of(items: list[Any], name: str) -> tuple[Entry, ...]:
@@ -65,16 +78,17 @@ def _todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _task_created(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A task is known by the id that its result has: the model names none."""
-    task = fields_in(result, "task")
-    key, subject = id_in(task, "id"), text_in(task, "subject") or text_in(arguments, "subject")
+    """A task is known by the id that its result has, if only in words: the model names none."""
+    task, said = fields_in(result, "task"), _CREATED.match(result) if isinstance(result, str) else None
+    key = id_in(task, "id") or (said[1] if said else None)
+    subject = text_in(task, "subject") or text_in(arguments, "subject")
     return (TaskChanged(TODOS, key, subject, DEFAULT_STATUS),) if key and subject else ()
 
 
 def _task_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
     """A change of one task. One that failed says so in its result, not as an error."""
     key = id_in(arguments, "taskId")
-    if not key or (isinstance(result, dict) and result.get("success") is False):
+    if not key or (isinstance(result, dict) and result.get("success") is False) or result == _NOT_FOUND:
         return ()
     status, subject = text_in(arguments, "status") or None, text_in(arguments, "subject") or None
     if status == _GONE:
@@ -115,7 +129,7 @@ def _plan_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
     """A goal is a list of one entry. Its words (`active`, `complete`) are no words for steps, so they are folded."""
-    goal = fields_in(result, "goal")
+    goal = fields_in(_decoded(result), "goal")
     objective, status = text_in(goal, "objective"), text_in(goal, "status")
     return (ListHeard(GOAL, (_entry(objective, folded_status(status) or status),)),) if objective else ()
 
@@ -151,6 +165,18 @@ def _plan_answered(arguments: Any, result: Any) -> tuple[Happening, ...]:
         return ()
     plan = text_in(fields_in(result, "returnDisplay"), "plan") or text_in(arguments, "plan")
     return (Decided(PLAN_MODE, verdict.approved, plan if verdict.approved else "", verdict.words),)
+
+
+#: What any report of a goal says.
+GOAL_CALL: Final[PlanCall] = _goal
+
+
+def _decoded(result: Any) -> Any:
+    """A result that may have come as JSON in a text: transcripts have it so."""
+    try:
+        return msgspec.json.decode(result) if isinstance(result, str) else result
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 #: Calls that are over, by the name of the tool.

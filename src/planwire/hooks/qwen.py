@@ -84,7 +84,8 @@ def read(fields: Fields) -> Heard | None:
 
 
 def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
-    """An answer as Qwen takes it; None where it would not hear it."""
+    """An answer as Qwen takes it; None where it would not hear it. A payload does not say whose a server is: who
+    registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
     match heard.moment, answer:
         case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
             said: Fields = {"additionalContext": text}
