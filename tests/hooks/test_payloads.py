@@ -13,7 +13,7 @@ from planwire.hooks.agents import HOOKED_AGENTS, read_hook
 from planwire.hooks.answers import AllowCall, Answer, Approve, SendBack, Tell
 from tests.hooks.payloads import Payload, payloads
 
-AGENTS = ("claude-code", "codex", "copilot", "gemini", "qwen")
+AGENTS = ("claude-code", "codex", "copilot", "gemini", "opencode", "qwen")
 REAL = [(agent, payload, names) for agent in AGENTS for payload, names in payloads(agent)]
 #: What an agent finds in its environment if it was started in another one's shell.
 INHERITED = ["CLAUDECODE", "COPILOT_CLI", "GEMINI_SESSION_ID", "QWEN_CODE_CLI"]

@@ -116,7 +116,7 @@ def read(fields: Fields) -> Heard | None:
 
 def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Copilot takes it: not in Claude Code's envelope, which it ignores. An approval can't spare a person
-    the dialog for a plan, so it is not said. A permission can be given; a payload does not say whose a server is, so who
+    the dialog for a plan, so it is not said. A permission can be given; a payload does not say whose a server is: who
     registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
     match heard.moment, answer:
         case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):

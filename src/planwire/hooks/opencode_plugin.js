@@ -128,7 +128,7 @@ export const Planwire = async ({ client, directory }) => {
       noted(sessionID).isCompacted = true;
       await say("record", "session.compacted", sessionID, {});
     },
-    // An error ends a turn with its name; the idleness that follows says nothing more.
+    // A turn ends once: with an error by its name, and the idleness around it says nothing more.
     "session.error": async ({ sessionID, error }) => {
       if (!sessionID) return;
       noted(sessionID).isOver = true;
@@ -136,9 +136,9 @@ export const Planwire = async ({ client, directory }) => {
     },
     "session.idle": async ({ sessionID }) => {
       const session = noted(sessionID);
-      const wasOver = session.isOver;
-      session.isOver = false;
-      if (!wasOver) await say("record", "session.idle", sessionID, {});
+      if (session.isOver) return;
+      session.isOver = true;
+      await say("record", "session.idle", sessionID, {});
     },
     "session.deleted": async ({ info }) => {
       await say("record", "session.deleted", info.id, { reason: "deleted" });
