@@ -52,6 +52,7 @@ _GROUPS: Final = {
         "check": "check an agent's plans against the rules of the protocol",
         "replay": "show the plans of a recorded session",
         "translate": "print an agent's lines in another dialect",
+        "hook": "take an event of an agent in its own terminal",
         "tools": "print the plan tools as a model sees them",
         "context": "print a chat as a provider receives it",
         "compact": "print a chat after a compaction",
@@ -134,6 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(answer), {"done": False, "words": str(answer)} if as_json else None)
         return DONE
     except PlanwireError as error:
+        if argv[:1] == ["hook"] and not sys.stdin.isatty():  # an agent takes everything else for a veto
+            return DONE
         words, usage = error_words(error), f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
         _say(f"planwire: {words}{usage}", {"error": words} if as_json else None, sys.stderr)
         return exit_code(error)

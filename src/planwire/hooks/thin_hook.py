@@ -29,7 +29,7 @@ try:
 except ImportError:  # Windows: nothing is spooled there, and nobody drains
     pass
 
-__all__ = ["run"]
+__all__ = ["run", "serve"]
 
 #: Variables that tell which agent started a process. Only that they are there is noted, never what they hold.
 TELLING = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID", "CLAUDECODE")
@@ -53,13 +53,17 @@ def run(arguments: "list[str]") -> None:
     try:
         _fill_standard_streams()
         role, folder, *more = arguments
-        body = _all_of_standard_input()
-        if body.strip() and os.path.isabs(folder) and RELAYED not in os.environ:
-            ROLES[role](folder, _note(role, *more), body)
+        serve(role, folder, more[0] if more else "", _all_of_standard_input())
     except BaseException:  # whatever it is, the agent goes on
         pass
     finally:
         os._exit(0)  # nothing is left to clean up, and that would take a while
+
+
+def serve(role: str, folder: str, agent: str, body: bytes) -> None:
+    """Do what a hook of a role does with what the agent said. Nothing, where the relay does it all."""
+    if body.strip() and os.path.isabs(folder) and RELAYED not in os.environ:
+        ROLES[role](folder, _note(role, agent), body)
 
 
 def record(folder: str, note: "dict[str, str]", body: bytes) -> None:
@@ -139,7 +143,7 @@ def _all_of_standard_input() -> bytes:
     return b"".join(found)
 
 
-def _note(role: str, agent: str = "", *_: str) -> "dict[str, str]":
+def _note(role: str, agent: str) -> "dict[str, str]":
     note = {"at": str(time_ns() // 1_000_000), "role": role}
     if agent:
         note["agent"] = agent
