@@ -16,8 +16,8 @@ from planwire.hooks.thin_hook import serve
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
-    "Take an event of an agent that runs in its own terminal, as JSON on standard input, and print what the agent is to "
-    "be told, in its own dialect."
+    "Take an event of an agent that runs in its own terminal, as JSON on standard input, and print what the agent is "
+    "to be told, in its own dialect."
 )
 
 EXAMPLES = """\
@@ -27,8 +27,8 @@ examples:
   planwire hook --agent qwen < payload.json          if it does not
   {"type": "command", "command": "planwire hook"}    in a hooks file of your own
 
-Whatever is wrong, a hook that an agent calls ends with exit code 0 and prints nothing: an agent takes everything else for
-a veto.
+Whatever is wrong, a hook that an agent calls ends with exit code 0 and prints nothing: an agent takes everything else
+for a veto.
 """
 
 #: What a hook does by what its answer can do.
