@@ -38,7 +38,7 @@ LEVELS = 6
 #: Seconds to wait for the answer of somebody who drains, for that to a call, which this process can answer itself, and
 #: between two looks.
 PATIENCE = 0.6
-CALL_PATIENCE = 0.15
+CALL_PATIENCE = 0.06
 GLANCE = 0.003
 #: Looks after which to see whether there still is somebody.
 LOOKS = 16
@@ -193,13 +193,13 @@ def _say(answer: bytes) -> None:
 
 
 def _become_planwire(module: str) -> "ModuleType":
-    """One of planwire's modules, in what is a full Python from here on. Planwire itself is where this file is, even if
-    it was installed where Python with these options does not look."""
+    """One of planwire's modules, in what is a full Python from here on. Planwire is that of this file, even if it was
+    installed where Python with these options does not look, or if there is another one."""
     import site  # it takes as long as a whole hook
     from importlib import import_module
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if root not in sys.path:
-        site.main()
         sys.path.append(root)
+        site.main()
     return import_module(module)
