@@ -356,6 +356,11 @@ class TestFullProgram:
         hook.join()
         assert said == [b"told"]
 
+    def test_it_answers_if_whoever_drains_was_stopped(self, other_entry: Path, folder: Path) -> None:
+        with Spool(folder).drainer_lock():
+            os.utime(folder / "drainer.lock", (0, 0))
+            assert self.run(other_entry, "tell", folder) == b"told"
+
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     folder = tmp_path / 'It\'s a "folder" with $HOME; and `more`'

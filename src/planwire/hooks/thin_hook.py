@@ -17,17 +17,12 @@ TYPE_CHECKING = False  # importing it from typing takes longer than all the rest
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 else:
     try:
-        from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+        from spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
     except ImportError:  # somebody imports this as a part of planwire
-        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
-
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is spooled there, and nobody drains
-    pass
+        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 
 __all__ = ["run"]
 
@@ -151,26 +146,11 @@ def _somebody_answers(folder: str, answer: str, patience: float) -> bool:
     end = monotonic() + patience
     looks = 0
     while not os.path.exists(f"{folder}/answers/{answer}") and monotonic() < end:
-        if looks % LOOKS == 0 and not _is_drained(folder):
+        if looks % LOOKS == 0 and not is_drained(folder):
             return os.path.exists(f"{folder}/answers/{answer}")  # the last thing that somebody did
         looks += 1
         sleep(GLANCE)
     return True
-
-
-def _is_drained(folder: str) -> bool:
-    """Whether somebody keeps the lock of those who drain."""
-    try:
-        handle = os.open(f"{folder}/drainer.lock", os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _say_answer(folder: str, answer: str) -> bool:

@@ -19,7 +19,7 @@ On a full disk there is no room for that either. So the folder has a `reserve`, 
 
 import os
 from errno import EDQUOT, ENOSPC
-from time import monotonic, sleep, time_ns
+from time import monotonic, sleep, time, time_ns
 
 try:
     import fcntl
@@ -30,12 +30,15 @@ else:
 
 __all__ = [
     "HEAD",
+    "LOCK",
     "MOST",
     "MOST_IN_A_RECORD",
     "OVERFLOW",
     "SPOOL",
     "append",
     "encode_note",
+    "is_drained",
+    "is_stale",
     "locked",
     "make_folder",
     "put",
@@ -45,12 +48,15 @@ __all__ = [
 SPOOL = "spool"
 OVERFLOW = "overflow"
 RESERVE = "reserve"
+LOCK = "drainer.lock"
 #: Bytes in the spool, in one record, in the overflow, and of a body that went there.
 MOST = 64 << 20
 MOST_IN_A_RECORD = 32 << 20
 MOST_OVERFLOW = 1 << 20
 HEAD = 512
 
+#: Seconds after which somebody who drains has said often enough nothing: it was stopped, or is stuck.
+_STALE = 5.0
 _RESERVED = 8 << 10
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
@@ -140,6 +146,26 @@ def locked(path: str, flags: int = 0) -> "int | None":
             if handle >= 0:
                 os.close(handle)
     return None
+
+
+def is_drained(folder: str) -> bool:
+    """Whether somebody is there who drains the spool (`drainer_lock`)."""
+    try:
+        handle = os.open(f"{folder}/{LOCK}", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return not is_stale(os.fstat(handle))
+    finally:
+        os.close(handle)
+    return False
+
+
+def is_stale(lock: os.stat_result) -> bool:
+    """Whether whoever has this lock has not said for a while that it is alive."""
+    return abs(time() - lock.st_mtime) > _STALE
 
 
 def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool:
