@@ -358,12 +358,27 @@ class TestBounds:
         spool.append({}, b"first")
         handle = locked(str(spool.folder / "spool"))
         assert handle is not None
-        assert not spool.append({}, b"second")
-        assert drained(spool, lock) == []
+        for body in (b"second", b"third"):
+            assert spool.append({}, body)
+        assert not spool.is_empty()
+        assert bodies(drained(spool, lock)) == [b"second", b"third"]
         os.close(handle)
+        assert bodies(drained(spool, lock)) == [b"first"]
+
+    def test_writers_whose_turn_does_not_come_do_not_fill_the_folder(
+        self, spool: Spool, lock: DrainerLock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(spool_append, "_PATIENCE", 0.0)
+        monkeypatch.setattr(spool_append, "_MOST_LATE", 2)
+        spool.append({}, b"first")
+        handle = locked(str(spool.folder / "spool"))
+        assert handle is not None
+        kept = [spool.append({}, b"%d" % number) for number in range(5)]
+        os.close(handle)
+        assert kept == [True, True, False, False, False]
         found = drained(spool, lock)
-        assert bodies(found) == [b"first"]
-        assert [each.head for each in lost(found)] == [b"second"]
+        assert bodies(found) == [b"first", b"0", b"1"]
+        assert [each.head for each in lost(found)] == [b"2", b"3", b"4"]
 
 
 class TestTrouble:
