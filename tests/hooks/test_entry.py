@@ -125,9 +125,10 @@ class TestRecord:
     def test_the_processes_that_it_descends_from_are_noted(self, folder: Path) -> None:
         run("record", folder)
         (found,) = records(folder)
-        start = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
-        ancestors = found.note["ancestors"].split(",")
-        assert ancestors[1] == f"{os.getpid()}:{start}"
+        head, _, tail = Path("/proc/self/stat").read_text().rpartition(")")
+        shell, test, *_ = ancestors = found.note["ancestors"].split(",")
+        assert test == f"{os.getpid()}:{tail.split()[19]}:{head.partition('(')[2]}"
+        assert shell.endswith("sh")
         assert len(ancestors) <= 6
 
     def test_many_at_once_are_all_recorded(self, folder: Path) -> None:

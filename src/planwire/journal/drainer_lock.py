@@ -47,8 +47,7 @@ class DrainerLock:
 
     def acquire(self) -> bool:
         """Try to get the lock, and say whether this object has it. Nobody waits: another process may keep it for days.
-        Whoever keeps it calls this each time that it looks for something to drain, for it also says that the process is
-        alive. There is no lock where nothing can be written, or where there is no `flock`."""
+        There is no lock where nothing can be written, or where there is no `flock`."""
         if not self.is_held:
             self.release()
             handle = self._lock()
@@ -58,16 +57,19 @@ class DrainerLock:
                 return False
             self._handle, self._touched = handle, 0.0
             _held.add(self)
-        self._touch()
         return self.is_held
 
     @property
     def is_held(self) -> bool:
-        """Whether this object has the lock that others see: somebody may have removed it meanwhile."""
+        """Whether this object has the lock that others see: somebody may have removed it meanwhile. Whoever keeps the
+        lock asks this each time that it looks for something to drain, and so also says that it is alive."""
         try:
-            return self._handle is not None and os.path.samestat(os.fstat(self._handle), self._path.stat())
+            if self._handle is None or not os.path.samestat(os.fstat(self._handle), self._path.stat()):
+                return False
         except OSError:
             return False
+        self._touch(self._handle)
+        return True
 
     def release(self) -> None:
         """Let others drain."""
@@ -98,10 +100,10 @@ class DrainerLock:
         os.close(handle)
         return None
 
-    def _touch(self) -> None:
-        if self._handle is not None and monotonic() > self._touched + _BEAT:
+    def _touch(self, handle: int) -> None:
+        if monotonic() > self._touched + _BEAT:
             with suppress(OSError):
-                os.utime(self._handle)
+                os.utime(handle)
             self._touched = monotonic()
 
     def _removed_a_stale_one(self) -> bool:

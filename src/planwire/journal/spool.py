@@ -23,7 +23,7 @@ from planwire.journal.protocol import Once
 from planwire.journal.spool_append import HEAD, LATE, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
 from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
 
-__all__ = ["Lost", "Segment", "Spool", "Spooled"]
+__all__ = ["ASIDE", "Lost", "Segment", "Spool", "Spooled"]
 
 #: What segments are called, by what they were before.
 _SEALED: Final = {SPOOL: "sealed-", OVERFLOW: "lost-"}
@@ -31,6 +31,10 @@ _SEALED: Final = {SPOOL: "sealed-", OVERFLOW: "lost-"}
 _SEGMENTS: Final = (*_SEALED.values(), LATE)
 #: Seconds to wait for a writer. One that needs longer is drained the next time.
 _PATIENCE: Final = 0.1
+
+
+#: Before the name of a segment that was set aside.
+ASIDE: Final = "aside-"
 
 
 class Spooled(Struct, frozen=True):
@@ -82,6 +86,11 @@ class Segment:
     def done(self) -> None:
         """Everything in it is where it belongs: remove it."""
         self._path.unlink(missing_ok=True)
+        self.is_done = True
+
+    def set_aside(self) -> None:
+        """Something in it can't be understood: keep it under a name that nobody drains."""
+        self._path.rename(self._path.with_name(f"{ASIDE}{self.name}"))
         self.is_done = True
 
     def _lost(self) -> Iterator[Lost]:
