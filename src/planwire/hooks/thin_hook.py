@@ -17,17 +17,12 @@ TYPE_CHECKING = False  # importing it from typing takes longer than all the rest
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 else:
     try:
-        from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+        from spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
     except ImportError:  # somebody imports this as a part of planwire
-        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
-
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is spooled there, and nobody drains
-    pass
+        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 
 __all__ = ["run", "serve"]
 
@@ -174,26 +169,11 @@ def _somebody_answers(folder: str, answer: str, patience: float) -> bool:
     end = monotonic() + patience
     looks = 0
     while not os.path.exists(f"{folder}/answers/{answer}") and monotonic() < end:
-        if looks % LOOKS == 0 and not _is_drained(folder):
+        if looks % LOOKS == 0 and not is_drained(folder):
             return os.path.exists(f"{folder}/answers/{answer}")  # the last thing that somebody did
         looks += 1
         sleep(GLANCE)
     return True
-
-
-def _is_drained(folder: str) -> bool:
-    """Whether somebody keeps the lock of those who drain."""
-    try:
-        handle = os.open(f"{folder}/drainer.lock", os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _say_answer(folder: str, answer: str) -> bool:
@@ -217,7 +197,8 @@ def _say(answer: bytes) -> None:
 
 def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
     """One of planwire's modules, in what is a full Python from here on, and one that ends after so many seconds.
-    Planwire itself is where this file is, even if it was installed where Python with these options does not look."""
+    Planwire is that of this file, even if it was installed where Python with these options does not look, or if there
+    is another one."""
     import site  # it takes as long as a whole hook
     from importlib import import_module
     from signal import ITIMER_REAL, setitimer
@@ -225,6 +206,6 @@ def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
     setitimer(ITIMER_REAL, seconds)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if root not in sys.path:
-        site.main()
         sys.path.append(root)
+        site.main()
     return import_module(module)
