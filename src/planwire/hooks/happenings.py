@@ -28,6 +28,7 @@ __all__ = [
     "Started",
     "TaskChanged",
     "Titled",
+    "TodosInDatabase",
     "TurnBegan",
     "TurnOver",
 ]
@@ -114,6 +115,14 @@ class Proposed(Struct, frozen=True):
     draft: bool = False
 
 
+class TodosInDatabase(Struct, frozen=True):
+    """A list of steps was changed in an agent's own SQLite database, at `path`; `todo_database` reads it. A `~` stands
+    for the user's home, which a payload does not tell."""
+
+    plan_id: str
+    path: str
+
+
 class PlanInTranscript(Struct, frozen=True):
     """The agent may have proposed a plan, in its transcript `path` and nowhere else. Whoever can open files looks for
     the newest of this turn; mostly there is none."""
@@ -161,6 +170,7 @@ Happening: TypeAlias = (
     | Proposed
     | PlanInTranscript
     | Decided
+    | TodosInDatabase
     | ChildBegan
     | ChildEnded
     | OwnCall

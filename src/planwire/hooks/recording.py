@@ -63,6 +63,8 @@ TERMINAL: Final = "the terminal"
 #: The id of an agent's own list of steps, and of a plan that it proposes.
 TODOS: Final = "todos"
 PROPOSAL: Final = "plan-mode"
+#: Why a session ends whose context is cleared: its agent goes on, under another id.
+_CLEARED: Final = "clear"
 #: The field of an entry that holds the agent's own id of a task.
 _TASK: Final = "taskId"
 #: A command to the agent itself makes no title.
@@ -111,8 +113,8 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
             return replace(session, is_working=False)
         case Started():
             return replace(session, is_over=False)
-        case Ended():
-            return replace(session, is_working=False, is_over=True)
+        case Ended(reason=reason):
+            return replace(session, is_working=False, is_over=reason != _CLEARED)
     return session
 
 
