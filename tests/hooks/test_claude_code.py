@@ -69,12 +69,15 @@ READINGS: dict[tuple[str, str], list[tuple[Happening, ...] | None]] = {
         (TaskChanged("todos", "1", "Read the config file", "pending"),),
         (TaskChanged("todos", "1", "Read the config file", "pending"),),
         (TaskChanged("todos", "2", "Read the config file", "pending"),),
+        (TaskChanged("todos", "3", "Look for other configs", "pending"),),
     ],
     ("PostToolUse", "TaskUpdate"): [
         (TaskChanged("todos", "1", None, "in_progress"),),
         (TaskChanged("todos", "1", None, "in_progress"),),
         (TaskChanged("todos", "1", None, "completed"),),
         (),  # the task was not found
+        (TaskChanged("todos", "2", "Write the lexer"),),
+        (TaskChanged("todos", "1", gone=True),),
     ],
     ("PostToolUse", "TaskList"): [
         (
