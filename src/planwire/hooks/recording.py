@@ -30,6 +30,7 @@ from planwire.hooks.happenings import (
     TurnBegan,
     TurnOver,
 )
+from planwire.hooks.plan_calls import TODOS
 from planwire.model.additions import addition
 from planwire.model.events import (
     APPROVED,
@@ -51,18 +52,15 @@ from planwire.model.fold import fold
 from planwire.model.plan import MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.records import AGENT, PLANWIRE, SessionState
 from planwire.model.sameness import is_same
-from planwire.model.statuses import DEFAULT_STATUS, IN_PROGRESS
+from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.stop_reasons import STOP_CANCELLED
 from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
 
-__all__ = ["PROPOSAL", "TERMINAL", "TODOS", "Authored", "HookedSession", "child_reader", "record"]
+__all__ = ["TERMINAL", "Authored", "HookedSession", "child_reader", "record"]
 
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
-#: The id of an agent's own list of steps, and of a plan that it proposes.
-TODOS: Final = "todos"
-PROPOSAL: Final = "plan-mode"
 #: Why a session ends whose context is cleared: its agent goes on, under another id.
 _CLEARED: Final = "clear"
 #: The field of an entry that holds the agent's own id of a task.
@@ -216,7 +214,7 @@ def _step_at_work(state: SessionState) -> StepRef | None:
     """The step that the agent itself works on, which a new child works for."""
     for plan_id in (MAIN, TODOS):
         for step in state.live()[plan_id].state.steps if plan_id in state.live() else ():
-            if step.status == IN_PROGRESS:
+            if step.is_current:
                 return StepRef(plan_id, step.id)
     return None
 
