@@ -12,7 +12,7 @@ from planwire.cli.exit_codes import DONE, USAGE
 from planwire.journal import load_state, open_journal
 from planwire.model.events import PlanSet
 from planwire.model.plan import ItemsPlan, MarkdownPlan
-from tests.hooks.test_transcripts import LISTS, PLAN_MODE, PROPOSAL, TASKS, TODOS
+from tests.hooks.test_transcripts import LISTS, PLAN_MODE, PROPOSAL, TASKS, THREADS, TODOS
 from tests.hooks.transcripts import HOMES
 
 
@@ -70,19 +70,19 @@ def test_past_sessions_are_in_the_journal_with_their_plans(run: Run, journal: Pa
 def test_importing_twice_changes_nothing(run: Run, journal: Path) -> None:
     run("--from", "codex")
     with open_journal(str(journal)) as opened:
-        before = [list(opened.read(session)) for session in (LISTS, PLAN_MODE)]
+        before = [list(opened.read(session)) for session in (LISTS, PLAN_MODE, THREADS)]
     again = run("--from", "codex")
-    assert again.out == "Imported 0 sessions with 0 plans.\nLeft out 2: the journal has it already.\n"
+    assert again.out == "Imported 0 sessions with 0 plans.\nLeft out 3: the journal has it already.\n"
     with open_journal(str(journal)) as opened:
-        assert [list(opened.read(session)) for session in (LISTS, PLAN_MODE)] == before
+        assert [list(opened.read(session)) for session in (LISTS, PLAN_MODE, THREADS)] == before
 
 
 def test_a_dry_run_writes_nothing_and_says_what_would_be(run: Run, journal: Path) -> None:
     result = run("--from", "codex", "--dry-run", "--json")
     assert not journal.exists()
     assert result.json["dry_run"] is True
-    assert {each["session"]: each["plans"] for each in result.json["imported"]} == {LISTS: 2, PLAN_MODE: 1}
-    assert "Would import 2 sessions with 3 plans." in run("--from", "codex", "--dry-run").out
+    assert {each["session"]: each["plans"] for each in result.json["imported"]} == {LISTS: 2, PLAN_MODE: 1, THREADS: 2}
+    assert "Would import 3 sessions with 5 plans." in run("--from", "codex", "--dry-run").out
 
 
 def test_what_a_person_asked_is_kept_only_if_they_say_so(run: Run, journal: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_a_person_asked_is_kept_only_if_they_say_so(run: Run, journal: Path
     titles = {
         each["session"]: each["title"] for each in run("--from", "codex", "--with-prompts", "--json").json["imported"]
     }
-    assert titles == {LISTS: "make a plan", PLAN_MODE: "plan it"}
+    assert titles == {LISTS: "make a plan", PLAN_MODE: "plan it", THREADS: "plan it"}
 
 
 @pytest.mark.parametrize("options", [[], ["--with-thoughts"]], ids=["without", "with"])

@@ -59,10 +59,13 @@ def steps(*statuses: str) -> tuple[Entry, ...]:
 #: What the real payloads say, by event and tool.
 READINGS: dict[tuple[str, str], list[tuple[Happening, ...] | None]] = {
     ("SessionStart", ""): [(Started("startup"),), (Compacted(),), (Started("resume"),)],
-    ("UserPromptSubmit", ""): [(TurnBegan("hi"),), (TurnBegan("go"),)],
+    ("UserPromptSubmit", ""): [(TurnBegan("hi"),), (TurnBegan("go"),), ()],  # the last is a sub-agent's task
+    ("SubagentStart", ""): [(ChildBegan(),)],
+    ("SubagentStop", ""): [(ChildEnded(),)],
     ("PostToolUse", "update_plan"): [
         (ListHeard("todos", steps("in_progress", "pending"), "why"),),
         (ListHeard("todos", steps("completed", "in_progress")),),
+        (ListHeard("todos", (Entry("Look", None, "in_progress"),)),),
     ],
     ("PostToolUse", "create_goal"): [(ListHeard("goal", (Entry("Write the parser", None, "in_progress"),)),)],
     ("PostToolUse", "update_goal"): [(ListHeard("goal", (Entry("Write the parser", None, "completed"),)),)],

@@ -37,6 +37,7 @@ TODOS = "431a1bee-fd09-4821-9f24-702e0f7c0fb6"
 PROPOSAL = "2c00d236-55f2-4bb5-88fd-0e2e01544feb"
 LISTS = "01a1e58e-3bcd-7562-a852-cb4c6134261d"
 PLAN_MODE = "01a1e591-45db-7321-bd80-49f449649778"
+THREADS = "01a1e5a5-41e1-7322-a55d-49c17e7e6d1c"
 ALL = Keep(prompts=True, thoughts=True)
 
 
@@ -55,7 +56,7 @@ def steps(*statuses: str) -> tuple[Entry, ...]:
 
 def test_the_sessions_of_a_home_are_found_with_their_folders() -> None:
     assert set(found("claude-code")) == {TASKS, TODOS, PROPOSAL}
-    assert set(found("codex")) == {LISTS, PLAN_MODE}
+    assert set(found("codex")) == {LISTS, PLAN_MODE, THREADS}
     assert {each.folder for each in found("claude-code").values()} == {"/home/user/project"}
 
 
@@ -64,7 +65,7 @@ def test_a_home_is_where_the_agents_variable_says(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("CODEX_HOME", raising=False)
     assert list(TRANSCRIPTS["codex"](None)) == []
     monkeypatch.setenv("CODEX_HOME", str(HOMES / "codex"))
-    assert len(list(TRANSCRIPTS["codex"](None))) == 2
+    assert len(list(TRANSCRIPTS["codex"](None))) == 3
 
 
 def test_tasks_of_a_session_and_its_sub_agent_are_told_in_the_order_of_time() -> None:
@@ -127,6 +128,16 @@ def test_lists_and_goals_of_codex_are_told() -> None:
 
 def test_a_plan_of_codexs_plan_mode_is_told() -> None:
     assert Proposed("plan-mode", "# Plan A\n\n1. Read\n2. Write\n", draft=True) in told("codex", PLAN_MODE)
+
+
+def test_a_sub_agent_of_codex_has_a_list_of_its_own() -> None:
+    lists = {
+        past.heard.child: what.entries[0].content
+        for past in found("codex")[THREADS].read(ALL)
+        for what in past.heard.what
+        if isinstance(what, ListHeard)
+    }
+    assert lists == {None: "Main", Child("01a1e5a5-4280-7fb3-a841-190be3441611", "default"): "Look"}
 
 
 def test_neither_prompts_nor_thoughts_are_told_unless_asked_for() -> None:

@@ -32,6 +32,8 @@ from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 __all__ = ["head", "read"]
 
 _META: Final = "session_meta"
+#: What hooks say of a sub-agent without a role.
+_USUAL_ROLE: Final = "default"
 #: The ends of a turn, under the names of several versions.
 _ENDS: Final = {"task_complete": STOP_END_TURN, "turn_complete": STOP_END_TURN, "turn_aborted": STOP_CANCELLED}
 
@@ -142,7 +144,7 @@ def _prompt(said: Fields) -> str | None:
 def _role(meta: Fields) -> str:
     """What kind of sub-agent a thread is of."""
     spawned = fields_in(fields_in(fields_in(meta, "source"), "subagent"), "thread_spawn")
-    return text_in(meta, "agent_role") or text_in(spawned, "agent_role")
+    return text_in(meta, "agent_role") or text_in(spawned, "agent_role") or _USUAL_ROLE
 
 
 def _decoded(arguments: Any) -> Any:
