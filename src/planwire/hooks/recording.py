@@ -8,7 +8,7 @@ What an agent does in its terminal answers a question that is still open elsewhe
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,10 +23,12 @@ from planwire.hooks.happenings import (
     Heard,
     ListHeard,
     OwnCall,
+    PlanInTranscript,
     Proposed,
     Started,
     TaskChanged,
     Titled,
+    TodosInDatabase,
     TurnBegan,
     TurnOver,
 )
@@ -70,6 +72,9 @@ _COMMANDS: Final = ("/", "<", "!", "#")
 #: The answers to a proposal that only the terminal can give.
 _OPTIONS: Final = (Choice("approve", "Approve", "allow_once"), Choice("keep-planning", "Keep planning", "reject_once"))
 
+#: What can happen to a plan. Nothing else of a child's matters to the session.
+_OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
+
 #: An event with its author.
 Authored: TypeAlias = tuple[str, Event]
 
@@ -86,14 +91,15 @@ class HookedSession(Struct, frozen=True):
 def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people."""
     written: list[Authored] = []
-    for each in (None, *heard.what) if session.state.seq or _begins(heard.what) else ():
+    what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
+    for each in (None, *what) if session.state.seq or _begins(what) else ():
         for by, event in _of_happening(session, heard, each) if each is not None else _opening(session, heard, title):
             state = session.state
             if (new := addition(state, event)) is not None:
                 written.append((by, new))
                 state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), by, new))
                 session = replace(session, state=state)
-    for each in heard.what if heard.child is None else ():
+    for each in what:
         session = _after(session, each)
     return session, written
 
@@ -124,7 +130,7 @@ def _opening(session: HookedSession, heard: Heard, title: str) -> Iterator[Autho
 
 def _begins(what: Iterable[Happening]) -> bool:
     """Whether a session begins with this."""
-    return any(isinstance(each, TurnBegan | ListHeard | TaskChanged | Proposed | Decided | Titled) for each in what)
+    return any(isinstance(each, (TurnBegan, Titled, *_OF_PLANS)) for each in what)
 
 
 def _of_happening(session: HookedSession, heard: Heard, happening: Happening) -> Iterator[Authored]:
@@ -158,8 +164,10 @@ def _of_happening(session: HookedSession, heard: Heard, happening: Happening) ->
         case Ended():
             if session.is_working or any(each.asked for each in state.plans.values()):
                 yield AGENT, TurnEnded(STOP_CANCELLED)
-        case Started() | ChildBegan() | ChildEnded() | OwnCall():
-            pass
+        case Started() | ChildBegan() | ChildEnded() | OwnCall() | PlanInTranscript() | TodosInDatabase():
+            pass  # nothing happened to a plan, or nobody has looked it up
+        case _:
+            assert_never(happening)
 
 
 def _went_on(state: SessionState) -> Iterator[Authored]:
