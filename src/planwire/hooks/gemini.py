@@ -50,6 +50,7 @@ _EXIT: Final = "exit_plan_mode"
 #: What a hook said at the start of the session, before the person's own words.
 _TOLD: Final = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 _STARTUP: Final = "startup"
+_CLEAR: Final = "clear"
 _MANUAL: Final = "manual"
 
 
@@ -108,7 +109,7 @@ def _proposal(fields: Fields) -> tuple[Happening, ...]:
 
 def _session_start(fields: Fields) -> _Meaning:
     source = text_in(fields, "source") or _STARTUP
-    return Moment.START if source == _STARTUP else Moment.PASSIVE, (Started(source),)
+    return Moment.PASSIVE if source == _CLEAR else Moment.START, (Started(source),)
 
 
 def _prompt(fields: Fields) -> _Meaning:
