@@ -43,14 +43,15 @@ _WORDS: Final = "the user said:\n"
 
 
 def head(lines: Iterable[Fields]) -> Head | None:
-    """What the first lines say; None if they are no transcript of Claude Code's."""
-    for line in lines:
-        session = id_in(line, "sessionId")
-        if session and id_in(line, "uuid") and text_in(line, "type"):
-            child = id_in(line, "agentId") if line.get("isSidechain") is True else None
-            kind = text_in(line, "attributionAgent")
-            return Head(session, text_in(line, "cwd") or None, Child(child, kind) if child else None)
-    return None
+    """What the first lines say; None if they are no transcript of Claude Code's. Only some lines of a sub-agent say
+    what kind it is."""
+    known = [line for line in lines if id_in(line, "sessionId") and text_in(line, "type")]
+    if not known:
+        return None
+    first = next((line for line in known if text_in(line, "cwd")), known[0])
+    child = id_in(first, "agentId") if first.get("isSidechain") is True else None
+    kind = next(filter(None, (text_in(line, "attributionAgent") for line in known)), "")
+    return Head(first["sessionId"], text_in(first, "cwd") or None, Child(child, kind) if child else None)
 
 
 def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:

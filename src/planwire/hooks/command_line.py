@@ -12,8 +12,9 @@ from typing import Final, Literal, TypeAlias
 
 __all__ = ["ENTRY", "Role", "hook_command"]
 
-#: `record` what a hook says; `tell` the model something, too; allow a `call` of planwire's own tools; `ask` a person.
-Role: TypeAlias = Literal["record", "tell", "call", "ask"]
+#: `record` what a hook says; `tell` the model something, too, or only the `news` of what people said; allow a `call` of
+#: planwire's own tools; `ask` a person.
+Role: TypeAlias = Literal["record", "tell", "news", "call", "ask"]
 ENTRY: Final = Path(__file__).with_name("entry.py")
 
 

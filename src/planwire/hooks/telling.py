@@ -4,7 +4,7 @@ The journal is the ledger, as everywhere: what was told by another way is not to
 first has it. A text is small enough for the agent that takes least, and cuts off what is longer; `get_plan` has all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.retelling import CLEARED, COMPACTED, RESUMED, STEERED, announce, retell
-from planwire.hooks.happenings import Compacted, Heard, Moment, Started
+from planwire.hooks.happenings import Compacted, Heard, Moment, OwnCall, Started
 from planwire.hooks.recording import child_reader
 from planwire.model.events import OFFERED, Told
 from planwire.model.file_texts import ReadFile, no_files
-from planwire.model.readers import LEAD, plans_of, told_as
+from planwire.model.readers import LEAD, heard_by, plans_of, told_as
 from planwire.model.records import HOOK, RECAP, SessionState
 from planwire.model.unheard import Words, news, standing
 
@@ -40,16 +40,19 @@ class HookText(Struct, frozen=True):
 
 
 def to_tell(
-    state: SessionState, heard: Heard, request: str, under_way: frozenset[str] = frozenset(), read: ReadFile = no_files
+    state: SessionState, heard: Heard, request: str, under_way: Sequence[Told] = (), read: ReadFile = no_files
 ) -> HookText | None:
     """What this hook is to tell, in this state of its session; None if nothing. `request` is a name for the telling,
-    `under_way` are remarks that another hook is about to tell."""
-    if heard.moment not in _TELLING:
-        return None
+    `under_way` are those that other hooks are about to make."""
+    if heard.moment not in _TELLING or any(isinstance(each, OwnCall) for each in heard.what):
+        return None  # planwire's own tools tell it themselves
     reader = child_reader(heard)
+    others = [each for each in under_way if each.reader == told_as(reader)]
     why = _reason(state, heard, reader)
-    if why is None:
-        words = news(state, without=under_way, most=_WORD_BYTES, reader=reader)
+    if why is None or any(each.way == RECAP for each in others):
+        since = max((heard_by(state, reader).told, *(each.upto for each in others)))
+        without = {remark for each in others for remark in each.remarks}
+        words = news(state, since=since, without=without, most=_WORD_BYTES, reader=reader)
         if not words:
             return _introduction(heard)
         text = _fitting(words, lambda told: retell(STEERED, state, told, plans=False, reader=reader))

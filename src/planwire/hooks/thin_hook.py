@@ -15,9 +15,14 @@ from time import monotonic, sleep, time_ns
 
 TYPE_CHECKING = False  # importing it from typing takes longer than all the rest
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
 else:
-    from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    try:
+        from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    except ImportError:  # somebody imports this as a part of planwire
+        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
 
 try:
     import fcntl
@@ -28,12 +33,16 @@ __all__ = ["run"]
 
 #: Variables that tell which agent started a process. Only that they are there is noted, never what they hold.
 TELLING = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID", "CLAUDECODE")
+#: The variable of an agent behind planwire's relay, which records that agent itself.
+RELAYED = "PLANWIRE_AGENT"
 #: How many of the processes are noted that the hook descends from.
 LEVELS = 6
 #: Seconds to wait for the answer of somebody who drains, for that to a call, which this process can answer itself, and
 #: between two looks.
 PATIENCE = 0.6
 CALL_PATIENCE = 0.15
+#: How long this process itself may work on an answer, whoever keeps the journal busy.
+MOST_SECONDS = 2.0
 GLANCE = 0.003
 #: Looks after which to see whether there still is somebody.
 LOOKS = 16
@@ -45,7 +54,7 @@ def run(arguments: "list[str]") -> None:
         _fill_standard_streams()
         role, folder, *more = arguments
         body = _all_of_standard_input()
-        if body.strip() and os.path.isabs(folder):
+        if body.strip() and os.path.isabs(folder) and RELAYED not in os.environ:
             ROLES[role](folder, _note(role, *more), body)
     except BaseException:  # whatever it is, the agent goes on
         pass
@@ -63,9 +72,13 @@ def tell(folder: str, note: "dict[str, str]", body: bytes) -> None:
     answer = note["answer"] = os.urandom(8).hex()
     if not append(folder, encode_note(note), body):
         return
-    if not _somebody_answers(folder, answer, PATIENCE):
-        _become_planwire("planwire.hooks.hook_command").tell_now(folder, answer)
-    _say_answer(folder, answer)
+    if _somebody_answers(folder, answer, PATIENCE):
+        _say_answer(folder, answer)
+        return
+    hook_command = _become_planwire("planwire.hooks.hook_command", MOST_SECONDS)
+    hook_command.tell_now(folder, answer)
+    if _say_answer(folder, answer):
+        hook_command.settle(folder)
 
 
 def call(folder: str, note: "dict[str, str]", body: bytes) -> None:
@@ -92,7 +105,17 @@ def ask(folder: str, note: "dict[str, str]", body: bytes) -> None:
     _say(_become_planwire("planwire.hooks.hook_command").ask(folder, note, body) or b"")
 
 
-ROLES = {"record": record, "tell": tell, "call": call, "ask": ask}
+def news(folder: str, note: "dict[str, str]", body: bytes) -> None:
+    """Any tool call: the model is told what a person said meanwhile, if anybody did. Mostly one look is all."""
+    try:
+        names = os.listdir(f"{folder}/news")
+    except OSError:
+        return
+    if any(name.encode() in body for name in names):
+        tell(folder, note, body)
+
+
+ROLES = {"record": record, "tell": tell, "news": news, "call": call, "ask": ask}
 
 
 def _fill_standard_streams() -> None:
@@ -126,15 +149,16 @@ def _note(role: str, agent: str = "", *_: str) -> "dict[str, str]":
 
 
 def _ancestors() -> "list[str]":
-    """The processes that the hook descends from, nearest first, as `PID:START`: a number alone may be that of another
-    one tomorrow. Empty where the system has no such files."""
+    """The processes that the hook descends from, nearest first, as `PID:START:PROGRAM`: a number alone may be that of
+    another one tomorrow. Empty where the system has no such files."""
     found: list[str] = []
     pid = os.getppid()
     try:
         while pid > 1 and len(found) < LEVELS:
             with open(f"/proc/{pid}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()  # a program's name may hold anything
-            found.append(f"{pid}:{int(fields[19])}")
+                head, _, tail = file.read().rpartition(b")")  # a program's name may hold anything
+            fields, program = tail.split(), head.partition(b"(")[2].decode("ascii", "replace")
+            found.append(f"{pid}:{int(fields[19])}:{program.replace(',', ' ')}")
             pid = int(fields[1])
     except (OSError, LookupError, ValueError):
         pass
@@ -187,12 +211,14 @@ def _say(answer: bytes) -> None:
         answer = answer[os.write(1, answer) :]
 
 
-def _become_planwire(module: str):  # type: ignore[no-untyped-def]
-    """One of planwire's modules, in what is a full Python from here on. Planwire itself is where this file is, even if
-    it was installed where Python with these options does not look."""
+def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
+    """One of planwire's modules, in what is a full Python from here on, and one that ends after so many seconds.
+    Planwire itself is where this file is, even if it was installed where Python with these options does not look."""
     import site  # it takes as long as a whole hook
     from importlib import import_module
+    from signal import ITIMER_REAL, setitimer
 
+    setitimer(ITIMER_REAL, seconds)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if root not in sys.path:
         site.main()
