@@ -299,6 +299,7 @@ FRONTED: Final = {
     "cli/driving": {"acp", "check"},
     "cli/export": {"acp", "journal"},
     "cli/import_": {"journal"},
+    "cli/import_transcripts": {"hooks"},
     "cli/learning": {"acp", "check", "relay"},
     "cli/mcp": {"mcp"},
     "cli/relay": {"relay"},

@@ -94,8 +94,6 @@ class _Reading:
             self._calls.forget()
         elif plan := plan_item(said):
             yield self._past(Proposed(PLAN_MODE, plan, draft=True), thought=self._calls.thought())
-        elif kind in ("agent_reasoning", "agent_message"):
-            self._calls.think(text_in(said, "text") or text_in(said, "message"))
         elif kind == "thread_name_updated" and (title := text_in(said, "thread_name")):
             yield self._past(Titled(title))
         elif kind == "thread_goal_updated":
@@ -116,8 +114,8 @@ class _Reading:
             case "function_call_output" if call := self._calls.end(key):
                 what = PLAN_CALLS[call.name](call.arguments, said.get("output"))
                 yield from self._happened(*what, thought=call.thought, key=key)
-            case "reasoning":
-                for each in list_in(said, "summary") or ():
+            case "reasoning" | "message" as kind if kind == "reasoning" or text_in(said, "role") == "assistant":
+                for each in list_in(said, "summary" if kind == "reasoning" else "content") or ():
                     self._calls.think(text_in(each, "text"))
 
     def _happened(self, *what: Happening, thought: str = "", key: str | None = None) -> Iterator[Past]:

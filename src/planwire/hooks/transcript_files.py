@@ -86,7 +86,7 @@ class _JsonLines(NamedTuple):
             with path.open("rb") as file:
                 head = self.head(records(islice(file, _HEAD_LINES)))
         except OSError as error:
-            return Unread(str(path), reason(error))
+            return Unread(str(path), f"it can't be read: {reason(error)}")
         return Unread(str(path), _UNKNOWN) if head is None else replace(head, path=str(path))
 
     def _session(self, session: str, heads: list[Head]) -> Iterator[PastSession | Unread]:
