@@ -29,7 +29,7 @@ from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 from planwire.relay.questions import PLAN_MODE
 
-__all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak"]
+__all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak", "written"]
 
 NAME: Final = "gemini"
 TITLE: Final = "Gemini CLI"
@@ -89,6 +89,11 @@ def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
     return None
 
 
+def written(prompt: str) -> str:
+    """What a person wrote of a prompt, without what hooks put before it."""
+    return _TOLD.sub("", prompt)
+
+
 def plan_path(name: str, transcript: str, session: str) -> str | None:
     """The file of a plan: in the folder of the session, beside the one with the transcripts. A name that leads anywhere
     else is none: it comes from the model, and whatever it names would be read."""
@@ -113,7 +118,7 @@ def _session_start(fields: Fields) -> _Meaning:
 
 
 def _prompt(fields: Fields) -> _Meaning:
-    return Moment.PROMPT, (TurnBegan(_TOLD.sub("", text_in(fields, "prompt"))),)
+    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
 def _turn_over(fields: Fields) -> _Meaning:

@@ -1,16 +1,18 @@
-"""What a hook only points to: the text of a plan in a file that the agent names, looked up while it is recorded.
+"""What a hook only points to: a plan in a file that the agent names, looked up while it is recorded.
 
 The file is the agent's own, and may be gone, huge, or no file at all: then the hook says nothing of a plan.
 """
 
 import os
 import stat
+from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
 from planwire.hooks.codex_plan import TAIL_BYTES, newest_plan
-from planwire.hooks.happenings import Happening, Heard, PlanInTranscript, Proposed
+from planwire.hooks.happenings import Happening, Heard, ListHeard, PlanInTranscript, Proposed, TodosInDatabase
+from planwire.hooks.todo_database import todos_in
 from planwire.model.plan import BODY_CAP
 
 __all__ = ["looked_up"]
@@ -32,14 +34,17 @@ def _looked_up(happening: Happening) -> Happening | None:
         case PlanInTranscript(plan_id=plan_id, path=path, turn=turn):
             found = newest_plan(_end_of_file(path, TAIL_BYTES), turn)
             return Proposed(plan_id, found) if found else None
+        case TodosInDatabase(plan_id=plan_id, path=path):
+            entries = todos_in(path)
+            return ListHeard(plan_id, entries) if entries is not None else None
     return happening
 
 
 def _end_of_file(path: str, most: int) -> bytes:
-    """The last bytes of a file; none of what is no file."""
+    """The last bytes of a file; none of what is no file. A `~` stands for the user's home."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except (OSError, ValueError):
+        handle = os.open(Path(path).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError, RuntimeError):
         return b""
     with os.fdopen(handle, "rb") as file:
         try:
