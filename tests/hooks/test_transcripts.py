@@ -26,8 +26,8 @@ from planwire.hooks.happenings import (
     TurnBegan,
     TurnOver,
 )
-from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, Unread
-from planwire.hooks.transcripts import Head, Keep, OpenCalls, instant, records
+from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, UnreadTranscript
+from planwire.hooks.transcripts import Keep, PastCalls, TranscriptHead, instant, records
 from planwire.model.plan import Entry
 from tests.hooks.test_payloads import anything
 from tests.hooks.transcripts import HOMES
@@ -160,7 +160,7 @@ def test_a_file_of_another_format_is_unread(tmp_path: Path) -> None:
     (tmp_path / "rollout-1.jsonl").write_text('{"id": "1", "instructions": "an old format"}\n')
     (tmp_path / "rollout-2.jsonl").write_bytes(b"\xff\x00 no text at all")
     (tmp_path / "rollout-3.jsonl").mkdir()
-    assert [each.why for each in TRANSCRIPTS["codex"](tmp_path) if isinstance(each, Unread)] == [
+    assert [each.why for each in TRANSCRIPTS["codex"](tmp_path) if isinstance(each, UnreadTranscript)] == [
         "its format is not known",
         "its format is not known",
         "it can't be read: Is a directory",
@@ -171,14 +171,14 @@ def test_a_sub_agent_without_its_session_is_unread(tmp_path: Path) -> None:
     name = "agent-a6f66a729bf8ffeca.jsonl"
     whole = HOMES / "claude-code" / "projects" / "-home-user-project" / TASKS / "subagents" / name
     (tmp_path / name).write_bytes(whole.read_bytes())
-    assert [type(each) for each in TRANSCRIPTS["claude-code"](tmp_path)] == [Unread]
+    assert [type(each) for each in TRANSCRIPTS["claude-code"](tmp_path)] == [UnreadTranscript]
 
 
 def test_a_thread_of_another_session_is_a_sub_agent() -> None:
     source = {"subagent": {"thread_spawn": {"agent_role": "explorer"}}}
     meta = {"id": "t2", "session_id": "t1", "cwd": "/home/user/project", "source": source}
     head = codex_transcript.head([{"type": "session_meta", "payload": meta}])
-    assert head == Head("t1", "/home/user/project", Child("t2", "explorer"))
+    assert head == TranscriptHead("t1", "/home/user/project", Child("t2", "explorer"))
 
 
 def test_a_turn_that_was_interrupted_was_cancelled() -> None:
@@ -186,7 +186,7 @@ def test_a_turn_that_was_interrupted_was_cancelled() -> None:
         return {"type": "user", "message": {"content": text}, "timestamp": f"2026-11-16T18:0{minute}:00Z"}
 
     lines = [line("Go", 1), line("[Request interrupted by user]", 2), line("Go on", 3)]
-    whats = [past.heard.what[0] for past in claude_transcript.read(Head("s"), lines, ALL)]
+    whats = [past.heard.what[0] for past in claude_transcript.read(TranscriptHead("s"), lines, ALL)]
     assert whats == [
         Started("startup"),
         TurnBegan("Go"),
@@ -197,7 +197,7 @@ def test_a_turn_that_was_interrupted_was_cancelled() -> None:
 
 
 def test_calls_without_results_are_forgotten_in_time() -> None:
-    calls = OpenCalls(Keep())
+    calls = PastCalls(Keep())
     for number in range(1_001):
         calls.begin(str(number), "TodoWrite", {})
     assert calls.end("0") is None
@@ -231,7 +231,7 @@ def damaged(draw: st.DrawFn) -> dict[str, Any]:
 @given(st.lists(damaged() | st.dictionaries(st.text(), anything), max_size=6))
 def test_no_lines_raise_anything(lines: list[dict[str, Any]]) -> None:
     for reader in READERS.values():
-        head = reader.head(lines) or Head("s")
+        head = reader.head(lines) or TranscriptHead("s")
         for past in reader.read(head, [msgspec.json.decode(each) for _, each in REAL[:20]] + lines, ALL):
             msgspec.json.encode(past)
 

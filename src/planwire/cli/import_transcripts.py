@@ -12,7 +12,7 @@ from planwire.cli.forget import duration
 from planwire.cli.input_output import print_json
 from planwire.errors import InputError, NoJournal
 from planwire.hooks.importing import Imported, Skipped, import_session
-from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, Unread
+from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, UnreadTranscript
 from planwire.hooks.transcripts import Keep
 from planwire.journal import Journal, open_journal
 from planwire.readmodel.plain_text import one_line
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     if place is not None and not place.exists():
         raise InputError(f"there is no file or folder {arguments.file}")
     found = list(TRANSCRIPTS[arguments.agent](place))
-    unread = [each for each in found if isinstance(each, Unread)]
+    unread = [each for each in found if isinstance(each, UnreadTranscript)]
     wanted = [each for each in found if isinstance(each, PastSession) and _is_wanted(each, arguments)]
     if unread and len(unread) == len(found):
         raise InputError(f"{one_line(unread[0].place)} can't be imported: {unread[0].why}")

@@ -25,7 +25,7 @@ from planwire.hooks.happenings import (
 )
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.plan_calls import GOAL_CALL, PLAN_CALLS
-from planwire.hooks.transcripts import TRANSCRIPT, Head, Keep, OpenCalls, Past, instant
+from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCalls, TranscriptHead, instant
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 from planwire.relay.questions import PLAN_MODE
@@ -37,7 +37,7 @@ _META: Final = "session_meta"
 _ENDS: Final = {"task_complete": STOP_END_TURN, "turn_complete": STOP_END_TURN, "turn_aborted": STOP_CANCELLED}
 
 
-def head(lines: Iterable[Fields]) -> Head | None:
+def head(lines: Iterable[Fields]) -> TranscriptHead | None:
     """What the first line says; None if it is no transcript of Codex's. A thread of another session is a sub-agent."""
     for line in lines:
         meta = fields_in(line, "payload")
@@ -46,24 +46,24 @@ def head(lines: Iterable[Fields]) -> Head | None:
             return None
         session = id_in(meta, "session_id") or thread
         child = Child(thread, _role(meta)) if session != thread else None
-        return Head(session, text_in(meta, "cwd") or None, child)
+        return TranscriptHead(session, text_in(meta, "cwd") or None, child)
     return None
 
 
-def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a thread, in the order of its transcript."""
-    reading = _Reading(head, keep)
+    reading = _CodexReading(head, keep)
     for line in lines:
         yield from reading.line(line)
     yield from reading.end()
 
 
-class _Reading:
+class _CodexReading:
     """A transcript on its way, line by line."""
 
-    def __init__(self, head: Head, keep: Keep) -> None:
+    def __init__(self, head: TranscriptHead, keep: Keep) -> None:
         self._head, self._keep = head, keep
-        self._calls = OpenCalls(keep)
+        self._calls = PastCalls(keep)
         self._at = 0
         self._turn: str | None = None
         self._is_working = False

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from planwire.errors import reason
 from planwire.hooks import claude_code, claude_transcript, codex, codex_transcript
-from planwire.hooks.transcripts import Head, Keep, Past, ReadTranscript, records
+from planwire.hooks.transcripts import Keep, Past, ReadTranscript, TranscriptHead, records
 from planwire.model.plan import Fields
 
-__all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "Unread"]
+__all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "UnreadTranscript"]
 
 #: How many lines may come before the first one that says whose transcript it is.
 _HEAD_LINES: Final = 64
@@ -37,14 +37,14 @@ class PastSession(NamedTuple):
     read: Callable[[Keep], Iterator[Past]]
 
 
-class Unread(NamedTuple):
+class UnreadTranscript(NamedTuple):
     """What can't be read, and why."""
 
     place: str
     why: str
 
 
-FindSessions: TypeAlias = Callable[[Path | None], Iterator[PastSession | Unread]]
+FindSessions: TypeAlias = Callable[[Path | None], Iterator[PastSession | UnreadTranscript]]
 
 
 class _JsonLines(NamedTuple):
@@ -56,15 +56,15 @@ class _JsonLines(NamedTuple):
     variable: str
     home: str
     patterns: tuple[str, ...]
-    head: Callable[[Iterable[Fields]], Head | None]
+    head: Callable[[Iterable[Fields]], TranscriptHead | None]
     parse: ReadTranscript
 
-    def find(self, place: Path | None) -> Iterator[PastSession | Unread]:
+    def find(self, place: Path | None) -> Iterator[PastSession | UnreadTranscript]:
         """The sessions in a file, a folder, or the agent's own home."""
-        parts: dict[str, list[Head]] = {}
+        parts: dict[str, list[TranscriptHead]] = {}
         for path in self._paths(place):
             head = self._head(path)
-            if isinstance(head, Unread):
+            if isinstance(head, UnreadTranscript):
                 yield head
             else:
                 parts.setdefault(head.session, []).append(head)
@@ -81,32 +81,32 @@ class _JsonLines(NamedTuple):
         names = {pattern.rpartition("/")[2] for pattern in self.patterns}
         return sorted({path for name in names for path in home.rglob(name)})
 
-    def _head(self, path: Path) -> Head | Unread:
+    def _head(self, path: Path) -> TranscriptHead | UnreadTranscript:
         try:
             with path.open("rb") as file:
                 head = self.head(records(islice(file, _HEAD_LINES)))
         except OSError as error:
-            return Unread(str(path), f"it can't be read: {reason(error)}")
-        return Unread(str(path), _UNKNOWN) if head is None else replace(head, path=str(path))
+            return UnreadTranscript(str(path), f"it can't be read: {reason(error)}")
+        return UnreadTranscript(str(path), _UNKNOWN) if head is None else replace(head, path=str(path))
 
-    def _session(self, session: str, heads: list[Head]) -> Iterator[PastSession | Unread]:
+    def _session(self, session: str, heads: list[TranscriptHead]) -> Iterator[PastSession | UnreadTranscript]:
         own = [head for head in heads if head.child is None]
         if not own:
-            yield from (Unread(head.path, "it is a sub-agent's, and its session is gone") for head in heads)
+            yield from (UnreadTranscript(head.path, "it is a sub-agent's, and its session is gone") for head in heads)
             return
         first, *others = own
-        yield from (Unread(head.path, f"it is the same session as {first.path}") for head in others)
+        yield from (UnreadTranscript(head.path, f"it is the same session as {first.path}") for head in others)
         used = [first, *(head for head in heads if head.child is not None)]
         changed = max(_changed(Path(head.path)) for head in used)
         yield PastSession(
             self.agent, self.title, session, first.path, first.folder, changed, lambda keep: self._read(used, keep)
         )
 
-    def _read(self, heads: list[Head], keep: Keep) -> Iterator[Past]:
+    def _read(self, heads: list[TranscriptHead], keep: Keep) -> Iterator[Past]:
         """The session and its sub-agents, in the order of time."""
         return heapq.merge(*(self._read_part(head, keep) for head in heads), key=lambda past: past.at)
 
-    def _read_part(self, head: Head, keep: Keep) -> Iterator[Past]:
+    def _read_part(self, head: TranscriptHead, keep: Keep) -> Iterator[Past]:
         with Path(head.path).open("rb") as file:
             yield from self.parse(head, records(file), keep)
 
