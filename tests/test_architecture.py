@@ -286,8 +286,8 @@ ROOT_NAMES: Final = {"planwire.__version__"}
 JOURNAL_NAMES: Final = {"planwire.journal", "planwire.journal.Journal", "planwire.journal.open_journal"}
 #: The packages that a face or a command starts or prints, by package or file.
 FRONTED: Final = {
-    "cli": {"terminal"},
-    "mcp": {"tools"},
+    "cli": {"hooks", "terminal"},
+    "mcp": {"hooks", "tools"},
     "cli/agent_client": {"acp", "relay"},
     "cli/board": {"journal", "web"},
     "cli/check": {"acp", "check"},

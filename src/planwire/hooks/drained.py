@@ -10,9 +10,9 @@ from pathlib import Path
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
-from planwire.journal.engines import hooks_path
+from planwire.journal.engines import hooks_path, journal_of_hooks
 
-__all__ = ["drain_into", "open_drained", "open_followed"]
+__all__ = ["drain_into", "open_drained", "open_followed", "open_journal_of"]
 
 
 @contextmanager
@@ -27,6 +27,11 @@ def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
         yield journal
         if folder is not None:
             drain_into(journal, folder)
+
+
+def open_journal_of(folder: Path) -> Journal:
+    """Open the journal that a folder of hooks belongs to."""
+    return open_journal(journal_of_hooks(folder))
 
 
 @contextmanager

@@ -51,7 +51,7 @@ from planwire.model.fold import fold
 from planwire.model.plan import MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.records import AGENT, PLANWIRE, SessionState
 from planwire.model.sameness import is_same
-from planwire.model.statuses import DEFAULT_STATUS, IN_PROGRESS
+from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.stop_reasons import STOP_CANCELLED
 from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
@@ -216,7 +216,7 @@ def _step_at_work(state: SessionState) -> StepRef | None:
     """The step that the agent itself works on, which a new child works for."""
     for plan_id in (MAIN, TODOS):
         for step in state.live()[plan_id].state.steps if plan_id in state.live() else ():
-            if step.status == IN_PROGRESS:
+            if step.is_current:
                 return StepRef(plan_id, step.id)
     return None
 

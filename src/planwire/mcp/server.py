@@ -21,8 +21,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from planwire import __version__
 from planwire.errors import InputError, reason
+from planwire.hooks.drained import open_journal_of
 from planwire.journal import Journal, open_journal
-from planwire.journal.engines import journal_of_hooks
 from planwire.mcp.prompt import INSTRUCTIONS
 from planwire.mcp.stdin import MendedInput
 
@@ -78,7 +78,7 @@ def serve(
 
 
 def _serve_hooked(folder: Path, project: Path, wait_seconds: float) -> None:
-    with open_journal(journal_of_hooks(folder)) as journal, ExitStack() as running:
+    with open_journal_of(folder) as journal, ExitStack() as running:
 
         def hooked(bus: InMemorySubscriptionBus) -> "PlanServer":
             from planwire.hooks.drain_thread import DrainThread  # noqa: PLC0415  (see above)
