@@ -11,7 +11,7 @@ from planwire.hooks.happenings import Compacted, Happening, TodosInDatabase
 from planwire.hooks.loose_fields import fields_in, id_in, text_in
 from planwire.hooks.past_reading import PastReading
 from planwire.hooks.plan_calls import PLAN_CALLS, TODOS
-from planwire.hooks.transcripts import Head, Keep, Past, instant
+from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_CANCELLED
 
@@ -21,17 +21,17 @@ _FILE: Final = "events.jsonl"
 _BEGINNING: Final = "session.start"
 
 
-def head(lines: Iterable[Fields]) -> Head | None:
+def head(lines: Iterable[Fields]) -> TranscriptHead | None:
     """What the first line says; None if it is no transcript of Copilot's."""
     for line in lines:
         data = fields_in(line, "data")
         session = id_in(data, "sessionId")
         if text_in(line, "type") == _BEGINNING and session:
-            return Head(session, text_in(fields_in(data, "context"), "cwd") or None)
+            return TranscriptHead(session, text_in(fields_in(data, "context"), "cwd") or None)
     return None
 
 
-def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a session, in the order of its transcript. Sub-agents share its steps and have no plans."""
     reading = PastReading(NAME, head, keep, lambda path: False)
     calls: dict[str, tuple[str, Any]] = {}

@@ -12,7 +12,7 @@ from planwire.hooks.gemini import NAME, plan_path, written
 from planwire.hooks.happenings import Child
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.past_reading import PastReading
-from planwire.hooks.transcripts import Head, Keep, Past, instant
+from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
 from planwire.model.plan import Fields
 
 __all__ = ["head", "read"]
@@ -24,22 +24,22 @@ _MAIN: Final = "main"
 _SUCCESS: Final = "success"
 
 
-def head(lines: Iterable[Fields]) -> Head | None:
+def head(lines: Iterable[Fields]) -> TranscriptHead | None:
     """What the first lines say; None if they are no transcript of Gemini's."""
-    found: Head | None = None
+    found: TranscriptHead | None = None
     for line in lines:
         if found is None:
             session, kind = id_in(line, "sessionId"), text_in(line, "kind") or _MAIN
             if session is None or "projectHash" not in line:
                 return None
-            found = Head(session, None, None if kind == _MAIN else Child(session, kind))
+            found = TranscriptHead(session, None, None if kind == _MAIN else Child(session, kind))
         for message in _messages(line):
             if folder := _FOLDER.search(_text(message)):
-                return Head(found.session, folder[1], found.child)
+                return TranscriptHead(found.session, folder[1], found.child)
     return found
 
 
-def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a session, in the order of its transcript."""
     reading = PastReading(NAME, head, keep, lambda path: plan_path(path, head.path, head.session) == path)
     seen: set[str] = set()

@@ -17,7 +17,7 @@ from planwire.hooks import opencode_transcript
 from planwire.hooks.happenings import Child
 from planwire.hooks.loose_fields import fields_in, text_in
 from planwire.hooks.opencode import NAME
-from planwire.hooks.transcripts import Head, Keep, Past
+from planwire.hooks.transcripts import Keep, Past, TranscriptHead
 from planwire.model.plan import Fields
 
 __all__ = ["OpencodeSession", "default_database", "read_session", "sessions_in"]
@@ -48,36 +48,44 @@ def default_database() -> Path:
     return Path(data) / NAME / f"{NAME}.db"
 
 
-def sessions_in(file: Path) -> list[OpencodeSession]:
-    """The sessions in a database; raises `sqlite3.Error` if it is none, or of an unknown format."""
-    with closing(_opened(file)) as opened:
-        rows = opened.execute(_SESSIONS).fetchall()
+def sessions_in(file: Path) -> list[OpencodeSession] | None:
+    """The sessions in a database; None if it is none, or of an unknown format."""
+    try:
+        with closing(_opened(file)) as opened:
+            rows = opened.execute(_SESSIONS).fetchall()
+    except (sqlite3.Error, UnicodeError):
+        return None
     return [
-        OpencodeSession(id, folder or None, title or "", changed if isinstance(changed, int) else 0)
-        for id, parent, folder, title, changed in rows
-        if isinstance(id, str) and id and parent is None
+        OpencodeSession(key, folder or None, title or "", changed if isinstance(changed, int) else 0)
+        for key, parent, folder, title, changed in rows
+        if isinstance(key, str) and key and parent is None
     ]
 
 
 def read_session(file: Path, session: OpencodeSession, keep: Keep) -> Iterator[Past]:
-    """All that happened in a session and its sub-agents, in the order of time."""
-    with closing(_opened(file)) as opened:
-        heads = [Head(session.id, session.folder, None, str(file)), *_children(opened, session, session.id)]
-        yield from heapq.merge(*(_part(opened, head, session, keep) for head in heads), key=lambda past: past.at)
+    """All that happened in a session and its sub-agents, in the order of time; raises `OSError` if it can't be read."""
+    try:
+        with closing(_opened(file)) as opened:
+            heads = [TranscriptHead(session.id, session.folder), *_children(opened, session, session.id)]
+            yield from heapq.merge(*(_part(opened, head, session, keep) for head in heads), key=lambda past: past.at)
+    except (sqlite3.Error, UnicodeError) as error:
+        raise OSError(str(error)) from error
 
 
 def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY_SECONDS)
 
 
-def _children(opened: sqlite3.Connection, session: OpencodeSession, parent: str, depth: int = 0) -> Iterator[Head]:
-    for id, agent in opened.execute(_CHILDREN, (parent,)).fetchall() if depth < _DEEPEST else ():
-        if isinstance(id, str) and id:
-            yield Head(session.id, session.folder, Child(id, agent if isinstance(agent, str) else ""))
-            yield from _children(opened, session, id, depth + 1)
+def _children(
+    opened: sqlite3.Connection, session: OpencodeSession, parent: str, depth: int = 0
+) -> Iterator[TranscriptHead]:
+    for key, agent in opened.execute(_CHILDREN, (parent,)).fetchall() if depth < _DEEPEST else ():
+        if isinstance(key, str) and key:
+            yield TranscriptHead(session.id, session.folder, Child(key, agent if isinstance(agent, str) else ""))
+            yield from _children(opened, session, key, depth + 1)
 
 
-def _part(opened: sqlite3.Connection, head: Head, session: OpencodeSession, keep: Keep) -> Iterator[Past]:
+def _part(opened: sqlite3.Connection, head: TranscriptHead, session: OpencodeSession, keep: Keep) -> Iterator[Past]:
     rows = opened.execute(_PARTS, (head.child.id if head.child else head.session,))
     return opencode_transcript.read(head, (_record(*row) for row in rows), keep, session.title)
 

@@ -12,7 +12,7 @@ from planwire.hooks.happenings import Compacted, Titled
 from planwire.hooks.loose_fields import fields_in, id_in, text_in
 from planwire.hooks.opencode import NAME
 from planwire.hooks.past_reading import PastReading
-from planwire.hooks.transcripts import Head, Keep, Past
+from planwire.hooks.transcripts import Keep, Past, TranscriptHead
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_CANCELLED
 
@@ -26,7 +26,7 @@ _COMPLETED: Final = "completed"
 _ABORTED: Final = "MessageAbortedError"
 
 
-def read(head: Head, records: Iterable[Fields], keep: Keep, title: str = "") -> Iterator[Past]:
+def read(head: TranscriptHead, records: Iterable[Fields], keep: Keep, title: str = "") -> Iterator[Past]:
     """What happened in a session, or in that of a sub-agent, in the order of its parts."""
     reading = PastReading(NAME, head, keep, lambda path: _PLAN_FILE.search(path) is not None)
     for each in records:

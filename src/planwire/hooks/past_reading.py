@@ -19,7 +19,7 @@ from planwire.hooks.happenings import (
     TurnOver,
 )
 from planwire.hooks.plan_calls import FILE_CALLS, PLAN_CALLS, PROPOSALS, plan_file_draft
-from planwire.hooks.transcripts import TRANSCRIPT, Head, Keep, OpenCalls, Past, PastCall
+from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCall, PastCalls, TranscriptHead
 from planwire.model.stop_reasons import STOP_END_TURN
 
 __all__ = ["PastReading"]
@@ -28,8 +28,8 @@ __all__ = ["PastReading"]
 class PastReading:
     """What a reader of one format tells, as values with their times."""
 
-    def __init__(self, agent: str, head: Head, keep: Keep, is_plan_file: Callable[[str], bool]) -> None:
-        self.calls = OpenCalls(keep)
+    def __init__(self, agent: str, head: TranscriptHead, keep: Keep, is_plan_file: Callable[[str], bool]) -> None:
+        self.calls = PastCalls(keep)
         self._agent, self._head, self._keep, self._is_plan_file = agent, head, keep, is_plan_file
         self._at = 0
         self._turn: str | None = None

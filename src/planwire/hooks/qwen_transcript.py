@@ -10,7 +10,7 @@ from planwire.hooks.happenings import Child, Compacted, Decided, Titled
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.past_reading import PastReading
 from planwire.hooks.qwen import NAME
-from planwire.hooks.transcripts import Head, Keep, Past, instant
+from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
 from planwire.model.plan import Fields
 from planwire.relay.questions import PLAN_MODE
 
@@ -22,18 +22,18 @@ _MACHINE_MADE: Final = ("<task-notification>", "<system-reminder>")
 _SUCCESS: Final = "success"
 
 
-def head(lines: Iterable[Fields]) -> Head | None:
+def head(lines: Iterable[Fields]) -> TranscriptHead | None:
     """What the first lines say; None if they are no transcript of Qwen's."""
     for line in lines:
         session = id_in(line, "sessionId")
         if session and id_in(line, "uuid") and "version" in line and text_in(line, "type"):
             child = id_in(line, "agentId") if line.get("isSidechain") is True else None
             kind = text_in(line, "agentName")
-            return Head(session, text_in(line, "cwd") or None, Child(child, kind) if child else None)
+            return TranscriptHead(session, text_in(line, "cwd") or None, Child(child, kind) if child else None)
     return None
 
 
-def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a session, or in the part of a sub-agent, in the order of its transcript."""
     reading = PastReading(NAME, head, keep, lambda path: False)
     for line in lines:
