@@ -24,9 +24,11 @@ __all__ = ["OpencodeSession", "default_database", "read_session", "sessions_in"]
 
 _BUSY_SECONDS: Final = 2
 _SESSIONS: Final = "SELECT id, parent_id, directory, title, time_updated FROM session ORDER BY time_created, id"
+#: A message that was stopped at once has no parts, and says so.
 _PARTS: Final = """
-    SELECT part.time_created, message.data, part.data FROM part JOIN message ON message.id = part.message_id
-    WHERE part.session_id = ? ORDER BY part.time_created, part.id
+    SELECT coalesce(part.time_created, message.time_created), message.data, part.data
+    FROM message LEFT JOIN part ON part.message_id = message.id
+    WHERE message.session_id = ? ORDER BY 1, message.id, part.id
 """
 _CHILDREN: Final = "SELECT id, agent FROM session WHERE parent_id = ? ORDER BY time_created, id"
 #: Sub-agents below sub-agents that are looked for.
