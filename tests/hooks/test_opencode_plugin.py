@@ -218,8 +218,9 @@ def test_what_opencode_never_sends_throws_nothing(opencode: Opencode) -> None:
         {"sessionID": 7, "tool": None},
         {"event": 1},
     ]
+    outputs: list[Any] = [None, {}]
     calls = [
-        {"name": name, "input": each, "output": output} for name in names for each in strange for output in (None, {})
+        {"name": name, "input": each, "output": output} for name in names for each in strange for output in outputs
     ]
     assert not any("threw" in each for each in opencode.run(*calls) if each)
 

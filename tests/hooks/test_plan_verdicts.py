@@ -2,21 +2,21 @@
 
 import pytest
 
-from planwire.hooks.plan_verdicts import Verdict, verdict_in
+from planwire.hooks.plan_verdicts import PlanVerdict, verdict_in
 
 #: What agents really said, and what it means.
 ANSWERS = {
-    "Plan approved. Switching to YOLO mode (all tool calls auto-approved).": Verdict(approved=True),
-    "User approved. You can now start coding.": Verdict(approved=True),
-    "Plan approved! Exited plan mode.\n\nYou are now in interactive mode.": Verdict(approved=True),
-    "Plan not approved. User feedback:\n\nplease add tests\n\nPlease update the plan based on this feedback.": Verdict(
+    "Plan approved. Switching to YOLO mode (all tool calls auto-approved).": PlanVerdict(approved=True),
+    "User approved. You can now start coding.": PlanVerdict(approved=True),
+    "Plan approved! Exited plan mode.\n\nYou are now in interactive mode.": PlanVerdict(approved=True),
+    "Plan not approved. User feedback:\n\nplease add tests\n\nPlease update the plan based on this feedback.": PlanVerdict(
         approved=False, words="please add tests"
     ),
-    "Plan rejected. User feedback: Smaller\n\nThe plan is stored at: /x.md\nRevise the plan.": Verdict(
+    "Plan rejected. User feedback: Smaller\n\nThe plan is stored at: /x.md\nRevise the plan.": PlanVerdict(
         approved=False, words="Smaller"
     ),
-    "Plan rejected. No feedback provided.\n\nThe plan is stored at: /x.md": Verdict(approved=False),
-    "Plan rejected. User feedback: in words of its own": Verdict(approved=False, words="in words of its own"),
+    "Plan rejected. No feedback provided.\n\nThe plan is stored at: /x.md": PlanVerdict(approved=False),
+    "Plan rejected. User feedback: in words of its own": PlanVerdict(approved=False, words="in words of its own"),
     "Plan execution was not approved. Remaining in plan mode.": None,
     "Tool execution blocked: Smaller steps": None,
     "": None,
