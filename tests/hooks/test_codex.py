@@ -83,7 +83,7 @@ def test_the_real_payloads_mean_what_happened(event: str, tool: str) -> None:
 def test_the_end_of_a_turn_names_the_transcript_that_may_have_a_plan() -> None:
     read = heard("Stop", last_assistant_message="Here is my plan.")
     assert read.moment is Moment.REVIEW
-    assert read.what == (PlanInTranscript("plan-mode", ROLLOUT, "01a2"), TurnOver("end_turn"))
+    assert read.what == (TurnOver("end_turn"), PlanInTranscript("plan-mode", ROLLOUT, "01a2"))
 
 
 def test_a_session_without_a_transcript_has_nowhere_to_look() -> None:

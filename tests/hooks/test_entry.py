@@ -266,7 +266,9 @@ class TestTrouble:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shell:
             children = Path(f"/proc/{shell.pid}/task/{shell.pid}/children")
             until(children.read_text)
-            os.kill(int(children.read_text()), signal.Signals[name])
+            hook = int(children.read_text())
+            until(lambda: "python" in Path(f"/proc/{hook}/comm").read_text())  # no longer a copy of the shell
+            os.kill(hook, signal.Signals[name])
             assert shell.wait() == 0
             assert shell.stdout
             assert shell.stdout.read() == b""

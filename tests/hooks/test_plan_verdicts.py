@@ -9,7 +9,7 @@ ANSWERS = {
     "Plan approved. Switching to YOLO mode (all tool calls auto-approved).": PlanVerdict(approved=True),
     "User approved. You can now start coding.": PlanVerdict(approved=True),
     "Plan approved! Exited plan mode.\n\nYou are now in interactive mode.": PlanVerdict(approved=True),
-    "Plan not approved. User feedback:\n\nplease add tests\n\nPlease update the plan based on this feedback.": PlanVerdict(
+    "Plan not approved. User feedback:\n\nplease add tests\n\nPlease update the plan and try again.": PlanVerdict(
         approved=False, words="please add tests"
     ),
     "Plan rejected. User feedback: Smaller\n\nThe plan is stored at: /x.md\nRevise the plan.": PlanVerdict(

@@ -25,9 +25,8 @@ from planwire.hooks.happenings import (
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.plan_calls import FILE_CALLS, PLAN_CALLS, plan_file_draft
 from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCall, PastCalls, TranscriptHead, instant
-from planwire.model.plan import Fields
+from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
-from planwire.relay.questions import PLAN_MODE
 
 __all__ = ["head", "read"]
 

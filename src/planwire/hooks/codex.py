@@ -22,9 +22,8 @@ from planwire.hooks.claude_events import (
 from planwire.hooks.happenings import Heard, Moment, OwnCall, PlanInTranscript, TurnBegan, TurnOver
 from planwire.hooks.loose_fields import id_in, text_in
 from planwire.hooks.own_tools import own_tool
-from planwire.model.plan import Fields
+from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_END_TURN
-from planwire.relay.questions import PLAN_MODE
 
 __all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
 
@@ -83,7 +82,7 @@ def _stop(fields: Fields) -> Meaning:
     over, path = TurnOver(STOP_END_TURN), text_in(fields, "transcript_path")
     if not path:
         return Moment.PASSIVE, (over,)
-    return Moment.REVIEW, (PlanInTranscript(PLAN_MODE, path, id_in(fields, "turn_id")), over)
+    return Moment.REVIEW, (over, PlanInTranscript(PLAN_MODE, path, id_in(fields, "turn_id")))
 
 
 _EVENTS: Final[EventTable] = {

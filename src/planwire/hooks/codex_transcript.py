@@ -26,9 +26,8 @@ from planwire.hooks.happenings import (
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.plan_calls import GOAL_CALL, PLAN_CALLS
 from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCalls, TranscriptHead, instant
-from planwire.model.plan import Fields
+from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
-from planwire.relay.questions import PLAN_MODE
 
 __all__ = ["head", "read"]
 

@@ -25,9 +25,8 @@ from planwire.hooks.happenings import (
 from planwire.hooks.loose_fields import id_in, text_in
 from planwire.hooks.own_tools import own_tool
 from planwire.hooks.plan_calls import PLAN_CALLS, plan_file_draft
-from planwire.model.plan import Fields
+from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_END_TURN
-from planwire.relay.questions import PLAN_MODE
 
 __all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak", "written"]
 

@@ -6,10 +6,11 @@ plans of the one before it, which the same process held.
 """
 
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote
+from typing import Final
 
 from planwire.errors import JournalError, PlanwireError
 from planwire.hooks.agents import HookPayload
@@ -28,6 +29,9 @@ from planwire.session.writer import stamped
 from planwire.steering.reach import HEAR
 
 __all__ = ["HookedSessions"]
+
+#: An id that a payload has as it is, and that a file can have for its name.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
 class HookedSessions:
@@ -80,7 +84,9 @@ class HookedSessions:
 
     def mark_news(self, session: str) -> None:
         """Leave a sign for hooks, where people said something that the agent has not heard, and take it away again."""
-        path = self._news / quote(session, safe="")
+        if not _PLAIN.fullmatch(session):  # no agent's id is any other
+            return
+        path = self._news / session
         with suppress(OSError, JournalError):
             if self._has_news(load_state(self._journal, session)):
                 make_folder(str(self._news.parent))

@@ -1,4 +1,4 @@
-"""What a hook only points to: a plan in a file that the agent names, looked up while it is recorded.
+"""What a hook only points to: a plan in a file or a database of the agent's, looked up while it is recorded.
 
 The file is the agent's own, and may be gone, huge, or no file at all: then the hook says nothing of a plan.
 """
@@ -46,12 +46,13 @@ def _end_of_file(path: str, most: int) -> bytes:
         handle = os.open(Path(path).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError, RuntimeError):
         return b""
-    with os.fdopen(handle, "rb") as file:
-        try:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
-                return b""
-            file.seek(max(found.st_size - most, 0))
-            return file.read(most)
-        except OSError:
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
             return b""
+        os.lseek(handle, max(found.st_size - most, 0), os.SEEK_SET)
+        return os.read(handle, most)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)

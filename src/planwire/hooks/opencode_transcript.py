@@ -22,7 +22,6 @@ _PLAN_FILE: Final = re.compile(r"[\\/]\.?opencode[\\/]plans[\\/][^\\/]+\.md\Z")
 #: What begins a part that opencode wrote, in versions that do not mark it.
 _MACHINE_MADE: Final = ("<system-reminder>",)
 _UNTITLED: Final = re.compile(r"(?:New|Child) session - ")
-_COMPLETED: Final = "completed"
 _ABORTED: Final = "MessageAbortedError"
 
 
@@ -42,8 +41,7 @@ def read(head: TranscriptHead, records: Iterable[Fields], keep: Keep, title: str
             case "tool", _ if key := id_in(part, "callID"):
                 state = fields_in(part, "state")
                 yield from reading.called(key, text_in(part, "tool"), state.get("input"))
-                has_failed = text_in(state, "status") != _COMPLETED
-                yield from reading.returned(key, {"output": text_in(state, "output")}, failed=has_failed)
+                yield from reading.returned(key, {"output": text_in(state, "output")}, failed="output" not in state)
             case "compaction", _:
                 yield from reading.happened(Compacted())
         if text_in(each, "error") == _ABORTED:

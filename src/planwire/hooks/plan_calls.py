@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from planwire.hooks.happenings import Decided, Happening, ListHeard, Proposed, TaskChanged
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.plan_verdicts import verdict_in
-from planwire.model.plan import Entry
+from planwire.model.plan import PLAN_MODE, Entry
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
-from planwire.relay.questions import PLAN_MODE
 
 __all__ = [
     "FILE_CALLS",

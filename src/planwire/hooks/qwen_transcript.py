@@ -11,8 +11,7 @@ from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.past_reading import PastReading
 from planwire.hooks.qwen import NAME
 from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
-from planwire.model.plan import Fields
-from planwire.relay.questions import PLAN_MODE
+from planwire.model.plan import PLAN_MODE, Fields
 
 __all__ = ["head", "read"]
 

@@ -30,6 +30,7 @@ from planwire.hooks.happenings import (
     TurnBegan,
     TurnOver,
 )
+from planwire.hooks.plan_calls import TODOS
 from planwire.model.additions import addition
 from planwire.model.events import (
     APPROVED,
@@ -56,13 +57,10 @@ from planwire.model.stop_reasons import STOP_CANCELLED
 from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
 
-__all__ = ["PROPOSAL", "TERMINAL", "TODOS", "Authored", "HookedSession", "child_reader", "record"]
+__all__ = ["TERMINAL", "Authored", "HookedSession", "child_reader", "record"]
 
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
-#: The id of an agent's own list of steps, and of a plan that it proposes.
-TODOS: Final = "todos"
-PROPOSAL: Final = "plan-mode"
 #: Why a session ends whose context is cleared: its agent goes on, under another id.
 _CLEARED: Final = "clear"
 #: The field of an entry that holds the agent's own id of a task.

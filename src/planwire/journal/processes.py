@@ -4,7 +4,6 @@ The number alone is given to another process sooner or later. What `/proc` says 
 """
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -62,6 +61,8 @@ def _from_proc(pid: int) -> _Process | None:
 
 def _from_ps(pid: int) -> _Process | None:
     """What `ps` says, in one language and one time zone, whatever an agent has set."""
+    import subprocess  # noqa: PLC0415  (where there is /proc, nobody needs it)
+
     command = ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)]
     try:
         said = subprocess.run(  # noqa: S603
