@@ -46,6 +46,7 @@ EFFECTFUL: Final = {
         "looking",
         "own_calls",
         "thin_hook",
+        "opencode_database",
         "todo_database",
         "transcript_files",
     },

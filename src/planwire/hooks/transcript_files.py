@@ -6,6 +6,7 @@ A row of `TRANSCRIPTS` finds the sessions of one agent: in its own home, or wher
 import heapq
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -13,7 +14,21 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from planwire.errors import reason
-from planwire.hooks import claude_code, claude_transcript, codex, codex_transcript
+from planwire.hooks import (
+    claude_code,
+    claude_transcript,
+    codex,
+    codex_transcript,
+    copilot,
+    copilot_transcript,
+    gemini,
+    gemini_transcript,
+    opencode,
+    qwen,
+    qwen_transcript,
+)
+from planwire.hooks.looking import looked_up
+from planwire.hooks.opencode_database import default_database, read_session, sessions_in
 from planwire.hooks.transcripts import Keep, Past, ReadTranscript, TranscriptHead, records
 from planwire.model.plan import Fields
 
@@ -118,6 +133,24 @@ def _changed(path: Path) -> int:
         return 0
 
 
+def _copilot_past(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+    """What happened in a session of Copilot's, with the steps that are in its database."""
+    return (replace(each, heard=looked_up(each.heard)) for each in copilot_transcript.read(head, lines, keep))
+
+
+def _opencode_sessions(place: Path | None) -> Iterator[PastSession | UnreadTranscript]:
+    """The sessions in opencode's database: a file, the one in a folder, or that of the user."""
+    file = default_database() if place is None else place / f"{opencode.NAME}.db" if place.is_dir() else place
+    if place is None and not file.is_file():
+        return
+    found = sessions_in(file)
+    if found is None:
+        yield UnreadTranscript(str(file), _UNKNOWN)
+    for each in found or ():
+        read = partial(read_session, file, each)
+        yield PastSession(opencode.NAME, opencode.TITLE, each.id, str(file), each.folder, each.changed, read)
+
+
 _JSON_LINES: Final = (
     _JsonLines(
         claude_code.NAME,
@@ -137,7 +170,37 @@ _JSON_LINES: Final = (
         codex_transcript.head,
         codex_transcript.read,
     ),
+    _JsonLines(
+        gemini.NAME,
+        gemini.TITLE,
+        "",
+        ".gemini",
+        ("tmp/*/chats/session-*.jsonl",),
+        gemini_transcript.head,
+        gemini_transcript.read,
+    ),
+    _JsonLines(
+        qwen.NAME,
+        qwen.TITLE,
+        "QWEN_HOME",
+        ".qwen",
+        ("projects/*/chats/*.jsonl", "projects/*/subagents/*/*.jsonl"),
+        qwen_transcript.head,
+        qwen_transcript.read,
+    ),
+    _JsonLines(
+        copilot.NAME,
+        copilot.TITLE,
+        "COPILOT_HOME",
+        ".copilot",
+        ("session-state/*/events.jsonl",),
+        copilot_transcript.head,
+        _copilot_past,
+    ),
 )
 
 #: How the past sessions of each agent are found.
-TRANSCRIPTS: Final[dict[str, FindSessions]] = {each.agent: each.find for each in _JSON_LINES}
+TRANSCRIPTS: Final[dict[str, FindSessions]] = {
+    **{each.agent: each.find for each in _JSON_LINES},
+    opencode.NAME: _opencode_sessions,
+}
