@@ -20,7 +20,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal
-from planwire.mcp import prompt
 from planwire.mcp.bound_session import RelayedSession, new_session, plan_folders
 from planwire.mcp.resources import (
     MARKDOWN,
@@ -38,6 +37,7 @@ from planwire.readmodel.card import PlanCard
 from planwire.readmodel.states import MCP
 from planwire.session.plan_session import Opening, PlanSession
 from planwire.session.pool import in_pool
+from planwire.tools import guide
 from planwire.tools.answers import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SESSION, SET_PLAN, tool_schemas
 
@@ -283,15 +283,15 @@ class PlanServer:
 
     async def list_prompts(self, _: Context, __: Page) -> types.ListPromptsResult:
         task = types.PromptArgument(name="task", description="The work to be done, if it is known.", required=False)
-        known = types.Prompt(name=prompt.NAME, title=prompt.TITLE, description=prompt.SUMMARY, arguments=[task])
+        known = types.Prompt(name=guide.NAME, title=guide.TITLE, description=guide.SUMMARY, arguments=[task])
         return types.ListPromptsResult(prompts=[known])
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if params.name != prompt.NAME:
-            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {prompt.NAME}")
-        text = types.TextContent(type="text", text=prompt.prompt_text((params.arguments or {}).get("task")))
+        if params.name != guide.NAME:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {guide.NAME}")
+        text = types.TextContent(type="text", text=guide.prompt_text((params.arguments or {}).get("task")))
         return types.GetPromptResult(
-            description=prompt.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
+            description=guide.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
         )
 
     async def meet(self, ctx: Context, _: types.NotificationParams) -> None:
