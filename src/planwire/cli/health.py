@@ -4,11 +4,14 @@ Nothing is repaired, and nothing is created: each check looks, and says what it 
 """
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
+from planwire.cli.agent_commands import run_command
 from planwire.cli.agent_settings import is_behind_relay
 from planwire.cli.editors import EDITORS, settings_path
 from planwire.cli.file_swap import read_bytes
@@ -16,7 +19,7 @@ from planwire.cli.findings import Finding, good, trouble
 from planwire.cli.jsonc import read_settings
 from planwire.cli.plugin_folder import folder_of_hooks, read_receipt, receipts
 from planwire.cli.terminal_checks import check_terminal
-from planwire.cli.terminals import TERMINALS
+from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
 from planwire.journal.engines import open_journal, shared_url
@@ -27,6 +30,7 @@ _SPOOL: Final = ("spool", "sealed-*")
 _LOST: Final = ("overflow", "lost-*")
 _LOCK: Final = "drainer.lock"
 _MEGABYTE: Final = 1 << 20
+_NUMBERS: Final = re.compile(r"\d+\.\d+\.\d+")
 
 
 def checked(journal: str | None) -> Iterator[Finding]:
@@ -36,9 +40,8 @@ def checked(journal: str | None) -> Iterator[Finding]:
     need = need_of("mcp")
     title = PACKAGES["mcp"].title
     yield trouble("plan tools", f"the MCP server {need}") if need else good("plan tools", f"{title} is installed")
-    for agent in receipts():
-        if agent in TERMINALS:
-            yield _terminal(agent)
+    with ThreadPoolExecutor() as pool:  # an agent takes seconds to start
+        yield from pool.map(_terminal, [each for each in receipts() if each in TERMINALS])
     for name, editor in EDITORS.items():
         if editor.file:
             yield from _relays(name, editor.title, settings_path(editor.file))
@@ -98,14 +101,25 @@ def _is_drained(folder: Path) -> bool:
 
 
 def _terminal(agent: str) -> Finding:
-    terminal = TERMINALS[agent]
+    terminal, program = TERMINALS[agent], shutil.which(TERMINALS[agent].program)
     try:
         receipt = read_receipt(agent)
         if receipt is None:
             return trouble(terminal.title, f"its receipt is gone: planwire setup {agent}")
-        return check_terminal(receipt, shutil.which(terminal.program))
+        found = check_terminal(receipt, program)
+        return found._replace(words=f"{found.words}{_version(terminal, program)}") if found.ok and program else found
     except (PlanwireError, OSError) as error:
         return trouble(terminal.title, reason(error))
+
+
+def _version(terminal: Terminal, program: str) -> str:
+    """The agent's version, and the one that planwire was tested with if that is newer."""
+    said = _NUMBERS.search(run_command([program, "--version"], Path.home()).text)
+    tested = _NUMBERS.search(terminal.tested)
+    if said is None or tested is None:
+        return ""
+    is_older = [int(each) for each in said[0].split(".")] < [int(each) for each in tested[0].split(".")]
+    return f" ({terminal.program} {said[0]}{f', tested with {tested[0]}' if is_older else ''})"
 
 
 def _relays(name: str, title: str, path: Path) -> Iterator[Finding]:

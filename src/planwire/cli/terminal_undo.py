@@ -7,6 +7,7 @@ only what is ours goes.
 import shutil
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 from planwire.cli.agent_commands import run_command, shown_command
@@ -77,6 +78,9 @@ def take_out(terminal: Terminal, receipt: Receipt) -> list[str]:
             swap_bytes(path, now, new)
         elif path.suffix == ".js" and now is not None and now != each.before:
             left.append(each.path)
+        if new is None and path.suffix == ".js":
+            with suppress(OSError):
+                path.parent.rmdir()  # if it was only ours
     for name in terminal.remains:
         shutil.rmtree(terminal.home() / name, ignore_errors=True)
     return left

@@ -21,7 +21,7 @@ _ID: Final = f"{NAME}@{NAME}"
 
 
 class Terminal(NamedTuple):
-    """An agent that runs in a terminal.
+    """An agent that runs in a terminal, by the name of its `program`. All here was `tested` with that version.
 
     `home` is the folder of its settings, and `settings` are the files in there that its commands change. `install` and
     `uninstall` are those commands, `typed` is what they are answered. `listing` is the command that lists plugins, and
@@ -32,6 +32,7 @@ class Terminal(NamedTuple):
 
     title: str
     program: str
+    tested: str
     home: Callable[[], Path]
     settings: tuple[str, ...]
     install: tuple[tuple[str, ...], ...] = ()
@@ -95,6 +96,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
     "claude-code": Terminal(
         "Claude Code",
         "claude",
+        "2.1.325",
         _home("CLAUDE_CONFIG_DIR", ".claude"),
         ("settings.json",),
         (_MARKETPLACE, ("plugin", "install", _ID)),
@@ -107,6 +109,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
     "codex": Terminal(
         "Codex",
         "codex",
+        "0.166.0",
         _home("CODEX_HOME", ".codex"),
         ("config.toml",),
         (_MARKETPLACE, ("plugin", "add", _ID)),
@@ -120,6 +123,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
     "gemini": Terminal(
         "Gemini CLI",
         "gemini",
+        "0.61.0",
         _home("GEMINI_CLI_HOME", ".gemini", ".gemini"),
         ("settings.json", "trustedFolders.json"),
         ((*_EXTENSION, FOLDER, "--consent"),),
@@ -139,6 +143,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
     "qwen": Terminal(
         "Qwen Code",
         "qwen",
+        "0.24.4",
         _home("QWEN_HOME", ".qwen"),
         ("settings.json",),
         ((*_EXTENSION, f"{FOLDER}/{NAME}", "--consent"),),
@@ -151,6 +156,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
     "opencode": Terminal(
         "opencode",
         "opencode",
+        "1.18.33",
         _home("XDG_CONFIG_HOME", ".config/opencode", "opencode"),
         ("opencode.jsonc|opencode.json", f"plugin/{NAME}.js"),
         ours=(("mcp", NAME),),
@@ -159,6 +165,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
     "copilot": Terminal(
         "Copilot CLI",
         "copilot",
+        "1.0.102",
         _home("COPILOT_HOME", ".copilot"),
         ("settings.json",),
         (_MARKETPLACE, ("plugin", "install", _ID)),
