@@ -22,13 +22,13 @@ from planwire.cli.terminal_checks import check_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
+from planwire.journal.drainer_lock import LOCK, DrainerLock
 from planwire.journal.engines import open_journal, shared_url
 
 __all__ = ["checked"]
 
 _SPOOL: Final = ("spool", "sealed-*")
 _LOST: Final = ("overflow", "lost-*")
-_LOCK: Final = "drainer.lock"
 _MEGABYTE: Final = 1 << 20
 _NUMBERS: Final = re.compile(r"\d+\.\d+\.\d+")
 
@@ -87,17 +87,13 @@ def _size(folder: Path, names: tuple[str, ...]) -> int:
 
 
 def _is_drained(folder: Path) -> bool:
-    """Whether somebody holds the lock of those who drain."""
-    try:
-        import fcntl  # noqa: PLC0415  (not on every system)
-
-        with (folder / _LOCK).open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except (ImportError, OSError):
+    """Whether somebody keeps the lock of those who drain. Nothing is created to find out."""
+    if not (folder / LOCK).exists():
         return False
-    return False
+    lock = DrainerLock(folder)
+    is_free = lock.acquire()
+    lock.release()
+    return not is_free
 
 
 def _terminal(agent: str) -> Finding:

@@ -10,17 +10,17 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 
 from planwire import __version__
 from planwire.cli.file_swap import read_bytes, swap_bytes
 from planwire.errors import InputError, reason
-from planwire.hooks.command_line import hook_command
+from planwire.hooks.command_line import Role, hook_command
 from planwire.hooks.hook_table import GEMINI, OPENCODE
 from planwire.hooks.plugin import NAME, Parts, plugin_files
-from planwire.journal.engines import default_path, shared_url
+from planwire.journal.engines import default_path, hooks_path, shared_url
 from planwire.tools.guide import INSTRUCTIONS, prompt_text
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
 
 #: Those who get a plugin of their own, where the hooks need not find out whose they are.
 _KNOWN: Final = (GEMINI, OPENCODE)
-_SCHEME: Final = "sqlite:"
 
 
 class SettingsWere(msgspec.Struct, frozen=True):
@@ -60,7 +59,7 @@ class Receipt(msgspec.Struct, frozen=True):
         known = self.agent if self.agent in _KNOWN else None
         parts = Parts(
             self.version,
-            lambda role: hook_command(role, self.hooks, known),
+            lambda role: hook_command(cast("Role", role), self.hooks, known),
             self.server(),
             INSTRUCTIONS,
             prompt_text(),
@@ -128,11 +127,11 @@ def receipts() -> list[str]:
 
 
 def folder_of_hooks(journal: str | None) -> str:
-    """The folder beside a journal for what hooks say."""
-    url = shared_url(journal)
-    if url is None or not url.startswith(_SCHEME):
-        raise InputError(f"hooks need a journal that is a file, which {journal or url} is not: name one with --journal")
-    return f"{url.removeprefix(_SCHEME)}-hooks"
+    """The folder for what hooks say, of a journal that other processes can open."""
+    folder = hooks_path(journal)
+    if folder is None:
+        raise InputError(f"hooks can't reach the journal {journal or shared_url()}: name another one with --journal")
+    return str(folder)
 
 
 def _plugins() -> Path:

@@ -18,8 +18,10 @@ from planwire.cli.findings import Finding, good, trouble
 from planwire.cli.hook_trial import command_problems, tried
 from planwire.cli.plugin_folder import Receipt, plugin_folder
 from planwire.cli.terminals import TERMINALS, Terminal
-from planwire.errors import PlanwireError
+from planwire.errors import JournalError
+from planwire.hooks.drained import open_drained
 from planwire.hooks.plugin import hook_commands
+from planwire.journal.engines import journal_of_hooks
 
 __all__ = ["check_terminal", "fired"]
 
@@ -115,30 +117,19 @@ _CHOICES: Final[Mapping[str, Callable[[str, Path], str | None]]] = {"codex": _co
 
 
 def fired(receipt: Receipt, program: str) -> bool | None:
-    """Whether a hook of ours ran when the agent started a session without a prompt. None: it can't do that."""
+    """Whether a hook of ours ran when the agent started a session without a prompt. None: it can't do that.
+
+    What is left of that session is not a person's, and is forgotten."""
     if receipt.agent != "claude-code":
         return None
-    session = str(uuid4())
+    session, hooks = str(uuid4()), Path(receipt.hooks)
     run_command([program, "--init-only", "--session-id", session], plugin_folder(receipt.agent))
-    return _is_heard(Path(receipt.hooks), session)
-
-
-def _is_heard(hooks: Path, session: str) -> bool:
-    """Whether a session is in the spool or, if somebody drained it, in the journal."""
-    for each in hooks.glob("*"):
-        try:
-            if each.is_file() and session.encode() in each.read_bytes():
-                return True
-        except OSError:
-            continue
-    return _is_in_journal(str(hooks).removesuffix("-hooks"), session)
-
-
-def _is_in_journal(path: str, session: str) -> bool:
-    from planwire.journal.engines import open_journal  # noqa: PLC0415
-
+    is_spooled = any(session.encode() in (read_bytes(each) or b"") for each in hooks.glob("*") if each.is_file())
     try:
-        with open_journal(path, create=False) as journal:
-            return any(each.id == session for each in journal.sessions())
-    except PlanwireError:
-        return False
+        with open_drained(journal_of_hooks(hooks)) as journal:
+            is_known = any(each.id == session for each in journal.sessions())
+            if is_known:
+                journal.forget(session)
+    except JournalError:
+        is_known = False
+    return is_spooled or is_known
