@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from planwire.cli.agent_commands import run_command
 from planwire.cli.agent_settings import is_behind_relay
+from planwire.cli.conditions import Condition, good, trouble
 from planwire.cli.editors import EDITORS, settings_path
 from planwire.cli.file_swap import read_bytes
-from planwire.cli.findings import Finding, good, trouble
 from planwire.cli.jsonc import read_settings
 from planwire.cli.plugin_folder import folder_of_hooks, read_receipt, receipts
 from planwire.cli.terminal_checks import check_terminal
@@ -33,8 +33,8 @@ _MEGABYTE: Final = 1 << 20
 _NUMBERS: Final = re.compile(r"\d+\.\d+\.\d+")
 
 
-def checked(journal: str | None) -> Iterator[Finding]:
-    """All findings, in the order in which one would look."""
+def checked(journal: str | None) -> Iterator[Condition]:
+    """Everything that can be checked, in the order in which one would look."""
     yield _journal(journal)
     yield _spool(journal)
     need = need_of("mcp")
@@ -47,7 +47,7 @@ def checked(journal: str | None) -> Iterator[Finding]:
             yield from _relays(name, editor.title, settings_path(editor.file))
 
 
-def _journal(url: str | None) -> Finding:
+def _journal(url: str | None) -> Condition:
     """Whether the journal can be read and written. One that is not there yet is made when it is needed."""
     name = shared_url(url) or str(url)
     try:
@@ -63,7 +63,7 @@ def _journal(url: str | None) -> Finding:
     return good("journal", f"{name} has {count} session{'' if count == 1 else 's'}")
 
 
-def _spool(url: str | None) -> Finding:
+def _spool(url: str | None) -> Condition:
     """Whether what hooks said gets into the journal."""
     try:
         folder = Path(folder_of_hooks(url))
@@ -96,7 +96,7 @@ def _is_drained(folder: Path) -> bool:
     return not is_free
 
 
-def _terminal(agent: str) -> Finding:
+def _terminal(agent: str) -> Condition:
     terminal, program = TERMINALS[agent], shutil.which(TERMINALS[agent].program)
     try:
         receipt = read_receipt(agent)
@@ -118,7 +118,7 @@ def _version(terminal: Terminal, program: str) -> str:
     return f" ({terminal.program} {said[0]}{f', tested with {tested[0]}' if is_older else ''})"
 
 
-def _relays(name: str, title: str, path: Path) -> Iterator[Finding]:
+def _relays(name: str, title: str, path: Path) -> Iterator[Condition]:
     """The agents behind the relay in an editor's settings. An editor without any has nothing to check."""
     try:
         content = read_bytes(path)

@@ -18,10 +18,10 @@ from planwire import __version__
 from planwire.cli.file_swap import read_bytes, swap_bytes
 from planwire.errors import InputError, reason
 from planwire.hooks.command_line import Role, hook_command
+from planwire.hooks.guide import INSTRUCTIONS, prompt_text
 from planwire.hooks.hook_table import GEMINI, OPENCODE
 from planwire.hooks.plugin import NAME, Parts, plugin_files
 from planwire.journal.engines import default_path, hooks_path, shared_url
-from planwire.tools.guide import INSTRUCTIONS, prompt_text
 
 __all__ = [
     "Receipt",

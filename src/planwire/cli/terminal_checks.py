@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from planwire.cli.agent_commands import run_command
 from planwire.cli.codex_trust import untrusted_hooks
+from planwire.cli.conditions import Condition, good, trouble
 from planwire.cli.file_swap import read_bytes
-from planwire.cli.findings import Finding, good, trouble
 from planwire.cli.hook_trial import command_problems, tried
 from planwire.cli.plugin_folder import Receipt, plugin_folder
 from planwire.cli.terminals import TERMINALS, Terminal
@@ -28,7 +28,7 @@ __all__ = ["check_terminal", "fired"]
 _HOOKS: Final = "hooks/hooks.json"
 
 
-def check_terminal(receipt: Receipt, program: str | None) -> Finding:
+def check_terminal(receipt: Receipt, program: str | None) -> Condition:
     """Whether all is well with an installation: the first thing that is not, or that it is."""
     terminal = TERMINALS[receipt.agent]
     problem = next(_problems(receipt, terminal, program), None)

@@ -12,9 +12,9 @@ from pathlib import Path
 from msgspec import structs
 
 from planwire.cli.agent_commands import must_run, program_path, shown_command
+from planwire.cli.conditions import trouble
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.file_swap import read_bytes, swap_bytes
-from planwire.cli.findings import trouble
 from planwire.cli.opencode_settings import edited_files
 from planwire.cli.plugin_folder import (
     Receipt,

@@ -19,6 +19,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from planwire.errors import PlanwireError, ToolError
+from planwire.hooks import guide
 from planwire.journal import Journal
 from planwire.mcp.bound_session import RelayedSession, new_session, plan_folders
 from planwire.mcp.resources import (
@@ -37,7 +38,6 @@ from planwire.readmodel.card import PlanCard
 from planwire.readmodel.states import MCP
 from planwire.session.plan_session import Opening, PlanSession
 from planwire.session.pool import in_pool
-from planwire.tools import guide
 from planwire.tools.answers import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SESSION, SET_PLAN, tool_schemas
 

@@ -20,9 +20,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from planwire import __version__
 from planwire.errors import InputError, reason
+from planwire.hooks.guide import INSTRUCTIONS
 from planwire.journal import Journal, open_journal
 from planwire.mcp.stdin import MendedInput
-from planwire.tools.guide import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from planwire.mcp.plan_server import PlanServer
