@@ -7,6 +7,7 @@ the very command of a hook is run once.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -21,6 +22,7 @@ from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import JournalError
 from planwire.hooks.drained import open_drained
 from planwire.hooks.plugin import hook_commands
+from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.engines import journal_of_hooks
 
 __all__ = ["check_terminal", "fired"]
@@ -112,24 +114,30 @@ def _no_choice(_program: str, _folder: Path) -> None:
     return None
 
 
+#: How an agent starts a session without a prompt, before the id for it.
+_WITHOUT_PROMPT: Final = {"claude-code": ("--init-only", "--session-id")}
+
 #: What an agent leaves to the person.
 _CHOICES: Final[Mapping[str, Callable[[str, Path], str | None]]] = {"codex": _codex_trust}
 
 
 def fired(receipt: Receipt, program: str) -> bool | None:
-    """Whether a hook of ours ran when the agent started a session without a prompt. None: it can't do that.
+    """Whether a hook of ours runs when the agent starts a session without a prompt. None: nobody can tell, since the
+    agent can't do that, or since another process takes away at once what hooks say.
 
-    What is left of that session is not a person's, and is forgotten."""
-    if receipt.agent != "claude-code":
+    Nothing is left of that session: it is nobody's."""
+    if receipt.agent not in _WITHOUT_PROMPT:
         return None
     session, hooks = str(uuid4()), Path(receipt.hooks)
-    run_command([program, "--init-only", "--session-id", session], plugin_folder(receipt.agent))
-    is_spooled = any(session.encode() in (read_bytes(each) or b"") for each in hooks.glob("*") if each.is_file())
+    lock = DrainerLock(hooks)
+    if not lock.acquire():
+        return None
     try:
-        with open_drained(journal_of_hooks(hooks)) as journal:
-            is_known = any(each.id == session for each in journal.sessions())
-            if is_known:
-                journal.forget(session)
-    except JournalError:
-        is_known = False
-    return is_spooled or is_known
+        run_command([program, *_WITHOUT_PROMPT[receipt.agent], session], plugin_folder(receipt.agent))
+        is_heard = any(session.encode() in (read_bytes(each) or b"") for each in hooks.glob("*") if each.is_file())
+    finally:
+        lock.release()
+    with suppress(JournalError), open_drained(journal_of_hooks(hooks)) as journal:
+        if any(each.id == session for each in journal.sessions()):
+            journal.forget(session)
+    return is_heard
