@@ -124,7 +124,7 @@ def test_every_act_is_refused_before_anything_is_read(act: str, monkeypatch: pyt
     with pytest.raises(InputError, match="no terminal here to ask on: pass --as NAME and --yes"):
         run(wanted)
     monkeypatch.setenv(VARIABLE, "1")
-    with pytest.raises(InputError, match="an agent that planwire started runs this: pass --as NAME and --yes"):
+    with pytest.raises(InputError, match="an agent that planwire knows runs this: pass --as NAME and --yes"):
         run(wanted)
 
 

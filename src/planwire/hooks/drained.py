@@ -10,9 +10,9 @@ from pathlib import Path
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
-from planwire.journal.engines import hooks_path
+from planwire.journal.engines import hooks_path, journal_of_hooks
 
-__all__ = ["drain_into", "open_drained"]
+__all__ = ["drain_into", "open_drained", "open_followed", "open_journal_of"]
 
 
 @contextmanager
@@ -27,6 +27,20 @@ def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
         yield journal
         if folder is not None:
             drain_into(journal, folder)
+
+
+def open_journal_of(folder: Path) -> Journal:
+    """Open the journal that a folder of hooks belongs to."""
+    return open_journal(journal_of_hooks(folder))
+
+
+@contextmanager
+def open_followed(url: str | None, *, create: bool = False) -> Iterator[Journal]:
+    """Open a journal, and drain what hooks leave for it for as long as it is used."""
+    from planwire.hooks.drain_thread import DrainThread  # noqa: PLC0415  (no other command needs it)
+
+    with open_drained(url, create=create) as journal, DrainThread(journal, hooks_path(url)):
+        yield journal
 
 
 def drain_into(journal: Journal, folder: Path) -> None:

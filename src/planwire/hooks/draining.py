@@ -123,7 +123,7 @@ class HookDrainer:
         """Append what the hooks of a session say, and answer those that wait for it."""
         process = next(filter(None, (agent_process(each.spooled.note.get("ancestors", "")) for each in hooks)), "")
         if any(isinstance(each, Started) and each.source == "clear" for hook in hooks for each in hook.heard.what):
-            self._sessions.follow_on(session, hooks[0].payload.agent.title, process)
+            self._sessions.follow_on(session, hooks[0].payload.agent.title, hooks[0].heard.folder, process)
         state = load_state(self._journal, session)
         was_working = self._sessions.is_working(session, process)
         after, replies = HookedSession(state, was_working), list[_Reply]()

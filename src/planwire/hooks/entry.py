@@ -7,6 +7,8 @@ here: `thin_hook` has it.
 
 import sys
 
+__all__ = ["main"]
+
 
 def main() -> None:
     """Run the hook. What it imports is looked for last in this folder and the journal's, so that nothing there can take

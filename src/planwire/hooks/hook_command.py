@@ -7,9 +7,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
+from planwire.hooks.drained import open_journal_of
 from planwire.hooks.draining import HookDrainer
-from planwire.journal import open_journal
-from planwire.journal.engines import journal_of_hooks
 
 __all__ = ["settle", "tell_now"]
 
@@ -22,7 +21,7 @@ def tell_now(folder: str, answer: str) -> None:
     """Drain the spool, and so answer the hook of this process too, unless somebody does so meanwhile."""
     place = Path(folder)
     until = monotonic() + _PATIENCE
-    with open_journal(journal_of_hooks(place)) as journal:
+    with open_journal_of(place) as journal:
         drainer = HookDrainer(journal, place)
         while not drainer.lock.acquire():
             if (place / "answers" / answer).exists() or monotonic() > until:
@@ -37,7 +36,7 @@ def tell_now(folder: str, answer: str) -> None:
 def settle(folder: str) -> None:
     """Record that this hook has told what it was to tell. If another process drains, that one does."""
     place = Path(folder)
-    with open_journal(journal_of_hooks(place)) as journal:
+    with open_journal_of(place) as journal:
         drainer = HookDrainer(journal, place)
         with drainer.lock as is_held:
             if is_held:

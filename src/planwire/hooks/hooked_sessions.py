@@ -23,6 +23,7 @@ from planwire.model.records import PLANWIRE, SessionState
 from planwire.model.unheard import news
 from planwire.readmodel.states import HOOK
 from planwire.session.forks import fork_session
+from planwire.session.known_agents import note_agent
 from planwire.session.writer import stamped
 from planwire.steering.reach import HEAR
 
@@ -61,19 +62,21 @@ class HookedSessions:
             terms = Terms(HOOK, bool(after.is_working), (HEAR,), process)
             if not any(each.session == session and each.terms == terms for each in self._journal.leases()):
                 self._journal.lease(session, terms)
+                note_agent(process)
 
-    def follow_on(self, session: str, agent: str, process: str) -> None:
-        """Begin a session with the plans of the one that its agent had before its context was cleared."""
-        if self._journal.last_seq(session):
+    def follow_on(self, session: str, agent: str, folder: str | None, process: str) -> None:
+        """Begin a session with the plans of the one that its agent had before its context was cleared. One process may
+        run many sessions: if more than one can be meant, none is."""
+        if self._journal.last_seq(session) or not process:
             return
-        held = [each.session for each in self._journal.leases() if process and each.terms.process == process]
-        for before in reversed(held):
-            state = load_state(self._journal, before)
-            if before != session and state.opened and state.opened.agent == agent and state.has_work_left:
-                with suppress(PlanwireError):
-                    fork_session(self._journal, before, session, None, PLANWIRE)
-                    self._journal.lease(before, Terms(HOOK, process=process)).release()
-                return
+        leases = (each for each in self._journal.leases() if each.terms.holder == HOOK)
+        held = {each.session for each in leases if each.terms.process == process and not each.terms.is_working}
+        states = [load_state(self._journal, each) for each in held - {session}]
+        meant = [each for each in states if each.has_work_left and _is_at(each, agent, folder)]
+        if len(meant) == 1:
+            with suppress(PlanwireError):
+                fork_session(self._journal, meant[0].id, session, None, PLANWIRE)
+                self._journal.lease(meant[0].id, Terms(HOOK, process=process)).release()
 
     def mark_news(self, session: str) -> None:
         """Leave a sign for hooks, where people said something that the agent has not heard, and take it away again."""
@@ -96,3 +99,7 @@ class HookedSessions:
         readers = {LEAD, *(each.reader for each in state.live().values())}
         is_due = state.compacted > state.recapped and state.has_work_left
         return is_due or any(news(state, reader=reader) for reader in readers)
+
+
+def _is_at(state: SessionState, agent: str, folder: str | None) -> bool:
+    return state.opened is not None and (state.opened.agent, state.opened.cwd) == (agent, folder)

@@ -51,7 +51,7 @@ from planwire.model.fold import fold
 from planwire.model.plan import MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.records import AGENT, PLANWIRE, SessionState
 from planwire.model.sameness import is_same
-from planwire.model.statuses import DEFAULT_STATUS, IN_PROGRESS
+from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.stop_reasons import STOP_CANCELLED
 from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
@@ -63,6 +63,8 @@ TERMINAL: Final = "the terminal"
 #: The id of an agent's own list of steps, and of a plan that it proposes.
 TODOS: Final = "todos"
 PROPOSAL: Final = "plan-mode"
+#: Why a session ends whose context is cleared: its agent goes on, under another id.
+_CLEARED: Final = "clear"
 #: The field of an entry that holds the agent's own id of a task.
 _TASK: Final = "taskId"
 #: A command to the agent itself makes no title.
@@ -86,12 +88,13 @@ class HookedSession(Struct, frozen=True):
 def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people."""
     written: list[Authored] = []
-    for by, event in _events(session, heard, title):
-        state = session.state
-        if (new := addition(state, event)) is not None:
-            written.append((by, new))
-            state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), by, new))
-            session = replace(session, state=state)
+    for each in (None, *heard.what) if session.state.seq or _begins(heard.what) else ():
+        for by, event in _of_happening(session, heard, each) if each is not None else _opening(session, heard, title):
+            state = session.state
+            if (new := addition(state, event)) is not None:
+                written.append((by, new))
+                state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), by, new))
+                session = replace(session, state=state)
     for each in heard.what if heard.child is None else ():
         session = _after(session, each)
     return session, written
@@ -110,20 +113,15 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
             return replace(session, is_working=False)
         case Started():
             return replace(session, is_over=False)
-        case Ended():
-            return replace(session, is_working=False, is_over=True)
+        case Ended(reason=reason):
+            return replace(session, is_working=False, is_over=reason != _CLEARED)
     return session
 
 
-def _events(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
-    """The events of a hook, some of which may say nothing new."""
-    state = session.state
-    if not state.seq and not _begins(heard.what):
-        return
-    if heard.child is None or not state.seq:
+def _opening(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
+    """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
+    if heard.child is None or not session.state.seq:
         yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
-    for each in heard.what:
-        yield from _of_happening(session, heard, each)
 
 
 def _begins(what: Iterable[Happening]) -> bool:
@@ -145,8 +143,9 @@ def _of_happening(session: HookedSession, heard: Heard, happening: Happening) ->
             if entries or _id_of(heard, plan_id) in state.live():
                 yield AGENT, _plan_set(state, heard, ItemsPlan(_id_of(heard, plan_id), entries), summary)
         case TaskChanged():
-            if (plan := _with_task(state, heard, happening)) is not None:
-                yield AGENT, _plan_set(state, heard, plan)
+            shared = replace(heard, child=None)  # sub-agents work on the tasks of their session
+            if (plan := _with_task(state, shared, happening)) is not None:
+                yield AGENT, _plan_set(state, shared, plan)
         case Proposed(plan_id=plan_id, text=text, draft=draft):
             if text.strip():
                 yield from _proposed(state, heard, MarkdownPlan(_id_of(heard, plan_id), text), is_asked=not draft)
@@ -217,7 +216,7 @@ def _step_at_work(state: SessionState) -> StepRef | None:
     """The step that the agent itself works on, which a new child works for."""
     for plan_id in (MAIN, TODOS):
         for step in state.live()[plan_id].state.steps if plan_id in state.live() else ():
-            if step.status == IN_PROGRESS:
+            if step.is_current:
                 return StepRef(plan_id, step.id)
     return None
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.retelling import CLEARED, COMPACTED, RESUMED, STEERED, announce, retell
-from planwire.hooks.happenings import Compacted, Heard, Moment, Started
+from planwire.hooks.happenings import Compacted, Heard, Moment, OwnCall, Started
 from planwire.hooks.recording import child_reader
 from planwire.model.events import OFFERED, Told
 from planwire.model.file_texts import ReadFile, no_files
@@ -44,8 +44,8 @@ def to_tell(
 ) -> HookText | None:
     """What this hook is to tell, in this state of its session; None if nothing. `request` is a name for the telling,
     `under_way` are those that other hooks are about to make."""
-    if heard.moment not in _TELLING:
-        return None
+    if heard.moment not in _TELLING or any(isinstance(each, OwnCall) for each in heard.what):
+        return None  # planwire's own tools tell it themselves
     reader = child_reader(heard)
     others = [each for each in under_way if each.reader == told_as(reader)]
     why = _reason(state, heard, reader)

@@ -15,9 +15,14 @@ from time import monotonic, sleep, time_ns
 
 TYPE_CHECKING = False  # importing it from typing takes longer than all the rest
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
 else:
-    from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    try:
+        from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    except ImportError:  # somebody imports this as a part of planwire
+        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
 
 try:
     import fcntl
@@ -206,7 +211,7 @@ def _say(answer: bytes) -> None:
         answer = answer[os.write(1, answer) :]
 
 
-def _become_planwire(module: str, seconds: float = 0.0):  # type: ignore[no-untyped-def]
+def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
     """One of planwire's modules, in what is a full Python from here on, and one that ends after so many seconds.
     Planwire itself is where this file is, even if it was installed where Python with these options does not look."""
     import site  # it takes as long as a whole hook

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Once
 from planwire.journal.spool_append import HEAD, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
-from planwire.journal.spool_records import Record, Torn, pieces, read_piece
+from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
 
 __all__ = ["ASIDE", "Lost", "Segment", "Spool", "Spooled"]
 
@@ -74,9 +74,9 @@ class Segment:
         for n, found in self._read():
             key = Once(self.name, n)
             match found:
-                case Record(at, note, body):
+                case WholeRecord(at, note, body):
                     yield Spooled(at, note, body, key)
-                case Torn(at, note, head):
+                case TornRecord(at, note, head):
                     yield Lost(at, note, head[:HEAD], 1, key)
 
     def done(self) -> None:
@@ -93,12 +93,12 @@ class Segment:
         """Equal heads only once, with their count."""
         found: dict[bytes, Lost] = {}
         for n, each in self._read():
-            head = each.body if isinstance(each, Record) else each.head
+            head = each.body if isinstance(each, WholeRecord) else each.head
             first = found.get(head) or Lost(each.at, each.note, head, 0, Once(self.name, n))
             found[head] = replace(first, count=first.count + 1)
         yield from found.values()
 
-    def _read(self) -> Iterator[tuple[int, Record | Torn]]:
+    def _read(self) -> Iterator[tuple[int, WholeRecord | TornRecord]]:
         with suppress(FileNotFoundError), self._path.open("rb") as file:  # a person may remove the folder
             yield from enumerate(map(read_piece, pieces(file)))
 
@@ -138,6 +138,8 @@ class Spool:
                 yield segment
                 if not segment.is_done:
                     return
+            elif name in self._names():  # somebody is in the middle of writing to it
+                return
         refill(str(self.folder))
 
     def _left(self) -> list[Path]:

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
-__all__ = ["Record", "Torn", "pieces", "read_note", "read_piece"]
+__all__ = ["TornRecord", "WholeRecord", "pieces", "read_note", "read_piece"]
 
 _BLOCK: Final = 1 << 20
 _FIRST_LINE: Final = re.compile(rb"(\d{1,18}) (\d{1,10}) (\d{1,10})\n")
 
 
-class Record(NamedTuple):
+class WholeRecord(NamedTuple):
     """A whole record."""
 
     at: int
@@ -18,7 +18,7 @@ class Record(NamedTuple):
     body: bytes
 
 
-class Torn(NamedTuple):
+class TornRecord(NamedTuple):
     """A record whose writer did not get to its end, or that was damaged since."""
 
     at: int | None
@@ -47,20 +47,20 @@ def pieces(file: Readable) -> Iterator[bytes]:
         yield rest
 
 
-def read_piece(piece: bytes) -> Record | Torn:
+def read_piece(piece: bytes) -> WholeRecord | TornRecord:
     """A record, if all of it is there and not a byte more."""
     first = _FIRST_LINE.match(piece)
     if first is None:
-        return Torn(None, {}, b"")
+        return TornRecord(None, {}, b"")
     at, for_note, for_body = map(int, first.groups())
     end_of_note = first.end() + for_note
     if piece[end_of_note : end_of_note + 1] != b"\n":
-        return Torn(at, {}, b"")
+        return TornRecord(at, {}, b"")
     note = read_note(_plain(piece[first.end() : end_of_note]))
     body = piece[end_of_note + 1 :]
     if len(body) == for_body + 1 and body.endswith(b"\n"):
-        return Record(at, note, _plain(body[:-1]))
-    return Torn(at, note, _plain(body))
+        return WholeRecord(at, note, _plain(body[:-1]))
+    return TornRecord(at, note, _plain(body))
 
 
 def read_note(line: bytes) -> dict[str, str]:

@@ -1,8 +1,9 @@
-"""The agents that planwire started, and whether this process is below one of them.
+"""The agents that planwire knows, and whether this process is below one of them.
 
-An agent with a shell can run planwire, and must not pass for the person. There are two signs. The relay keeps a record
-of each agent while it runs, the name of an empty file: a process is below an agent if one of its ancestors has one. And
-the agent has a variable in its environment, which also reaches those of its processes that lost their parents.
+An agent with a shell can run planwire, and must not pass for the person. There are two signs. Planwire keeps a record
+of each agent that it knows, by the relay or by hooks, the name of an empty file: a process is below an agent if one of
+its ancestors has one. And an agent behind the relay has a variable in its environment, which also reaches those of its
+processes that lost their parents.
 
 Neither is a wall: all of it belongs to the same user. `docs/security.md` says so.
 """
@@ -16,7 +17,7 @@ from pathlib import Path
 from planwire.journal.processes import is_running, lineage, process_name
 from planwire.session.agent_environment import VARIABLE
 
-__all__ = ["is_below_agent", "known_agent"]
+__all__ = ["is_below_agent", "known_agent", "note_agent"]
 
 
 @contextmanager
@@ -39,8 +40,17 @@ def known_agent(pid: int) -> Iterator[None]:
                 record.unlink()
 
 
+def note_agent(process: str) -> None:
+    """Keep a record of an agent that runs in its own terminal, by the name of its process, until somebody sees that it
+    ended."""
+    with suppress(OSError, StopIteration):
+        folder = next(_folders())
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(folder / process, os.O_CREAT | os.O_WRONLY, 0o600))
+
+
 def is_below_agent() -> bool:
-    """Whether this process comes from an agent that planwire started."""
+    """Whether this process comes from an agent that planwire knows."""
     if os.environ.get(VARIABLE):
         return True
     known = {name for folder in _folders() for name in _names(folder)}
