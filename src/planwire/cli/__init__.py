@@ -30,7 +30,8 @@ _GROUPS: Final = {
     "start": {
         "demo": "watch an agent work behind the relay, answer it, and steer it",
         "relay": "run an agent behind planwire, which keeps, translates and re-sends its plans",
-        "setup": "put the relay in front of the agents in an editor's settings",
+        "setup": "install planwire in an agent's terminal, or its relay in an editor's settings",
+        "doctor": "check what was set up, and say what to do",
         "mcp": "give the plan tools to an agent, as an MCP server",
     },
     "look": {
@@ -74,6 +75,7 @@ options:
 
 examples:
   planwire demo                    watch an agent at work, and answer it
+  planwire setup claude-code       planwire in an agent's own terminal
   planwire setup zed -- my-agent   settings that start an agent behind planwire
   planwire show                    the plans of this folder's latest session
   planwire comment "use SQLite"    tell its agent what you think
