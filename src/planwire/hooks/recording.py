@@ -171,9 +171,10 @@ def _of_happening(session: HookedSession, heard: Heard, happening: Happening) ->
 
 
 def _went_on(state: SessionState) -> Iterator[Authored]:
-    """The ends of questions that nobody answered: the person goes on in the terminal."""
+    """The ends of questions that nobody answered: the agent or its person went on in the terminal. A refusal there
+    makes no hook of its own."""
     for plan_id, each in state.live().items():
-        if each.asked is not None:
+        if each.asked is not None and each.owner == AGENT:
             yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
 
 
