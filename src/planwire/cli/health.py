@@ -22,8 +22,9 @@ from planwire.cli.terminal_checks import check_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
-from planwire.journal.drainer_lock import LOCK, DrainerLock
+from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.engines import open_journal, shared_url
+from planwire.journal.spool_append import LOCK
 
 __all__ = ["checked"]
 
