@@ -176,9 +176,10 @@ def test_a_draft_asks_nobody() -> None:
     assert kinds(begun().tell(hook(Proposed(PLAN_MODE, TEXT, draft=True)))) == [PlanSet]
 
 
-def test_the_next_prompt_ends_a_question_that_nobody_answered() -> None:
+@pytest.mark.parametrize("what", [TurnBegan("something else"), OwnCall("set_plan"), todos("pending")])
+def test_an_agent_that_goes_on_ends_a_question_that_nobody_answered(what: Happening) -> None:
     story = begun()
-    story.tell(hook(Proposed(PLAN_MODE, TEXT)), hook(TurnBegan("something else")))
+    story.tell(hook(Proposed(PLAN_MODE, TEXT)), hook(what))
     assert not story.state.needs_person
 
 

@@ -74,6 +74,8 @@ _OPTIONS: Final = (Choice("approve", "Approve", "allow_once"), Choice("keep-plan
 
 #: What can happen to a plan. Nothing else of a child's matters to the session.
 _OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
+#: What an agent does only if it no longer waits for an answer.
+_SIGNS_OF_WORK: Final = (TurnBegan, ListHeard, TaskChanged, OwnCall)
 
 #: An event with its author.
 Authored: TypeAlias = tuple[str, Event]
@@ -93,7 +95,7 @@ def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[H
     written: list[Authored] = []
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
     for each in (None, *what) if session.state.seq or _begins(what) else ():
-        for by, event in _of_happening(session, heard, each) if each is not None else _opening(session, heard, title):
+        for by, event in _of_happening(session, heard, each) if each is not None else _general(session, heard, title):
             state = session.state
             if (new := addition(state, event)) is not None:
                 written.append((by, new))
@@ -122,10 +124,12 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
     return session
 
 
-def _opening(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
+def _general(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
     """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
     if heard.child is None or not session.state.seq:
         yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
+    if heard.child is None and any(isinstance(each, _SIGNS_OF_WORK) for each in heard.what):
+        yield from _went_on(session.state)
 
 
 def _begins(what: Iterable[Happening]) -> bool:
@@ -137,7 +141,6 @@ def _of_happening(session: HookedSession, heard: Heard, happening: Happening) ->
     state = session.state
     match happening:
         case TurnBegan(prompt=prompt):
-            yield from _went_on(state)
             has_title = state.opened is not None and state.opened.title is not None
             if prompt.strip() and not has_title and not prompt.lstrip().startswith(_COMMANDS):
                 yield PLANWIRE, SessionOpened(title=title_of_prompt(prompt))
@@ -171,9 +174,10 @@ def _of_happening(session: HookedSession, heard: Heard, happening: Happening) ->
 
 
 def _went_on(state: SessionState) -> Iterator[Authored]:
-    """The ends of questions that nobody answered: the person goes on in the terminal."""
+    """The ends of questions that nobody answered: the agent or its person went on in the terminal. A refusal there
+    makes no hook of its own."""
     for plan_id, each in state.live().items():
-        if each.asked is not None:
+        if each.asked is not None and each.owner == AGENT:
             yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
 
 
