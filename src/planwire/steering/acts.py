@@ -173,7 +173,7 @@ _TABLE: Final = (
     Act(
         *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
         needs=("verdict",),
-        takes=("option", "question", "text", "comments", "keep", "now", "interrupt"),
+        takes=("option", "question", "text", "comments", "keep", "now", "interrupt", "edited"),
         any_plan=True,
         gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
     ),
@@ -341,5 +341,5 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
     for name in given:
         if name not in takes:
             raise PlanError(f"The act {act.name!r} doesn't take {name!r}.")
-    if wanted.plan_text is not None and wanted.seen is None:
+    if wanted.seen is None and (wanted.plan_text is not None or wanted.edited is not None):
         raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")

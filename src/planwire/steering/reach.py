@@ -4,14 +4,15 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["ANSWER", "NOBODY", "STEER", "STOP", "TELL", "Reach"]
+__all__ = ["ANSWER", "NOBODY", "STEER", "STOP", "TELL", "WORDS", "Reach"]
 
 #: What the process in front of an agent can do for people: give it the answer to its question, tell it something now,
-#: put that into a turn that runs, and stop the turn.
+#: put that into a turn that runs, and stop the turn; and send a plan back with the words that a person says to it.
 ANSWER: Final = "answer"
 TELL: Final = "tell"
 STEER: Final = "steer"
 STOP: Final = "stop"
+WORDS: Final = "words"
 
 
 class Reach(Struct, frozen=True):
