@@ -21,7 +21,7 @@ RINGS: Final = (
     {"errors", "extras", "model"},
     {"acp", "chat", "check", "steering", "tools"},
     {"journal", "readmodel", "session"},
-    {"adapters", "relay"},
+    {"adapters", "hooks", "relay"},
     {"cli", "demo", "mcp", "terminal", "web", "__init__", "__main__"},
 )
 #: The files with effects: sockets, files, clocks, randomness, threads, event loops. Every other file is pure.

@@ -5,11 +5,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from planwire.hooks import claude_code
 from planwire.hooks.answers import Answer
 from planwire.hooks.happenings import Heard
 from planwire.model.plan import Fields
 
-__all__ = ["HOOKED_AGENTS", "HookedAgent", "HookPayload", "read_hook"]
+__all__ = ["HOOKED_AGENTS", "HookPayload", "HookedAgent", "read_hook"]
 
 
 class HookedAgent(NamedTuple):
@@ -38,7 +39,10 @@ class HookPayload(NamedTuple):
 
 
 #: In the order in which payloads are tried: those with the surest signs first.
-HOOKED_AGENTS: Final[dict[str, HookedAgent]] = {}
+_ROWS: Final = (
+    HookedAgent(claude_code.NAME, claude_code.TITLE, claude_code.is_caller, claude_code.read, claude_code.speak),
+)
+HOOKED_AGENTS: Final = {row.name: row for row in _ROWS}
 
 
 def read_hook(body: bytes, agent: str | None = None, environment: Container[str] = ()) -> HookPayload | None:
