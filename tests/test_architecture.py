@@ -36,6 +36,7 @@ EFFECTFUL: Final = {
     "mcp": "all",
     "terminal": "all",
     "web": "all",
+    "hooks": {"reviewing"},
     "journal": {
         "__init__",
         "engines",

@@ -81,12 +81,14 @@ class Snapshot(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True, omit_defaults=True):
-    """What the holder of a lease says of itself: which program it is (`relay`, `mcp`), whether a turn is on, and what
-    it can do for people in this session (`answer`, `tell`, …; a journal keeps any word)."""
+    """What the holder of a lease says of itself: which program it is (`relay`, `mcp`, …), whether a turn is on, and
+    what it can do for people in this session (`answer`, `tell`, …; a journal keeps any word). A holder that serves a
+    single `question` of the agent's, and knows nothing of its turn, names that."""
 
     holder: str = ""
     is_working: bool = False
     can: tuple[str, ...] = ()
+    question: str = ""
 
 
 class KnownLease(Struct, frozen=True):

@@ -19,6 +19,7 @@ from planwire.model.stop_reasons import STOP_CANCELLED, STOP_COMPLETED, STOP_END
 __all__ = [
     "DONE",
     "FILTERS",
+    "HOOK",
     "IDLE",
     "MCP",
     "NEEDS_YOU",
@@ -52,6 +53,7 @@ FILTERS: Final = {
 #: Who holds leases.
 RELAY: Final = "relay"
 MCP: Final = "mcp"
+HOOK: Final = "hook"
 #: Milliseconds after its last event in which a session is believed to run: one that only a tool server serves, which
 #: hears of calls and not of turns, and one that nobody has a lease of.
 _CALLED: Final = 5 * 60_000
@@ -95,7 +97,7 @@ def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
         before = holds.get(session, NOBODY)
         holds[session] = Hold(
             True,
-            before.is_relayed or terms.holder != MCP,
+            before.is_relayed or not (terms.holder == MCP or terms.question),
             before.is_working or terms.is_working,
             tuple(dict.fromkeys((*before.can, *terms.can))),
         )

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from planwire.session.agent_environment import VARIABLE
 
-__all__ = ["is_below_agent", "known_agent"]
+__all__ = ["ancestors", "is_below_agent", "known_agent"]
 
 #: More than any real tree of processes has.
 _MOST_ANCESTORS: Final = 1_000
@@ -57,6 +57,12 @@ def is_below_agent() -> bool:
         return True
     known = {name for folder in _folders() for name in _names(folder)}
     return bool(known) and any(name in known for name in _lineage())
+
+
+def ancestors(most: int) -> tuple[str, ...]:
+    """The processes above this one, the nearest first. They differ once one of them has ended, because those below it
+    have another parent then."""
+    return tuple(name for _, name in zip(range(most + 1), _lineage(), strict=False))[1:]
 
 
 def _lineage() -> Iterator[str]:
