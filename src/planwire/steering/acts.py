@@ -21,6 +21,7 @@ from planwire.steering import commands, now, remark_acts, reviews
 from planwire.steering.answers import with_verdict
 from planwire.steering.commands import suggested_step
 from planwire.steering.conflict import Touches, is_outdated
+from planwire.steering.edits import refuse_untaken
 from planwire.steering.now import with_telling
 from planwire.steering.reach import NOBODY, STOP, TELL, Reach
 from planwire.steering.reviews import to_run
@@ -307,6 +308,8 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
     _refuse_dismissed(act, record)
     if not act.any_plan:
         refuse_unchangeable(record)
+    if wanted.edited is not None:
+        refuse_untaken(record)
     if wanted.steps is not None:
         to_run(record, wanted.steps)
     if wanted.is_on_remark and act.name == "reword":

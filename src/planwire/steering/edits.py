@@ -4,6 +4,8 @@ The agent waits for an answer and takes the edited text as a part of it. So the 
 agent's next list, and the approval is of exactly that text: both are one write. Nobody else's question takes an edit.
 """
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from planwire.errors import EmptyText, PlanError
@@ -13,13 +15,21 @@ from planwire.model.records import AGENT, PlanRecord
 from planwire.model.sizes import plan_bytes
 from planwire.steering.target import Target
 
-__all__ = ["edited_plan", "refuse_edit", "takes_edit"]
+__all__ = ["edited_plan", "refuse_edit", "refuse_untaken", "takes_edit"]
+
+_UNTAKEN: Final = "Nobody waits for an edited plan: approve it as it is, or request changes. Nothing was sent."
 
 
 def takes_edit(record: PlanRecord) -> bool:
     """Whether a person may approve a plan as they edit it: its agent asks, takes that, and has no answer yet."""
     is_text = isinstance(record.state.plan, MarkdownPlan)
     return is_text and record.asked is not None and record.asked.takes_edit and record.decision is None
+
+
+def refuse_untaken(record: PlanRecord) -> None:
+    """Raise `PlanError` unless an edited plan would be taken."""
+    if not takes_edit(record):
+        raise PlanError(_UNTAKEN)
 
 
 def refuse_edit(verdict: str, text: str | None) -> None:
@@ -34,8 +44,9 @@ def edited_plan(on: Target, choice: Choice | None, text: str | None) -> tuple[Pl
     plan = on.record.state.plan
     if text is None:
         return ()
-    if choice is None or not takes_edit(on.record) or not isinstance(plan, MarkdownPlan):
-        raise PlanError("Nobody waits for an edited plan: approve it as it is, or request changes. Nothing was sent.")
+    refuse_untaken(on.record)
+    if choice is None or not isinstance(plan, MarkdownPlan):
+        raise PlanError(_UNTAKEN)
     if not text.strip():
         raise EmptyText("The plan is empty: write its text, or request changes.")
     if _compared(text) == _compared(plan.content):

@@ -35,12 +35,14 @@ from planwire.steering.target import Decision, Target, check_length, refuse_unch
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
 
-__all__ = ["VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
+__all__ = ["EDIT_LABEL", "VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
 
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
 #: What a person does with each verdict.
 VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment only"}
+#: What a person does who approves the plan as they edit it, where the agent takes that.
+EDIT_LABEL: Final = "Edit and approve"
 #: The way of a verdict that a person gives here, not in the agent's client.
 VIA: Final = "planwire"
 

@@ -1,4 +1,4 @@
-// Dialogs with a text: a comment on a plan, and its steps as a text.
+// Dialogs with a text: a comment on a plan, its steps as a text, and the text of a proposal.
 
 import { ENTER_SAVES, keeper, saveOnEnter, tellNow } from "./composer.js";
 import { open } from "./dialogs.js";
@@ -87,5 +87,15 @@ export async function editAsText(plan, sayTrouble) {
     submit: (text, trouble) =>
       perform({ address, body: { act: "suggest", seen, plan_text: text }, words: title, text, trouble }),
     again: ({ revision, text }) => { seen = revision; return text; },
+  });
+}
+
+/** Have the text of a plan edited. `submit(text, seen, trouble)` sends it, and resolves as `perform` does. */
+export function editPlan({ key, title, label, text, seen, submit }) {
+  write({
+    key: `${key} plan`, title, lines: true, text, label: "The agent goes on with this text.",
+    hint: "Ctrl+Enter to approve", save: el("button", { class: "primary" }, label),
+    submit: (edited, trouble) => submit(edited, seen, trouble),
+    again: ({ revision }) => { seen = revision; },
   });
 }
