@@ -75,7 +75,20 @@ def test_an_edited_text_stays_when_it_is_left_and_when_the_question_is_over(stag
         expect(dialog.get_by_role("textbox")).to_have_value(EDITED)
         stage.write(PlanReviewed("plan-mode", 1, APPROVED, question="q1", answer="Approve"), by="client")
         until(lambda: record(stage).asked is None)
-        dialog.get_by_role("button", name=EDIT_LABEL).click()
+        dialog.get_by_role("button", name="Approve").click()
         expect(dialog.get_by_role("alert")).to_contain_text("The agent's question is over: “Approve” was the answer")
         expect(dialog.get_by_role("textbox")).to_have_value(EDITED)
         assert text_of(record(stage).state.plan) == PROSE
+
+
+def test_a_plan_is_edited_and_approved_in_the_inbox(stage: Stage) -> None:
+    with held(stage):
+        page = stage.open()
+        page.goto(f"{stage.board.pages}/sessions")
+        item = page.locator(f"#o-{stage.session}")
+        item.get_by_role("button", name=EDIT_LABEL).click()
+        dialog = page.get_by_role("dialog", name=f"{EDIT_LABEL}: Cache")
+        dialog.get_by_role("textbox").fill(EDITED)
+        dialog.get_by_role("button", name="Approve").click()
+        expect(dialog).to_have_count(0)
+        until(lambda: text_of(record(stage).state.plan) == EDITED)

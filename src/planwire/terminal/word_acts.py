@@ -102,7 +102,9 @@ class WordActs:
         def chosen(said: str) -> None:
             if asked is not None and said == _EDIT:
                 needed = replace(wanted, verdict=_APPROVED, question=asked.id, comments=drafts or None)
-                edit = TextQuestion(f"{EDIT_LABEL}: {named(card)}{count}", [send(EDIT_LABEL)], about, card.text)
+                edit = TextQuestion(
+                    f"{EDIT_LABEL}: {named(card)}{count}", [send(VERDICT_LABELS[_APPROVED])], about, card.text
+                )
                 self._commander.ask(card, needed, edit._replace(argument="edited"))
                 return
             if asked is not None and said in options:

@@ -43,10 +43,10 @@ async function send(button) {
 async function edit(button) {
   const form = button.closest(FORM), { answer: address } = form.dataset, key = keyOf(form);
   if (form.hasAttribute("aria-busy")) return;
-  const plan = await planAt(address), act = JSON.parse(button.dataset.send), label = button.textContent;
+  const plan = await planAt(address), act = JSON.parse(button.dataset.send);
   if (!plan) return toast("Couldn't load the text of the plan. Try again.");
   if (plan.question?.id !== act.question) return toast("The agent's question is over.");
-  const words = `${label}: ${plan.title}`;
+  const words = `${button.textContent}: ${plan.title}`;
   const submit = async (edited, seen, trouble) => {
     const text = sessionStorage.getItem(key)?.trim();
     const body = { ...act, seen, ...(text ? { text } : {}), ...more.of(form), edited };
@@ -57,7 +57,7 @@ async function edit(button) {
     show();
     return came;
   };
-  editPlan({ key: `${address} ${act.question}`, title: words, label, text: plan.text, seen: plan.revision, submit });
+  editPlan({ key: `${address} ${act.question}`, title: words, text: plan.text, seen: plan.revision, submit });
 }
 
 function forget(form, key) {

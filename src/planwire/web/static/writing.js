@@ -4,7 +4,7 @@ import { ENTER_SAVES, keeper, saveOnEnter, tellNow } from "./composer.js";
 import { open } from "./dialogs.js";
 import { perform } from "./perform.js";
 import { actsOf, el, planName, revisionOf } from "./plans.js";
-import { ACTS } from "./table.js";
+import { ACTS, VERDICTS } from "./table.js";
 
 const drafts = new Map();
 let writing = null; // the open text, and the text that it began with
@@ -91,10 +91,10 @@ export async function editAsText(plan, sayTrouble) {
 }
 
 /** Have the text of a plan edited. `submit(text, seen, trouble)` sends it, and resolves as `perform` does. */
-export function editPlan({ key, title, label, text, seen, submit }) {
+export function editPlan({ key, title, text, seen, submit }) {
   write({
     key: `${key} plan`, title, lines: true, text, label: "The agent goes on with this text.",
-    hint: "Ctrl+Enter to approve", save: el("button", { class: "primary" }, label),
+    hint: "Ctrl+Enter to approve", save: el("button", { class: "primary" }, VERDICTS.approved),
     submit: (edited, trouble) => submit(edited, seen, trouble),
     again: ({ revision }) => { seen = revision; },
   });
