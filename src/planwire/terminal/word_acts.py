@@ -102,10 +102,8 @@ class WordActs:
         def chosen(said: str) -> None:
             if asked is not None and said == _EDIT:
                 needed = replace(wanted, verdict=_APPROVED, question=asked.id, comments=drafts or None)
-                edit = TextQuestion(
-                    f"{EDIT_LABEL}: {named(card)}{count}", [send(VERDICT_LABELS[_APPROVED])], about, card.text
-                )
-                self._commander.ask(card, needed, edit._replace(argument="edited"))
+                title, answers = f"{EDIT_LABEL}: {named(card)}{count}", [send(VERDICT_LABELS[_APPROVED])]
+                self._commander.ask(card, needed, TextQuestion(title, answers, about, card.text, argument="edited"))
                 return
             if asked is not None and said in options:
                 needed = replace(wanted, option=options[said].id, question=asked.id)
