@@ -4,13 +4,14 @@ nothing is approved that nobody approved."""
 import random
 import subprocess
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planwire.errors import PlanError
-from planwire.journal import load_state, open_journal
+from planwire.journal import Journal, load_state, open_journal
 from planwire.model.events import APPROVED, CHANGES_REQUESTED
 from planwire.model.kinds import text_of
 from planwire.model.unheard import news
@@ -31,6 +32,10 @@ ACTS: tuple[dict[str, Any] | None, ...] = (
 )
 
 
+def is_asking(journal: Journal, session: str) -> bool:
+    return load_state(journal, session).needs_person
+
+
 @pytest.mark.parametrize("act", ACTS, ids=["nobody", "approved", "edited", "sent back"])
 def test_a_hook_that_is_killed_at_any_moment(tmp_path: Path, act: dict[str, Any] | None) -> None:
     moments = random.Random(7)
@@ -39,7 +44,7 @@ def test_a_hook_that_is_killed_at_any_moment(tmp_path: Path, act: dict[str, Any]
             session = f"s{number}"
             with waiting(tmp_path / "journal.db", {**PROPOSAL, "session_id": session}) as process:
                 if number % 3:
-                    until(lambda session=session: load_state(journal, session).needs_person)
+                    until(partial(is_asking, journal, session))
                 has_acted = False
                 with suppress(PlanError, KeyError):
                     if act is not None:

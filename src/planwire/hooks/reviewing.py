@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldReview", "hold_review", "proposed_text"]
 
-#: Seconds between two looks at the journal, and between two looks at the processes above this one.
+#: Seconds between two looks at the journal, those after QUIET seconds, and those at the processes above this one.
 LOOK: Final = 0.2
+LOOK_LATER: Final = 1.0
+QUIET: Final = 600.0
 LOOK_UP: Final = 1.0
 #: The processes above a hook that its answer is for: the shell that runs it, and the agent.
 _ABOVE: Final = 2
@@ -117,11 +119,11 @@ class HeldReview:
         self._state = SessionState(session)
         self._lease: Lease | None = None
         self._above = ancestors(_ABOVE)
-        self._looked_up = monotonic()
+        self._begun = self._looked_up = monotonic()
 
     def hold(self, say: Callable[[bytes], None], drain: Callable[[], object]) -> None:
         """Ask, wait, and answer. A journal that can't be used has no decision in it: the same as if nobody decided."""
-        end = monotonic() + self._terms.wait_seconds
+        end = self._begun + self._terms.wait_seconds
         try:
             self._ask(end)
             answer = self._wait(end, drain) if self._lease else self._silence()
@@ -169,7 +171,8 @@ class HeldReview:
                     return answer
             if is_hung_up or is_late:
                 return self._close(is_hung_up=is_hung_up)
-            self._is_over.wait(min(LOOK, max(end - monotonic(), 0)))
+            pause = LOOK if monotonic() < self._begun + QUIET else LOOK_LATER
+            self._is_over.wait(min(pause, max(end - monotonic(), 0)))
 
     def _look(self) -> None:
         if self._journal.last_seq(self._session) != self._state.seq:
