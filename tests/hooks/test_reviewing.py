@@ -18,10 +18,11 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.hooks.agents import HookedAgent, HookPayload
 from planwire.hooks.answers import Answer, SendBack
-from planwire.hooks.happenings import Decided, Happening, Heard, Moment, Proposed, TurnOver
-from planwire.hooks.review_events import decided, dismissed
+from planwire.hooks.happenings import Decided, Happening, Heard, Moment, Proposed, TurnBegan, TurnOver
+from planwire.hooks.recording import Authored, HookedSession
+from planwire.hooks.recording import record as hear
 from planwire.hooks.review_terms import terms_of
-from planwire.hooks.reviewing import hold_review, proposed_text
+from planwire.hooks.reviewing import hold_review
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.events import (
     ACP,
@@ -30,7 +31,6 @@ from planwire.model.events import (
     DISMISSED,
     Comment,
     Event,
-    PlanReviewed,
     PlanSet,
     Told,
 )
@@ -112,6 +112,17 @@ def append(journal: Journal, *events: Event, by: str) -> None:
     journal.append(SESSION, stamped(events, by))
 
 
+def record_of(state: SessionState, *what: Happening) -> list[Authored]:
+    heard = Heard("claude-code", SESSION, "event", what=what, folder="/home/user/project")
+    return hear(HookedSession(state), heard, "Claude Code", state.at)[1]
+
+
+def hears(journal: Journal, *what: Happening) -> None:
+    """Whoever drains hears of something that happened in the terminal."""
+    for by, event in record_of(load_state(journal, SESSION), *what):
+        append(journal, event, by=by)
+
+
 def is_closed(journal: Journal) -> bool:
     return record(journal).asked is None
 
@@ -127,7 +138,7 @@ def test_a_hook_asks_with_its_plan_and_people_can_answer(path: Path, journal: Jo
         assert state.opened is not None
         assert (state.opened.agent, state.opened.client, state.opened.cwd) == (
             "Claude Code",
-            "Claude Code",
+            "the terminal",
             "/home/user/project",
         )
         assert [each.name for each in question.options] == ["Approve", "Request changes"]
@@ -208,22 +219,21 @@ def test_who_answers_in_the_terminal_first_wins_and_the_hook_says_nothing(
 ) -> None:
     with waiting(path) as process:
         question = asked(journal)
-        state = load_state(journal, SESSION)
-        append(journal, *decided(state, PLAN, Decided(PLAN, True, text)), by=CLIENT)
+        hears(journal, Decided(PLAN, True, text))
         assert said(process) is None
         now = record(journal)
         assert now.asked is None
         assert now.review is not None
         assert (now.review.verdict, now.review.revision, now.review.is_late) == (APPROVED, now.revision, False)
         assert text_of(now.state.plan).strip() == text.strip()
-        with pytest.raises(PlanError, match=r"The agent's question is over: “Approve” was the answer \(Claude Code\)"):
+        with pytest.raises(PlanError, match=r"The agent's question is over: “Approve” was the answer \(the terminal\)"):
             act(journal, verdict=CHANGES_REQUESTED, question=question.id, text="no")
 
 
 def test_an_agent_that_goes_on_ends_the_question_and_the_hook(path: Path, journal: Journal) -> None:
     with waiting(path) as process:
         question = asked(journal)
-        append(journal, *dismissed(load_state(journal, SESSION)), by=CLIENT)
+        hears(journal, TurnBegan("never mind"))
         assert said(process) is None
         with pytest.raises(PlanError, match="The agent's question is over"):
             act(journal, verdict=APPROVED, question=question.id)
@@ -390,34 +400,16 @@ def test_a_journal_that_is_locked_for_a_while_delays_the_question(path: Path, jo
         assert record(journal).version == 2
 
 
-def test_the_text_of_a_plan_may_be_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "plan.md").write_text(TEXT)
-    assert proposed_text(Proposed(PLAN, path=str(tmp_path / "plan.md"))) == TEXT
-    assert proposed_text(Proposed(PLAN, path="plan.md"), str(tmp_path)) == TEXT
-    assert proposed_text(Proposed(PLAN, path="gone.md"), str(tmp_path)) == ""
-    assert proposed_text(Proposed(PLAN, path=str(tmp_path))) == ""
-    monkeypatch.setenv("GEMINI_PLANS_DIR", str(tmp_path))
-    assert proposed_text(Proposed(PLAN, path="plan.md")) == TEXT
-
-
 # -- what the agent got
 
 
 def test_what_the_agent_has_from_planwire_is_a_receipt_or_no_news(path: Path, journal: Journal) -> None:
     with waiting(path) as process:
         asked(journal)
-        act(journal, verdict=APPROVED)
-        before = load_state(journal, SESSION)
+        act(journal, verdict=APPROVED, edited=EDITED)
+        state = load_state(journal, SESSION)
+        if state.needs_person:
+            receipt = record_of(state, Decided(PLAN, True, EDITED))
+            assert [(type(event), by) for by, event in receipt] == [(Told, CLIENT)]
         assert said(process) is not None
-        receipts = [*decided(before, PLAN, Decided(PLAN, True, TEXT))]
-        assert len(receipts) <= 1
-        assert not any(isinstance(each, PlanReviewed) for each in receipts)
-        assert [*decided(load_state(journal, SESSION), PLAN, Decided(PLAN, True, TEXT))] == []
-
-
-def test_a_decision_about_a_plan_that_nobody_knows_needs_its_text() -> None:
-    state = SessionState(SESSION)
-    assert [*decided(state, PLAN, Decided(PLAN, False))] == []
-    plan, review = decided(state, PLAN, Decided(PLAN, True, TEXT))
-    assert plan == PlanSet(MarkdownPlan(PLAN, TEXT), via=ACP)
-    assert review == PlanReviewed(PLAN, 1, APPROVED)
+        assert record_of(load_state(journal, SESSION), Decided(PLAN, True, EDITED)) == []

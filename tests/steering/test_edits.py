@@ -14,6 +14,7 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     DISMISSED,
+    HOOKS,
     Comment,
     PlanReviewed,
     PlanSet,
@@ -53,7 +54,7 @@ def test_the_text_and_the_approval_of_it_are_one_write() -> None:
     decision = session.do("review", author="ana", verdict=APPROVED, question="q1", edited=EDITED, seen=1)
     approval = PlanReviewed("main", 3, APPROVED, via="planwire", question="q1")
     plan, review = decision.events
-    assert plan == PlanSet(MarkdownPlan("main", EDITED), via=ACP)
+    assert plan == PlanSet(MarkdownPlan("main", EDITED), via=HOOKS)
     assert isinstance(review, PlanReviewed)
     assert (review.revision, review.verdict, review.question) == (3, approval.verdict, approval.question)
     assert (review.option, review.answer, review.kind) == (YES.id, YES.name, YES.kind)

@@ -44,7 +44,7 @@ _GROUPS: Final = {
     "steer": {},
     "data": {
         "export": "print a session as markdown, JSON or ACP messages",
-        "import": "add an exported session to the journal",
+        "import": "add an exported session, or an agent's past ones, to the journal",
         "fork": "begin a session with another one's past",
         "forget": "delete sessions from the journal, for good",
     },

@@ -6,16 +6,18 @@ is whatever a person has configured under it, so a call of it is bound to its se
 
 from typing import Any, Final
 
-from planwire.chat.plan_tools import TOOL_NAMES
+from planwire.chat.plan_tools import SERVER, TOOL_NAMES
 from planwire.hooks.loose_fields import fields_in, text_in
-from planwire.relay.own_permissions import SERVER
 
 __all__ = ["PLUGIN", "is_of_plugin", "own_tool"]
 
 #: The name of planwire's plugin.
 PLUGIN: Final = "planwire"
 _SERVERS: Final = (f"plugin_{PLUGIN}_{SERVER}", SERVER)
-_NAMES: Final = {f"mcp__{server}__{tool}": tool for server in _SERVERS for tool in TOOL_NAMES}
+#: What agents make of the names of a server and a tool: Claude Code, Codex and Qwen; Gemini; Copilot, which asks a
+#: person by another name than it calls; opencode.
+_FORMS: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}-{}", "{}/{}", "{}_{}")
+_NAMES: Final = {form.format(server, tool): tool for form in _FORMS for server in _SERVERS for tool in TOOL_NAMES}
 _OF_PLUGIN: Final = frozenset(f"mcp__{_SERVERS[0]}__{tool}" for tool in TOOL_NAMES)
 
 

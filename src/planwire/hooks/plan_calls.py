@@ -5,16 +5,30 @@ tool is a new row. Its function gets the arguments and the result, of any type, 
 Statuses stay as the agent says them.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+import msgspec
+from msgspec.structs import replace
+
 from planwire.hooks.happenings import Decided, Happening, ListHeard, Proposed, TaskChanged
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
-from planwire.model.plan import Entry
+from planwire.hooks.plan_verdicts import verdict_in
+from planwire.model.plan import PLAN_MODE, Entry
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
-from planwire.relay.questions import PLAN_MODE
 
-__all__ = ["FILE_CALLS", "GOAL", "PLAN_CALLS", "PROPOSALS", "TODOS", "PlanCall", "entries_of", "plan_file_draft"]
+__all__ = [
+    "FILE_CALLS",
+    "GOAL",
+    "GOAL_CALL",
+    "PLAN_CALLS",
+    "PROPOSALS",
+    "TODOS",
+    "PlanCall",
+    "entries_of",
+    "plan_file_draft",
+]
 
 #: The id of an agent's own list of steps. A sub-agent's own list gets its id later.
 TODOS: Final = "todos"
@@ -23,6 +37,12 @@ GOAL: Final = "goal"
 
 PlanCall: TypeAlias = Callable[[Any, Any], tuple[Happening, ...]]
 _GONE: Final = "deleted"
+#: A task of Gemini's tracker in its list of all: how deep it stands, its type and title, and its id.
+_TRACKED: Final = re.compile(r"\s*\w+: (.+) \(\w+\)\Z", re.DOTALL)
+#: Where agents put the text for their model in the result of a call.
+_RESULT_TEXTS: Final = ("llmContent", "text_result_for_llm", "textResultForLlm")
+_CREATED: Final = re.compile(r"Task #([^ ]{1,200}) created")
+_NOT_FOUND: Final = "Task not found"
 
 
 def entries_of(items: list[Any], name: str) -> tuple[Entry, ...]:
@@ -57,16 +77,17 @@ def _todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _task_created(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A task is known by the id that its result has: the model names none."""
-    task = fields_in(result, "task")
-    key, subject = id_in(task, "id"), text_in(task, "subject") or text_in(arguments, "subject")
+    """A task is known by the id that its result has, if only in words: the model names none."""
+    task, said = fields_in(result, "task"), _CREATED.match(result) if isinstance(result, str) else None
+    key = id_in(task, "id") or (said[1] if said else None)
+    subject = text_in(task, "subject") or text_in(arguments, "subject")
     return (TaskChanged(TODOS, key, subject, DEFAULT_STATUS),) if key and subject else ()
 
 
 def _task_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
     """A change of one task. One that failed says so in its result, not as an error."""
     key = id_in(arguments, "taskId")
-    if not key or (isinstance(result, dict) and result.get("success") is False):
+    if not key or (isinstance(result, dict) and result.get("success") is False) or result == _NOT_FOUND:
         return ()
     status, subject = text_in(arguments, "status") or None, text_in(arguments, "subject") or None
     if status == _GONE:
@@ -107,9 +128,54 @@ def _plan_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
     """A goal is a list of one entry. Its words (`active`, `complete`) are no words for steps, so they are folded."""
-    goal = fields_in(result, "goal")
+    goal = fields_in(_decoded(result), "goal")
     objective, status = text_in(goal, "objective"), text_in(goal, "status")
     return (ListHeard(GOAL, (_entry(objective, folded_status(status) or status),)),) if objective else ()
+
+
+def _described_todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
+    """Gemini's list, as its tool shows it; its entries are descriptions."""
+    items = list_in(fields_in(result, "returnDisplay"), "todos")
+    items = list_in(arguments, "todos") if items is None else items
+    return (ListHeard(TODOS, entries_of(items, "description")),) if items is not None else ()
+
+
+def _tracked_tasks(arguments: Any, result: Any) -> tuple[Happening, ...]:
+    """The whole list that every call of Gemini's tracker shows. Its titles are wrapped in types and ids."""
+    items = list_in(fields_in(result, "returnDisplay"), "todos")
+    if items is None:
+        return ()
+    entries = entries_of(items, "description")
+    return (ListHeard(TODOS, tuple(replace(each, content=_TRACKED.sub(r"\1", each.content)) for each in entries)),)
+
+
+def _shown_todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
+    """Qwen's list, as its tool shows it, or as the model wrote it."""
+    items = list_in(fields_in(result, "returnDisplay"), "todos")
+    items = list_in(arguments, "todos") if items is None else items
+    return (ListHeard(TODOS, entries_of(items, "content")),) if items is not None else ()
+
+
+def _plan_answered(arguments: Any, result: Any) -> tuple[Happening, ...]:
+    """The end of plan mode in the agents that tell their model in a text what a person said to it."""
+    said = next((text for name in _RESULT_TEXTS if (text := text_in(result, name))), "")
+    verdict = verdict_in(said)
+    if verdict is None:
+        return ()
+    plan = text_in(fields_in(result, "returnDisplay"), "plan") or text_in(arguments, "plan")
+    return (Decided(PLAN_MODE, verdict.approved, plan if verdict.approved else "", verdict.words),)
+
+
+#: What any report of a goal says.
+GOAL_CALL: Final[PlanCall] = _goal
+
+
+def _decoded(result: Any) -> Any:
+    """A result that may have come as JSON in a text: transcripts have it so."""
+    try:
+        return msgspec.json.decode(result) if isinstance(result, str) else result
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
 
 
 #: Calls that are over, by the name of the tool.
@@ -125,11 +191,24 @@ PLAN_CALLS: Final[Mapping[str, PlanCall]] = {
     "create_goal": _goal,
     "update_goal": _goal,
     "get_goal": _goal,
+    # Gemini
+    "write_todos": _described_todos,
+    "tracker_create_task": _tracked_tasks,
+    "tracker_update_task": _tracked_tasks,
+    "tracker_list_tasks": _tracked_tasks,
+    "tracker_add_dependency": _tracked_tasks,
+    # Qwen
+    "todo_write": _shown_todos,
+    # opencode
+    "todowrite": _todos,
+    # Gemini, Qwen and Copilot
+    "exit_plan_mode": _plan_answered,
 }
 
 #: Calls that a person has yet to allow, by the name of the tool. There is no result yet.
 PROPOSALS: Final[Mapping[str, PlanCall]] = {
     "ExitPlanMode": _plan_shown,
+    "exit_plan_mode": _plan_shown,
 }
 
 #: Tools that write files: the fields of the path, and of the text if it is the whole file.
@@ -137,4 +216,10 @@ FILE_CALLS: Final[Mapping[str, tuple[str, str | None]]] = {
     "Write": ("file_path", "content"),
     "Edit": ("file_path", None),
     "MultiEdit": ("file_path", None),
+    # Gemini
+    "write_file": ("file_path", "content"),
+    "replace": ("file_path", None),
+    # opencode
+    "write": ("filePath", "content"),
+    "edit": ("filePath", None),
 }

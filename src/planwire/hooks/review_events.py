@@ -1,7 +1,7 @@
 """The review of a proposal that a hook holds back, as events and answers: what it asks, what ends it, what was said.
 
 A question lives in the journal, and the hook only waits beside it. So everything that ends it is an event: a person's
-decision and that the agent has it, the decision that the agent got in its own terminal, or that nobody will answer.
+decision and that the agent has it, that nobody will answer, or what the agent does in its terminal (`recording`).
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from planwire.chat.markup import element
 from planwire.chat.render import remark_elements
 from planwire.hooks.answers import Approve, SendBack
-from planwire.hooks.happenings import Decided, Heard, Proposed
+from planwire.hooks.happenings import Heard, Proposed, TurnOver
+from planwire.hooks.recording import TERMINAL, child_reader
 from planwire.hooks.review_terms import ReviewTerms
 from planwire.model.events import (
-    ACP,
     APPROVED,
     CHANGES_REQUESTED,
     DISMISSED,
+    HOOKS,
     Choice,
     Event,
     PlanReviewed,
@@ -33,7 +34,7 @@ from planwire.model.readers import LEAD, heard_by
 from planwire.model.records import ANSWER, TOOL, PlanRecord, Remark, Review, SessionState
 from planwire.model.unheard import remark_item
 
-__all__ = ["answer_to", "asking", "decided", "dismissed", "is_asked", "proposal_in", "reviewed_id", "told"]
+__all__ = ["answer_to", "asking", "held_back", "is_asked", "proposal_in", "reviewed_id", "told", "unanswered"]
 
 APPROVE: Final = "approve"
 CHANGES: Final = "changes"
@@ -46,6 +47,12 @@ def proposal_in(heard: Heard) -> Proposed | None:
     return next((each for each in heard.what if isinstance(each, Proposed) and not each.draft), None)
 
 
+def held_back(heard: Heard) -> Heard:
+    """What a hook says while it holds a proposal back. The turn that it is the end of, in some agents, is not over: it
+    goes on if the plan goes back."""
+    return replace(heard, what=tuple(each for each in heard.what if not isinstance(each, TurnOver)))
+
+
 def reviewed_id(heard: Heard, proposed: Proposed) -> str:
     """The plan that a proposal is. A sub-agent's is not the one of the agent that leads."""
     return f"{proposed.plan_id}@{heard.child.id}" if heard.child else proposed.plan_id
@@ -56,9 +63,9 @@ def asking(
 ) -> Iterator[Event]:
     """The events of a question: what the journal lacks of the session and of the proposal, and the question itself."""
     if state.opened is None:
-        yield SessionOpened(title, title, heard.folder)
+        yield SessionOpened(title, TERMINAL, heard.folder)
     if not _is_plan(state.plans.get(plan.id), plan.content):
-        yield PlanSet(plan, via=ACP)
+        yield PlanSet(plan, via=HOOKS, reader=child_reader(heard))
     options = (Choice(APPROVE, terms.approve, "allow_once"), Choice(CHANGES, _CHANGES_NAME, "reject_once"))
     yield ReviewAsked(plan.id, options, question, terms.takes_edit)
 
@@ -69,40 +76,11 @@ def is_asked(state: SessionState, plan_id: PlanId, question: str) -> bool:
     return record is not None and not record.removed and record.asked is not None and record.asked.id == question
 
 
-def dismissed(state: SessionState) -> tuple[PlanReviewed, ...]:
-    """The ends of all questions of hooks that nobody will answer any more: the agent went on, or is gone. Without a
-    verdict, so that nobody takes it for one."""
-    return tuple(
-        PlanReviewed(plan_id, record.revision, DISMISSED, question=record.asked.id)
-        for plan_id, record in state.plans.items()
-        if record.asked is not None and _is_of_hook(record)
-    )
-
-
-def decided(state: SessionState, plan_id: PlanId, what: Decided) -> Iterator[Event]:
-    """The decision that the agent goes on with, which ends the question that a hook asks about it. The text comes first
-    where a person edited it in the terminal.
-
-    It may be a person's decision from elsewhere, which the hook has handed over and not recorded yet, or has recorded:
-    then it is the agent's receipt, or no news.
-    """
-    record = state.plans.get(plan_id)
-    verdict, option = (APPROVED, APPROVE) if what.approved else (CHANGES_REQUESTED, CHANGES)
-    is_edited = what.approved and bool(what.text.strip()) and not _is_plan(record, what.text)
-    decision = record.decision if record and not is_edited else None
-    if decision is not None and decision.verdict == verdict:
-        yield Told(ANSWER, 0, request=decision.question)
-        return
-    if is_edited:
-        yield PlanSet(MarkdownPlan(plan_id, what.text), via=ACP)
-    elif record is None or (record.asked is None and _is_known(record, verdict)):
-        return
-    asked = record.asked if record is not None and _is_of_hook(record) else None
-    choice = next((each for each in asked.options if each.id == option), None) if asked else None
-    review = PlanReviewed(plan_id, state.seq + 1 if is_edited else record.revision if record else 0, verdict)
-    if asked and choice:
-        review = replace(review, question=asked.id, answer=choice.name, option=choice.id, kind=choice.kind)
-    yield review
+def unanswered(state: SessionState, plan_id: PlanId, question: str) -> tuple[PlanReviewed, ...]:
+    """The end of a question that nobody will answer any more. It has no verdict, so that nobody takes it for one."""
+    if not is_asked(state, plan_id, question):
+        return ()
+    return (PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question),)
 
 
 def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve | SendBack | None:
@@ -153,13 +131,3 @@ def _is_plan(record: PlanRecord | None, text: str) -> bool:
     if record is None or record.removed or not isinstance(record.state.plan, MarkdownPlan):
         return False
     return record.state.plan.content.strip() == text.strip()
-
-
-def _is_known(record: PlanRecord, verdict: str) -> bool:
-    last = record.review
-    return last is not None and not last.is_stale and last.is_known and last.verdict == verdict
-
-
-def _is_of_hook(record: PlanRecord) -> bool:
-    """Whether a hook asks: its options are these."""
-    return record.asked is not None and {APPROVE, CHANGES} == {each.id for each in record.asked.options}

@@ -9,11 +9,10 @@ It may wait for days, so a look is one query of the session's last number, a few
 lease lapses, and whoever looks at the journal next closes its question (`session.lapses`).
 """
 
-import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from itertools import islice
 from secrets import token_hex
 from threading import Event as Flag
 from threading import current_thread, main_thread
@@ -23,15 +22,16 @@ from typing import TYPE_CHECKING, Final
 from planwire.errors import JournalError, JournalUnavailable
 from planwire.hooks.agents import HookPayload
 from planwire.hooks.answers import Approve, SendBack
-from planwire.hooks.happenings import Proposed, TurnOver
-from planwire.hooks.review_events import answer_to, asking, dismissed, is_asked, proposal_in, reviewed_id, told
+from planwire.hooks.happenings import TurnOver
+from planwire.hooks.looking import looked_up
+from planwire.hooks.review_events import answer_to, asking, is_asked, proposal_in, reviewed_id, told, unanswered
 from planwire.hooks.review_terms import ReviewTerms, terms_of
 from planwire.journal import Journal, Lease, Stamped, Terms, catch_up, load_state
+from planwire.journal.processes import lineage
 from planwire.model.events import Event, TurnEnded
-from planwire.model.plan import BODY_CAP, MarkdownPlan
+from planwire.model.plan import MarkdownPlan
 from planwire.model.records import AGENT, SessionState
 from planwire.readmodel.states import HOOK
-from planwire.session.known_agents import ancestors
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.reach import ANSWER, WORDS
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-__all__ = ["HeldReview", "hold_review", "proposed_text"]
+__all__ = ["HeldReview", "hold_review"]
 
 #: Seconds between two looks at the journal, those after QUIET seconds, and those at the processes above this one.
 LOOK: Final = 0.2
@@ -50,8 +50,6 @@ LOOK_UP: Final = 1.0
 _ABOVE: Final = 2
 #: Seconds in which a busy journal takes what is to be recorded after the answer went out.
 PATIENCE: Final = 60.0
-#: The folder of an agent's plan files, where it names them without one.
-_PLAN_FOLDERS: Final = ("GEMINI_PLANS_DIR",)
 _SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
@@ -61,40 +59,23 @@ def hold_review(
     say: Callable[[bytes], None],
     *,
     session: str | None = None,
-    proposed: Proposed | None = None,
     drain: Callable[[], object] = lambda: None,
     terms: ReviewTerms | None = None,
 ) -> None:
     """Hold the proposal of a hook back until it is decided, and answer the hook by `say`, which writes and flushes.
 
-    `session` is the journal's name of the session, if that is not the agent's. `proposed` is the proposal, if the
-    payload does not have it. `drain` brings into the journal what other hooks of the agent have heard since: without
-    another process that does it, nobody else would ever learn that the agent went on.
+    `session` is the journal's name of the session, if that is not the agent's. `drain` brings into the journal what
+    other hooks of the agent have heard since: if no other process does that, nobody would learn that the agent went on.
     """
-    heard = payload.heard
-    proposed = proposed or proposal_in(heard)
-    text = proposed_text(proposed, heard.folder) if proposed else ""
-    if proposed is None or not text.strip():
+    heard = looked_up(payload.heard)
+    proposed = proposal_in(heard)
+    if proposed is None or not proposed.text.strip():
         return
     with _hang_ups() as is_over:
-        plan = MarkdownPlan(reviewed_id(heard, proposed), text)
+        plan = MarkdownPlan(reviewed_id(heard, proposed), proposed.text)
         terms = terms or terms_of(heard.agent)
         held = HeldReview(journal, payload, session or heard.session, plan, terms, is_over)
         held.hold(say, drain)
-
-
-def proposed_text(proposed: Proposed, folder: str | None = None) -> str:
-    """The text of a proposal: its own, or that of its file. Empty if nobody can read it."""
-    if proposed.text.strip() or not proposed.path:
-        return proposed.text
-    folders = [Path(given) for name in _PLAN_FOLDERS if (given := os.environ.get(name))]
-    folders += [Path(folder)] if folder else []
-    for path in (Path(proposed.path), *(each / proposed.path for each in folders)):
-        with suppress(OSError, ValueError):
-            if path.is_absolute() and path.is_file():
-                with path.open("rb") as file:
-                    return file.read(BODY_CAP).decode("utf-8", "replace")
-    return ""
 
 
 class HeldReview:
@@ -118,13 +99,15 @@ class HeldReview:
         self._question = token_hex(8)
         self._state = SessionState(session)
         self._lease: Lease | None = None
-        self._above = ancestors(_ABOVE)
+        self._above = _above()
         self._begun = self._looked_up = monotonic()
 
     def hold(self, say: Callable[[bytes], None], drain: Callable[[], object]) -> None:
         """Ask, wait, and answer. A journal that can't be used has no decision in it: the same as if nobody decided."""
         end = self._begun + self._terms.wait_seconds
         try:
+            with suppress(JournalUnavailable):
+                drain()
             self._ask(end)
             answer = self._wait(end, drain) if self._lease else self._silence()
         except JournalError:
@@ -187,7 +170,7 @@ class HeldReview:
             return True
         if monotonic() - self._looked_up >= LOOK_UP:
             self._looked_up = monotonic()
-            return ancestors(_ABOVE) != self._above
+            return _above() != self._above
         return False
 
     # -- its end
@@ -205,7 +188,7 @@ class HeldReview:
             if answer is not None and not is_hung_up:
                 late.append(answer)
                 return ()
-            return (*(each for each in dismissed(state) if each.question == self._question), *self._turn_end())
+            return (*unanswered(state, self._plan.id, self._question), *self._turn_end())
 
         with suppress(JournalError):
             self._append_patiently(closing, HOOK)
@@ -265,6 +248,12 @@ class HeldReview:
             except JournalUnavailable:
                 if monotonic() >= end:
                     raise
+
+
+def _above() -> tuple[str, ...]:
+    """The processes above this one, the nearest first. They differ once one of them has ended, because those below it
+    have another parent then."""
+    return tuple(islice(lineage(), 1, _ABOVE + 1))
 
 
 @contextmanager

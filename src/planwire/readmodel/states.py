@@ -51,9 +51,9 @@ FILTERS: Final = {
     DONE: "Done",
 }
 #: Who holds leases.
-RELAY: Final = "relay"
-MCP: Final = "mcp"
 HOOK: Final = "hook"
+MCP: Final = "mcp"
+RELAY: Final = "relay"
 #: Milliseconds after its last event in which a session is believed to run: one that only a tool server serves, which
 #: hears of calls and not of turns, and one that nobody has a lease of.
 _CALLED: Final = 5 * 60_000

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.errors import EmptyText, PlanError
-from planwire.model.events import ACP, APPROVED, TOOLS, Choice, PlanSet
+from planwire.model.events import APPROVED, HOOKS, TOOLS, Choice, PlanSet
 from planwire.model.plan import BODY_CAP, MarkdownPlan
 from planwire.model.records import AGENT, PlanRecord
 from planwire.model.sizes import plan_bytes
@@ -54,7 +54,7 @@ def edited_plan(on: Target, choice: Choice | None, text: str | None) -> tuple[Pl
     edited = replace(plan, content=_compared(text))
     if (size := len(edited.content.encode(errors="replace"))) > max(BODY_CAP, plan_bytes(plan)):
         raise PlanError(f"The plan would have {size:,} bytes, and at most {BODY_CAP:,} are allowed: say it shorter.")
-    return (PlanSet(edited, via=ACP if on.record.owner == AGENT else TOOLS, mode=on.record.mode),)
+    return (PlanSet(edited, via=HOOKS if on.record.owner == AGENT else TOOLS, mode=on.record.mode),)
 
 
 def _compared(text: str) -> str:
