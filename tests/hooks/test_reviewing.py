@@ -258,9 +258,11 @@ def test_a_timeout_is_no_approval(path: Path, journal: Journal) -> None:
     with waiting(path, seconds=0.5) as process:
         assert said(process) is None
         assert [each.verdict for each in record(journal).reviews] == [DISMISSED]
-        assert is_closed(journal)
         assert record(journal).approval is None
         assert journal.leases() == []
+        question = asked(journal)
+        assert [each.name for each in question.options] == ["Approve", "Keep planning"], "the terminal asks on"
+        assert not question.takes_edit
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -360,6 +362,7 @@ def test_elsewhere_nothing_is_said_when_the_time_is_up(journal: Journal, name: s
     hold_review(journal, other_agent(name), told.append, terms=replace(terms_of(name), wait_seconds=0))
     assert told == []
     assert [each.verdict for each in record(journal).reviews] == [DISMISSED]
+    assert is_closed(journal) is (name == "codex")
 
 
 def test_where_the_person_goes_on_in_the_terminal_the_answer_says_so(path: Path, journal: Journal) -> None:

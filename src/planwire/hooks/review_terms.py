@@ -22,6 +22,7 @@ class ReviewTerms(Struct, frozen=True):
     - `takes_edit`: the agent takes another text than its own with an approval.
     - `approve`: what an approval is called for people. Where the agent still asks in its terminal, it says so.
     - `needs_word`: silence is no approval there. Elsewhere the agent's own dialog follows, or the person goes on.
+    - `asks_itself`: when the time is up, the agent's own dialog is there to answer it.
     - `unanswered`: what the agent is told when the time is up, where it would take silence for an approval.
     """
 
@@ -29,6 +30,7 @@ class ReviewTerms(Struct, frozen=True):
     takes_edit: bool = False
     approve: str = "Approve"
     needs_word: bool = True
+    asks_itself: bool = True
     unanswered: str = ""
 
 
@@ -39,12 +41,12 @@ REVIEW_TERMS: Final = {
     "qwen": ReviewTerms(50),
     # Without a person it takes a hook that ends in silence for an approval.
     "gemini": ReviewTerms(
-        3_600,
         needs_word=False,
+        asks_itself=False,
         unanswered="No one has decided about this plan yet, so it is not approved. Don't carry it out: stop here and "
         "ask the person to look at it.",
     ),
-    "codex": ReviewTerms(approve="Approve, and leave plan mode in Codex yourself", needs_word=False),
+    "codex": ReviewTerms(approve="Approve, and leave plan mode in Codex yourself", needs_word=False, asks_itself=False),
     "opencode": ReviewTerms(approve="Approve, then confirm in opencode", needs_word=False),
     "copilot": ReviewTerms(approve="Approve, then confirm in Copilot", needs_word=False),
 }
