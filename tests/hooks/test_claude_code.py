@@ -69,12 +69,15 @@ READINGS: dict[tuple[str, str], list[tuple[Happening, ...] | None]] = {
         (TaskChanged("todos", "1", "Read the config file", "pending"),),
         (TaskChanged("todos", "1", "Read the config file", "pending"),),
         (TaskChanged("todos", "2", "Read the config file", "pending"),),
+        (TaskChanged("todos", "3", "Look for other configs", "pending"),),
     ],
     ("PostToolUse", "TaskUpdate"): [
         (TaskChanged("todos", "1", None, "in_progress"),),
         (TaskChanged("todos", "1", None, "in_progress"),),
         (TaskChanged("todos", "1", None, "completed"),),
         (),  # the task was not found
+        (TaskChanged("todos", "2", "Write the lexer"),),
+        (TaskChanged("todos", "1", gone=True),),
     ],
     ("PostToolUse", "TaskList"): [
         (
@@ -155,8 +158,9 @@ def test_a_call_of_anything_else_is_not(name: str) -> None:
 
 
 def test_a_failed_call_of_planwire_is_over() -> None:
-    read = heard("PostToolUseFailure", tool_name=OWN, tool_input={}, error="no")
-    assert (read.moment, read.what) == (Moment.PASSIVE, (OwnCall("set_plan", {}),))
+    for interrupted, moment in ((False, Moment.TOOL), (True, Moment.PASSIVE)):
+        read = heard("PostToolUseFailure", tool_name=OWN, tool_input={}, error="no", is_interrupt=interrupted)
+        assert (read.moment, read.what) == (moment, (OwnCall("set_plan", {}),))
 
 
 def test_a_task_that_is_deleted_is_gone_and_one_that_is_renamed_keeps_its_status() -> None:
@@ -203,14 +207,14 @@ def test_a_session_that_has_a_title_says_it() -> None:
     assert heard("SessionStart", source="resume", session_title="Parser").what == (Started("resume"), Titled("Parser"))
 
 
-@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolUse"])
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"])
 def test_a_text_reaches_the_model_by_the_events_that_take_one(event: str) -> None:
     payload = hook(event)
     said = claude_code.speak(heard(event), payload, Tell("The plan"))
     assert said == {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "The plan"}}
 
 
-@pytest.mark.parametrize("event", ["Stop", "SessionEnd", "PostToolUseFailure", "SubagentStart"])
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd", "SubagentStart"])
 def test_other_events_take_no_text(event: str) -> None:
     payload = hook(event, agent_id="a1", agent_type="Explore")
     read = claude_code.read(payload)

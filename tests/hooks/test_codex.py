@@ -59,15 +59,20 @@ def steps(*statuses: str) -> tuple[Entry, ...]:
 #: What the real payloads say, by event and tool.
 READINGS: dict[tuple[str, str], list[tuple[Happening, ...] | None]] = {
     ("SessionStart", ""): [(Started("startup"),), (Compacted(),), (Started("resume"),)],
-    ("UserPromptSubmit", ""): [(TurnBegan("hi"),), (TurnBegan("go"),)],
+    ("UserPromptSubmit", ""): [(TurnBegan("hi"),), (TurnBegan("go"),), ()],  # the last is a sub-agent's task
+    ("SubagentStart", ""): [(ChildBegan(),)],
+    ("SubagentStop", ""): [(ChildEnded(),)],
     ("PostToolUse", "update_plan"): [
         (ListHeard("todos", steps("in_progress", "pending"), "why"),),
         (ListHeard("todos", steps("completed", "in_progress")),),
+        (ListHeard("todos", (Entry("Look", None, "in_progress"),)),),
     ],
     ("PostToolUse", "create_goal"): [(ListHeard("goal", (Entry("Write the parser", None, "in_progress"),)),)],
     ("PostToolUse", "update_goal"): [(ListHeard("goal", (Entry("Write the parser", None, "completed"),)),)],
     ("PostToolUse", "Bash"): [()],
     ("PreToolUse", "update_plan"): [None, None, None],
+    ("PreToolUse", OWN): [(OwnCall("set_plan", {"entries": ["Read", "Write"]}),)],
+    ("PostToolUse", OWN): [(OwnCall("set_plan", {"entries": ["Read", "Write"]}),)],
     ("PermissionRequest", "Bash"): [None],
     ("PreCompact", ""): [None, None],
     ("PostCompact", ""): [None, None],
@@ -140,14 +145,13 @@ def test_a_plan_is_sent_back_with_words_and_approved_without_any() -> None:
     assert codex.speak(heard("Stop"), hook("Stop"), Approve()) is None
 
 
-def test_a_question_about_planwires_own_tools_is_answered_and_the_call_itself_is_not() -> None:
-    asked, before = (hook(event, tool_name=OWN, tool_input={}) for event in ("PermissionRequest", "PreToolUse"))
-    for payload, said in ((asked, {"behavior": "allow"}), (before, None)):
-        read = codex.read(payload)
-        assert read is not None
-        assert (read.moment, read.what) == (Moment.CALL, (OwnCall("set_plan", {}),))
-        answer = codex.speak(read, payload, AllowCall())
-        assert (answer and answer["hookSpecificOutput"]["decision"]) == said
+def test_a_call_of_planwires_own_tools_is_known_and_needs_no_word_from_here() -> None:
+    payload = hook("PreToolUse", tool_name=OWN, tool_input={}, tool_use_id="call_1")
+    read = codex.read(payload)
+    assert read is not None
+    assert (read.moment, read.call, read.what) == (Moment.CALL, "call_1", (OwnCall("set_plan", {}),))
+    assert codex.speak(read, payload, AllowCall()) is None
+    assert codex.read(hook("PermissionRequest", tool_name="mcp__planwire__remove_plan", tool_input={})) is None
 
 
 def line(text: str, turn: str = "01a2", kind: str = "Plan") -> bytes:

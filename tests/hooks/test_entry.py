@@ -14,10 +14,17 @@ from threading import Event, Thread
 import pytest
 
 from planwire.hooks.command_line import ENTRY, Role, hook_command
+from planwire.journal import spool_append
 from planwire.journal.spool import Spool, Spooled
 from tests.waiting import until
 
 PAYLOAD = b'{"session_id": "abc", "hook_event_name": "PostToolUse", "tool_input": {"text": "\xc3\xa9"}}\n'
+OWN_CALL = (
+    b'{"session_id": "abc", "hook_event_name": "PreToolUse", "prompt_id": "p", "permission_mode": "default",'
+    b' "tool_name": "mcp__plugin_planwire_planwire__set_plan", "tool_input": {}, "tool_use_id": "t",'
+    b' "mcp_server": {"name": "plugin:planwire:planwire", "source": "plugin"}}'
+)
+ALLOWED = b'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}\n'
 #: What a hook may load beyond what every Python does: all the rest is too slow.
 LOADED = {"os", "stat", "_stat", "posixpath", "genericpath", "_collections_abc", "errno", "fcntl"}
 
@@ -216,6 +223,18 @@ class TestCall:
         assert path.stat().st_mode & 0o777 == 0o600
         assert int(path.name.split("-")[0]) <= time.time_ns()
 
+    @pytest.mark.parametrize("answer", [None, b""])
+    def test_it_is_allowed_even_if_whoever_drains_does_not_say_so(self, answer: bytes | None, folder: Path) -> None:
+        with draining(folder, answer):
+            assert run("call", folder, OWN_CALL).stdout == ALLOWED
+
+    def test_it_is_allowed_if_nobody_drains(self, folder: Path) -> None:
+        assert run("call", folder, OWN_CALL).stdout == ALLOWED
+
+    def test_a_folder_that_takes_nothing_is_no_reason_to_ask(self, folder: Path) -> None:
+        folder.touch()
+        assert run("call", folder, OWN_CALL).stdout == ALLOWED
+
     def test_the_call_is_recorded_whether_or_not_anybody_drains(self, folder: Path) -> None:
         run("call", folder, b'{"nobody": "knows this"}')
         assert [each.note["role"] for each in records(folder)] == ["call"]
@@ -272,6 +291,78 @@ class TestTrouble:
             assert shell.wait() == 0
             assert shell.stdout
             assert shell.stdout.read() == b""
+
+
+FULL_PROGRAM = """
+from pathlib import Path
+
+def tell_now(folder, answer):
+    Path(folder, "answers").mkdir()
+    Path(folder, "answers", answer).write_text("told")
+
+def ask(folder, note, body):
+    return note["role"].encode() + body
+"""
+
+
+@pytest.fixture
+def other_entry(tmp_path: Path) -> Path:
+    """The entry of another planwire, which has little more than that."""
+    for module, text in {
+        "hooks/entry": ENTRY.read_text(),
+        "hooks/thin_hook": ENTRY.with_name("thin_hook.py").read_text(),
+        "hooks/hook_command": FULL_PROGRAM,
+        "journal/spool_append": Path(spool_append.__file__).read_text(),
+        "journal/codec": "raise SystemExit('the folders of the hook are looked into')",
+    }.items():
+        path = tmp_path / "other/planwire" / f"{module}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "other/planwire/hooks/entry.py"
+
+
+class TestFullProgram:
+    def run(self, entry: Path, role: str, folder: Path) -> bytes:
+        """A hook of another planwire, in a Python that has none."""
+        python = sys._base_executable  # type: ignore[attr-defined]
+        command = [python, "-S", "-I", str(entry), role, str(folder)]
+        result = subprocess.run(command, input=PAYLOAD, capture_output=True, check=True)
+        assert result.stderr == b""
+        return result.stdout
+
+    def test_a_hook_that_nobody_answers_answers_itself(self, other_entry: Path, folder: Path) -> None:
+        assert self.run(other_entry, "tell", folder) == b"told"
+        assert answers(folder) == [".told"]
+        assert [each.body for each in records(folder)] == [PAYLOAD]
+
+    def test_the_answer_of_a_person_is_said(self, other_entry: Path, folder: Path) -> None:
+        assert self.run(other_entry, "ask", folder) == b"ask" + PAYLOAD
+        assert [each.body for each in records(folder)] == [PAYLOAD]
+
+    @pytest.mark.parametrize(
+        "trouble", ["raise SystemExit(2)", "import nothing_like_that", "def tell_now(): (", "1 / 0"]
+    )
+    @pytest.mark.parametrize("role", ["tell", "ask"])
+    def test_what_goes_wrong_in_it_is_not_heard(self, trouble: str, role: str, other_entry: Path, folder: Path) -> None:
+        other_entry.with_name("hook_command.py").write_text(trouble)
+        assert self.run(other_entry, role, folder) == b""
+        assert [each.body for each in records(folder)] == [PAYLOAD]
+
+    def test_it_answers_if_whoever_drained_is_gone_in_the_middle(self, other_entry: Path, folder: Path) -> None:
+        lock = Spool(folder).drainer_lock()
+        assert lock.acquire()
+        said: list[bytes] = []
+        hook = Thread(target=lambda: said.append(self.run(other_entry, "tell", folder)))
+        hook.start()
+        until(lambda: not Spool(folder).is_empty())
+        lock.release()
+        hook.join()
+        assert said == [b"told"]
+
+    def test_it_answers_if_whoever_drains_was_stopped(self, other_entry: Path, folder: Path) -> None:
+        with Spool(folder).drainer_lock():
+            os.utime(folder / "drainer.lock", (0, 0))
+            assert self.run(other_entry, "tell", folder) == b"told"
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:

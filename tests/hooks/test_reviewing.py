@@ -19,6 +19,7 @@ from planwire.errors import PlanError
 from planwire.hooks.agents import HookedAgent, HookPayload
 from planwire.hooks.answers import Answer, SendBack
 from planwire.hooks.happenings import Decided, Happening, Heard, Moment, Proposed, TurnBegan, TurnOver
+from planwire.hooks.hook_table import REVIEWS
 from planwire.hooks.recording import Authored, HookedSession
 from planwire.hooks.recording import record as hear
 from planwire.hooks.review_terms import terms_of
@@ -416,3 +417,8 @@ def test_what_the_agent_has_from_planwire_is_a_receipt_or_no_news(path: Path, jo
             assert [(type(event), by) for by, event in receipt] == [(Told, CLIENT)]
         assert said(process) is not None
         assert record_of(load_state(journal, SESSION), Decided(PLAN, True, EDITED)) == []
+
+
+@pytest.mark.parametrize("name", sorted(REVIEWS))
+def test_no_agent_gives_up_on_a_hook_before_the_hook_does(name: str) -> None:
+    assert terms_of(name).wait_seconds < REVIEWS[name].seconds

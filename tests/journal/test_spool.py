@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.journal import spool_append
+from planwire.journal import drainer_lock, spool_append
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.spool import Lost, Spool, Spooled
-from planwire.journal.spool_append import MOST_IN_A_RECORD, encode_note, locked
+from planwire.journal.spool_append import MOST_IN_A_RECORD, encode_note, is_drained, locked
 from planwire.journal.spool_records import read_note
 from tests.waiting import until
 
@@ -219,6 +219,46 @@ class TestDrainers:
         assert lock.acquire()
         assert bodies(drained(spool, lock)) == [b"body"]
 
+    def test_one_that_was_stopped_loses_the_lock_to_the_next(self, spool: Spool, lock: DrainerLock) -> None:
+        spool.append({}, b"body")
+        (segment,) = spool.drain(lock)
+        begun = list(segment)
+        os.utime(spool.folder / "drainer.lock", (0, 0))  # a while passes
+        assert not is_drained(str(spool.folder))
+        next_one, too_late = spool.drainer_lock(), spool.drainer_lock()
+        assert next_one.acquire()
+        assert is_drained(str(spool.folder))
+        assert not too_late.acquire()
+        assert not lock.acquire()
+        assert drained(spool, lock) == []
+        assert drained(spool, next_one) == begun
+        segment.done()
+        next_one.release()
+
+    def test_one_that_keeps_looking_keeps_the_lock(
+        self, spool: Spool, lock: DrainerLock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(drainer_lock, "_BEAT", 0.0)
+        os.utime(spool.folder / "drainer.lock", (0, 0))
+        assert lock.acquire()
+        assert is_drained(str(spool.folder))
+        assert not spool.drainer_lock().acquire()
+        assert lock.is_held
+
+    def test_of_many_that_want_a_stale_lock_one_gets_it(self, spool: Spool, lock: DrainerLock) -> None:
+        for _ in range(20):
+            os.utime(spool.folder / "drainer.lock", (0, 0))
+            many = [spool.drainer_lock() for _ in range(8)]
+            threads = [Thread(target=each.acquire) for each in many]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sum(each.is_held for each in many) <= 1
+            assert is_drained(str(spool.folder)) == any(each.is_held for each in many)
+            for each in many:
+                each.release()
+
     def test_a_segment_stays_until_it_is_done(self, spool: Spool, lock: DrainerLock) -> None:
         spool.append({}, b"first")
         (segment,) = spool.drain(lock)
@@ -318,12 +358,27 @@ class TestBounds:
         spool.append({}, b"first")
         handle = locked(str(spool.folder / "spool"))
         assert handle is not None
-        assert not spool.append({}, b"second")
-        assert drained(spool, lock) == []
+        for body in (b"second", b"third"):
+            assert spool.append({}, body)
+        assert not spool.is_empty()
+        assert bodies(drained(spool, lock)) == [b"second", b"third"]
         os.close(handle)
+        assert bodies(drained(spool, lock)) == [b"first"]
+
+    def test_writers_whose_turn_does_not_come_do_not_fill_the_folder(
+        self, spool: Spool, lock: DrainerLock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(spool_append, "_PATIENCE", 0.0)
+        monkeypatch.setattr(spool_append, "_MOST_LATE", 2)
+        spool.append({}, b"first")
+        handle = locked(str(spool.folder / "spool"))
+        assert handle is not None
+        kept = [spool.append({}, b"%d" % number) for number in range(5)]
+        os.close(handle)
+        assert kept == [True, True, False, False, False]
         found = drained(spool, lock)
-        assert bodies(found) == [b"first"]
-        assert [each.head for each in lost(found)] == [b"second"]
+        assert bodies(found) == [b"first", b"0", b"1"]
+        assert [each.head for each in lost(found)] == [b"2", b"3", b"4"]
 
 
 class TestTrouble:

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import pytest
 
@@ -27,8 +27,9 @@ from tests.peers.install import (
     peers_are_required,
 )
 
-__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "hermes", "opencode", "or_skip"]
+__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "furnished", "hermes", "opencode", "or_skip"]
 
+Peer = TypeVar("Peer")
 NOWHERE = "http://127.0.0.1:9"  # the discard port: whoever looks for a way out is refused at once
 
 
@@ -65,14 +66,14 @@ def claude(model: str, home: Path, tool: Literal["todo", "task"] = "todo") -> Ag
         "DISABLE_ERROR_REPORTING": "1",
         "DISABLE_TELEMETRY": "1",
     }
-    return _agent("claude-agent-acp", [str(script)], home, environment)
+    return furnished("claude-agent-acp", [str(script)], home, environment)
 
 
 def codex(model: str, home: Path) -> Agent:
     """npm's codex-acp, and Codex with it. It plans in its own mode: `session/set_config_option`."""
     script = or_skip(codex_peer) / "node_modules" / ".bin" / "codex-acp"
     settings = home / ".codex"
-    agent = _agent("codex-acp", [str(script)], home, {"CODEX_HOME": str(settings), "OPENAI_API_KEY": "not-a-key"})
+    agent = furnished("codex-acp", [str(script)], home, {"CODEX_HOME": str(settings), "OPENAI_API_KEY": "not-a-key"})
     settings.mkdir(exist_ok=True)
     (settings / "config.toml").write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd))
     return agent
@@ -83,7 +84,7 @@ def opencode(model: str, home: Path) -> Agent:
     settings = home / "opencode.json"
     without = ("AUTOUPDATE", "LSP_DOWNLOAD", "MODELS_FETCH", "SHARE")
     environment = {"OPENCODE_CONFIG": str(settings), **{f"OPENCODE_DISABLE_{each}": "1" for each in without}}
-    agent = _agent("opencode", [str(or_skip(opencode_peer)), "acp"], home, environment)
+    agent = furnished("opencode", [str(or_skip(opencode_peer)), "acp"], home, environment)
     scripted = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": f"{model}/v1", "apiKey": "not-a-key"},
@@ -110,7 +111,7 @@ def hermes(model: str, home: Path) -> Agent:
     settings = home / ".hermes"
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), model)
     environment = {"HERMES_HOME": str(settings), "PYTHONDONTWRITEBYTECODE": "1", **proxies}
-    agent = _agent("hermes", [str(or_skip(hermes_python).with_name("hermes-acp"))], home, environment)
+    agent = furnished("hermes", [str(or_skip(hermes_python).with_name("hermes-acp"))], home, environment)
     settings.mkdir(exist_ok=True)
     (settings / "config.yaml").write_text(HERMES_SETTINGS)
     return agent
@@ -124,7 +125,7 @@ def deepagents(model: str, home: Path) -> Agent:
         "LANGSMITH_TRACING": "false",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return _agent("deepagents-acp", [str(or_skip(deepagents_python)), "-m", "deepagents_acp"], home, environment)
+    return furnished("deepagents-acp", [str(or_skip(deepagents_python)), "-m", "deepagents_acp"], home, environment)
 
 
 def acpx(agent: Agent, prompt: str, *options: str) -> Agent:
@@ -134,7 +135,7 @@ def acpx(agent: Agent, prompt: str, *options: str) -> Agent:
     return replace(agent, name="acpx", command=(str(script), *asked))
 
 
-def or_skip(peer: Callable[[], Path]) -> Path:
+def or_skip(peer: Callable[[], Peer]) -> Peer:
     """Where a peer is installed; where it can't be, the test that asks is skipped, or fails if peers are required."""
     try:
         return peer()
@@ -144,7 +145,8 @@ def or_skip(peer: Callable[[], Path]) -> Path:
         pytest.skip(str(reason))
 
 
-def _agent(name: str, command: Sequence[str], home: Path, environment: Mapping[str, str]) -> Agent:
+def furnished(name: str, command: Sequence[str], home: Path, environment: Mapping[str, str]) -> Agent:
+    """An agent with a home, a project and a folder for temporary files, all its own, and no way out."""
     project, temporary = home / "project", home / "tmp"
     for folder in (project, temporary):
         folder.mkdir(parents=True, exist_ok=True)

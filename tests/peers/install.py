@@ -66,12 +66,14 @@ def codex_peer() -> Path:
     return npm_packages(CODEX, NPM_PEERS_NODE)
 
 
-def npm_packages(packages: Mapping[str, str], oldest_node: int) -> Path:
-    """The folder whose `node_modules` holds these packages, by name and version."""
+def npm_packages(packages: Mapping[str, str], oldest_node: int, optional: bool = True) -> Path:
+    """The folder whose `node_modules` holds these packages, by name and version, and what is optional to them."""
     node(oldest_node)
     npm = _program("npm")
     wanted = [f"{name}@{version}" for name, version in sorted(packages.items())]
     quietly = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--fetch-retries=2"]
+    if not optional:
+        quietly.append("--omit=optional")
 
     def install(folder: Path) -> None:
         (folder / "package.json").write_text('{"private": true}\n')
@@ -203,9 +205,11 @@ def _say(text: str) -> None:
 def _main() -> int:
     """Install peers, side by side: those of `make test`, and with `--all` the large ones of `make test-agents` too.
     Missing ones matter only where they are required."""
-    peers = [npm_peers, npm_sdk, deepagents_python]
+    peers: list[Callable[[], object]] = [npm_peers, npm_sdk, deepagents_python]
     if "--all" in sys.argv:
-        peers += [codex_peer, opencode_peer, hermes_python]
+        from tests.peers.programs import PROGRAMS
+
+        peers += [codex_peer, opencode_peer, hermes_python, *PROGRAMS.values()]
     with ThreadPoolExecutor() as pool:
         futures = [pool.submit(peer) for peer in peers]
     missing = [problem for future in futures if (problem := future.exception()) is not None]

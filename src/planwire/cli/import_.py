@@ -14,10 +14,9 @@ from planwire.session.writer import append_new
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = (
-    "Add a session that was exported as JSON to the journal, with its whole history. "
-    "With --from, add the past sessions of an agent in a terminal, from the transcripts that it keeps."
-)
+DESCRIPTION = """\
+Add a session that was exported as JSON to the journal, with its whole history.
+With --from, add the past sessions of an agent in a terminal, from the transcripts that it keeps."""
 
 EXAMPLES = """\
 examples:

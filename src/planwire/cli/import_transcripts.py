@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import time_ns
 from typing import Final
@@ -11,10 +12,11 @@ from typing import Final
 from planwire.cli.forget import duration
 from planwire.cli.input_output import print_json
 from planwire.errors import InputError, NoJournal
+from planwire.hooks.drained import open_drained
 from planwire.hooks.importing import Imported, Skipped, import_session
-from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, Unread
+from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, UnreadTranscript
 from planwire.hooks.transcripts import Keep
-from planwire.journal import Journal, open_journal
+from planwire.journal import Journal
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["add_arguments", "check", "run"]
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if place is not None and not place.exists():
         raise InputError(f"there is no file or folder {arguments.file}")
     found = list(TRANSCRIPTS[arguments.agent](place))
-    unread = [each for each in found if isinstance(each, Unread)]
+    unread = [each for each in found if isinstance(each, UnreadTranscript)]
     wanted = [each for each in found if isinstance(each, PastSession) and _is_wanted(each, arguments)]
     if unread and len(unread) == len(found):
         raise InputError(f"{one_line(unread[0].place)} can't be imported: {unread[0].why}")
@@ -78,12 +80,10 @@ def _is_wanted(past: PastSession, arguments: argparse.Namespace) -> bool:
 
 def _results(wanted: list[PastSession], arguments: argparse.Namespace) -> Iterator[Imported | Skipped]:
     keep = Keep(arguments.with_prompts, arguments.with_thoughts)
-    try:
-        opened = open_journal(arguments.journal, create=not arguments.dry_run)
-    except NoJournal:
-        yield from _one_by_one(None, wanted, keep, dry=True)
-        return
-    with opened as journal:
+    with ExitStack() as stack:
+        journal: Journal | None = None
+        with suppress(NoJournal):
+            journal = stack.enter_context(open_drained(arguments.journal, create=not arguments.dry_run))
         yield from _one_by_one(journal, wanted, keep, dry=arguments.dry_run)
 
 

@@ -115,9 +115,11 @@ def _after_call(fields: Fields) -> Meaning:
 
 
 def _after_failure(fields: Fields) -> Meaning:
-    """A call that failed changed nothing, but one of planwire's own is over."""
+    """A call that failed changed nothing, but one of planwire's own is over. After one that a person interrupted there
+    is no request that a text could go with."""
     tool = own_tool(text_in(fields, "tool_name"))
-    return Moment.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
+    moment = Moment.PASSIVE if fields.get("is_interrupt") else Moment.TOOL
+    return moment, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
 
 
 def _permission(fields: Fields) -> Meaning:

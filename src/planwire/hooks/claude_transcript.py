@@ -24,7 +24,7 @@ from planwire.hooks.happenings import (
 )
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.plan_calls import FILE_CALLS, PLAN_CALLS, plan_file_draft
-from planwire.hooks.transcripts import TRANSCRIPT, Head, Keep, OpenCalls, Past, PastCall, instant
+from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCall, PastCalls, TranscriptHead, instant
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
@@ -41,7 +41,7 @@ _REFUSED: Final = "The user doesn't want to proceed with this tool use"
 _WORDS: Final = "the user said:\n"
 
 
-def head(lines: Iterable[Fields]) -> Head | None:
+def head(lines: Iterable[Fields]) -> TranscriptHead | None:
     """What the first lines say; None if they are no transcript of Claude Code's. Only some lines of a sub-agent say
     what kind it is."""
     known = [line for line in lines if id_in(line, "sessionId") and text_in(line, "type")]
@@ -50,12 +50,12 @@ def head(lines: Iterable[Fields]) -> Head | None:
     first = next((line for line in known if text_in(line, "cwd")), known[0])
     child = id_in(first, "agentId") if first.get("isSidechain") is True else None
     kind = next(filter(None, (text_in(line, "attributionAgent") for line in known)), "")
-    return Head(first["sessionId"], text_in(first, "cwd") or None, Child(child, kind) if child else None)
+    return TranscriptHead(first["sessionId"], text_in(first, "cwd") or None, Child(child, kind) if child else None)
 
 
-def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a session, or in the part of a sub-agent, in the order of its transcript."""
-    reading = _Reading(head, keep)
+    reading = _ClaudeReading(head, keep)
     for line in lines:
         # Older versions have what their sub-agents do in the same file.
         if head.child is not None or line.get("isSidechain") is not True:
@@ -63,12 +63,12 @@ def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     yield from reading.end()
 
 
-class _Reading:
+class _ClaudeReading:
     """A transcript on its way, line by line."""
 
-    def __init__(self, head: Head, keep: Keep) -> None:
+    def __init__(self, head: TranscriptHead, keep: Keep) -> None:
         self._head, self._keep = head, keep
-        self._calls = OpenCalls(keep)
+        self._calls = PastCalls(keep)
         self._titles: dict[str, str] = {}
         self._at = 0
         self._turn: str | None = None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container
 from typing import Final
 
-from planwire.hooks.answers import AllowCall, Answer, SendBack, Tell
+from planwire.hooks.answers import Answer, SendBack, Tell
 from planwire.hooks.claude_events import (
     EventTable,
     Meaning,
@@ -35,7 +35,6 @@ _TRANSCRIPT: Final = re.compile(r"[\\/]rollout-[^\\/]+\.jsonl\Z")
 _FOREIGN: Final = ("prompt_id", "timestamp", "sessionId", "effort")
 #: Fields that other agents with the same events don't have in the same payload.
 _SIGNS: Final = (("turn_id",), ("source", "model", "permission_mode"))
-_PERMISSION: Final = "PermissionRequest"
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
@@ -56,12 +55,11 @@ def read(fields: Fields) -> Heard | None:
 
 
 def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
-    """An answer as Codex takes it. It can't be told that a plan is approved: the person leaves Plan mode in Codex."""
+    """An answer as Codex takes it. It can't be told that a plan is approved: the person leaves Plan mode in Codex. Nor
+    is a call allowed: Codex asks for those only that destroy something, and does not say whose server it is."""
     match heard.moment, answer:
         case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
             return {"hookSpecificOutput": {"hookEventName": heard.event, "additionalContext": text}}
-        case Moment.CALL, AllowCall() if heard.event == _PERMISSION:
-            return {"hookSpecificOutput": {"hookEventName": heard.event, "decision": {"behavior": "allow"}}}
         case Moment.REVIEW, SendBack(words=words) if words.strip():
             return {"decision": "block", "reason": words}
     return None
@@ -73,7 +71,6 @@ def _prompt(fields: Fields) -> Meaning:
 
 
 def _before_call(fields: Fields) -> Meaning:
-    """Right before a call, or before the question about one. The name of a server is that of one server only."""
     tool = own_tool(text_in(fields, "tool_name"))
     return (Moment.CALL, (OwnCall(tool, fields.get("tool_input")),)) if tool else None
 
@@ -89,7 +86,6 @@ _EVENTS: Final[EventTable] = {
     "SessionStart": session_started,
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_call,
-    _PERMISSION: _before_call,
     "PostToolUse": after_plan_call,
     "SubagentStart": child_began,
     "SubagentStop": child_ended,

@@ -25,18 +25,20 @@ from planwire.hooks.happenings import (
 )
 from planwire.hooks.loose_fields import fields_in, id_in, list_in, text_in
 from planwire.hooks.plan_calls import GOAL_CALL, PLAN_CALLS
-from planwire.hooks.transcripts import TRANSCRIPT, Head, Keep, OpenCalls, Past, instant
+from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCalls, TranscriptHead, instant
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
 __all__ = ["head", "read"]
 
 _META: Final = "session_meta"
+#: What hooks say of a sub-agent without a role.
+_USUAL_ROLE: Final = "default"
 #: The ends of a turn, under the names of several versions.
 _ENDS: Final = {"task_complete": STOP_END_TURN, "turn_complete": STOP_END_TURN, "turn_aborted": STOP_CANCELLED}
 
 
-def head(lines: Iterable[Fields]) -> Head | None:
+def head(lines: Iterable[Fields]) -> TranscriptHead | None:
     """What the first line says; None if it is no transcript of Codex's. A thread of another session is a sub-agent."""
     for line in lines:
         meta = fields_in(line, "payload")
@@ -45,24 +47,24 @@ def head(lines: Iterable[Fields]) -> Head | None:
             return None
         session = id_in(meta, "session_id") or thread
         child = Child(thread, _role(meta)) if session != thread else None
-        return Head(session, text_in(meta, "cwd") or None, child)
+        return TranscriptHead(session, text_in(meta, "cwd") or None, child)
     return None
 
 
-def read(head: Head, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a thread, in the order of its transcript."""
-    reading = _Reading(head, keep)
+    reading = _CodexReading(head, keep)
     for line in lines:
         yield from reading.line(line)
     yield from reading.end()
 
 
-class _Reading:
+class _CodexReading:
     """A transcript on its way, line by line."""
 
-    def __init__(self, head: Head, keep: Keep) -> None:
+    def __init__(self, head: TranscriptHead, keep: Keep) -> None:
         self._head, self._keep = head, keep
-        self._calls = OpenCalls(keep)
+        self._calls = PastCalls(keep)
         self._at = 0
         self._turn: str | None = None
         self._is_working = False
@@ -93,8 +95,6 @@ class _Reading:
             self._calls.forget()
         elif plan := plan_item(said):
             yield self._past(Proposed(PLAN_MODE, plan, draft=True), thought=self._calls.thought())
-        elif kind in ("agent_reasoning", "agent_message"):
-            self._calls.think(text_in(said, "text") or text_in(said, "message"))
         elif kind == "thread_name_updated" and (title := text_in(said, "thread_name")):
             yield self._past(Titled(title))
         elif kind == "thread_goal_updated":
@@ -115,8 +115,8 @@ class _Reading:
             case "function_call_output" if call := self._calls.end(key):
                 what = PLAN_CALLS[call.name](call.arguments, said.get("output"))
                 yield from self._happened(*what, thought=call.thought, key=key)
-            case "reasoning":
-                for each in list_in(said, "summary") or ():
+            case "reasoning" | "message" as kind if kind == "reasoning" or text_in(said, "role") == "assistant":
+                for each in list_in(said, "summary" if kind == "reasoning" else "content") or ():
                     self._calls.think(text_in(each, "text"))
 
     def _happened(self, *what: Happening, thought: str = "", key: str | None = None) -> Iterator[Past]:
@@ -144,7 +144,7 @@ def _prompt(said: Fields) -> str | None:
 def _role(meta: Fields) -> str:
     """What kind of sub-agent a thread is of."""
     spawned = fields_in(fields_in(fields_in(meta, "source"), "subagent"), "thread_spawn")
-    return text_in(meta, "agent_role") or text_in(spawned, "agent_role")
+    return text_in(meta, "agent_role") or text_in(spawned, "agent_role") or _USUAL_ROLE
 
 
 def _decoded(arguments: Any) -> Any:

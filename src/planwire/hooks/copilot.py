@@ -37,7 +37,7 @@ from planwire.hooks.plan_calls import PLAN_CALLS, TODOS
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
+__all__ = ["ABOUT_TODOS", "NAME", "TITLE", "WRITERS", "draft_in", "is_caller", "read", "speak", "written"]
 
 NAME: Final = "copilot"
 TITLE: Final = "Copilot CLI"
@@ -52,8 +52,8 @@ _PLAN_FILE: Final = re.compile(r"[\\/]session-state[\\/][^\\/]+[\\/]plan\.md\Z")
 _PLAIN_ID: Final = re.compile(r"[\w-]+")
 _CAPITAL: Final = re.compile(r"(?<=[a-z])[A-Z]")
 #: A statement about the table of steps, or those that say which depends on which.
-_ABOUT_TODOS: Final = re.compile(r"\btodos?(?:_deps)?\b", re.IGNORECASE)
-_WRITERS: Final = ("create", "edit", "Write", "Edit")
+ABOUT_TODOS: Final = re.compile(r"\btodos?(?:_deps)?\b", re.IGNORECASE)
+WRITERS: Final = ("create", "edit", "Write", "Edit")
 #: What begins a prompt that a mode of Copilot's has wrapped in its own words.
 _WRAPPED: Final = re.compile(r"\A\[\[\w+\]\].*?^My request: ", re.DOTALL | re.MULTILINE)
 _NEW: Final = "new"
@@ -82,7 +82,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     """Whether a payload is of Copilot CLI: by camelCase, by where its transcript is, or by a time in a payload that has
     neither a transcript nor a mode of permissions."""
     if "session_id" not in fields:
-        return "sessionId" in fields and "hook_source" not in fields
+        return "sessionId" in fields
     if not text_in(fields, "hook_event_name"):
         return False
     if _TRANSCRIPT.search(text_in(fields, "transcript_path")):
@@ -127,6 +127,11 @@ def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
     return None
 
 
+def written(prompt: str) -> str:
+    """What a person wrote of a prompt, without what a mode puts around it."""
+    return _WRAPPED.sub("", prompt)
+
+
 def _plain(fields: Fields) -> Fields:
     """A payload in snake_case; `toolArgs` may be the text of an object."""
     plain: Fields = {}
@@ -163,7 +168,7 @@ def _session_start(fields: Fields) -> _Meaning:
 
 
 def _prompt(fields: Fields) -> _Meaning:
-    return Moment.PROMPT, (TurnBegan(_WRAPPED.sub("", text_in(fields, "prompt"))),)
+    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
 def _before_call(fields: Fields) -> _Meaning | None:
@@ -185,15 +190,16 @@ def _after_call(fields: Fields) -> _Meaning:
     if tool := own_tool(name):
         return Moment.TOOL, (OwnCall(tool, arguments),)
     if name == "sql":
-        state = _state(fields) if _ABOUT_TODOS.search(text_in(arguments, "query")) else None
+        state = _state(fields) if ABOUT_TODOS.search(text_in(arguments, "query")) else None
         return Moment.TOOL, (TodosInDatabase(TODOS, f"{state}session.db"),) if state else ()
-    if name in _WRITERS:
-        return Moment.TOOL, _draft(arguments)
+    if name in WRITERS:
+        return Moment.TOOL, draft_in(arguments)
     call = PLAN_CALLS.get(name)
     return Moment.TOOL, call(arguments, fields.get("tool_result")) if call else ()
 
 
-def _draft(arguments: Any) -> tuple[Happening, ...]:
+def draft_in(arguments: Any) -> tuple[Happening, ...]:
+    """The draft in a call that writes a file, if the file is that of the plan."""
     path, text = text_in(arguments, "path"), text_in(arguments, "file_text")
     return (Proposed(PLAN_MODE, text, None if text else path, draft=True),) if _PLAN_FILE.search(path) else ()
 

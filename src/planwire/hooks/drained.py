@@ -12,7 +12,12 @@ from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
 from planwire.journal.engines import hooks_path, journal_of_hooks
 
-__all__ = ["drain_into", "open_drained", "open_followed", "open_journal_of"]
+__all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of"]
+
+
+def folder_of_hooks(url: str | None) -> Path | None:
+    """The folder in which what hooks say waits for a journal; None for one that no hook can reach."""
+    return hooks_path(url)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from planwire.hooks.plan_calls import PLAN_CALLS, plan_file_draft
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak"]
+__all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak", "written"]
 
 NAME: Final = "gemini"
 TITLE: Final = "Gemini CLI"
@@ -49,6 +49,7 @@ _EXIT: Final = "exit_plan_mode"
 #: What a hook said at the start of the session, before the person's own words.
 _TOLD: Final = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 _STARTUP: Final = "startup"
+_CLEAR: Final = "clear"
 _MANUAL: Final = "manual"
 
 
@@ -87,6 +88,11 @@ def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
     return None
 
 
+def written(prompt: str) -> str:
+    """What a person wrote of a prompt, without what hooks put before it."""
+    return _TOLD.sub("", prompt)
+
+
 def plan_path(name: str, transcript: str, session: str) -> str | None:
     """The file of a plan: in the folder of the session, beside the one with the transcripts. A name that leads anywhere
     else is none: it comes from the model, and whatever it names would be read."""
@@ -107,11 +113,11 @@ def _proposal(fields: Fields) -> tuple[Happening, ...]:
 
 def _session_start(fields: Fields) -> _Meaning:
     source = text_in(fields, "source") or _STARTUP
-    return Moment.START if source == _STARTUP else Moment.PASSIVE, (Started(source),)
+    return Moment.PASSIVE if source == _CLEAR else Moment.START, (Started(source),)
 
 
 def _prompt(fields: Fields) -> _Meaning:
-    return Moment.PROMPT, (TurnBegan(_TOLD.sub("", text_in(fields, "prompt"))),)
+    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
 def _turn_over(fields: Fields) -> _Meaning:

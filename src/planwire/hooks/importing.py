@@ -51,7 +51,7 @@ def import_session(journal: Journal | None, past: PastSession, keep: Keep, *, dr
     try:
         session, events = _recorded(past, keep, thoughts)
     except OSError as error:
-        return Skipped(past.id, past.place, reason(error))
+        return Skipped(past.id, past.place, f"it can't be read: {reason(error)}")
     if not session.state.plans:
         return Skipped(past.id, past.place, _EMPTY)
     if journal is not None and not dry:

@@ -5,6 +5,7 @@ The file is the agent's own, and may be gone, huge, or no file at all: then the 
 
 import os
 import stat
+from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
@@ -40,17 +41,18 @@ def _looked_up(happening: Happening) -> Happening | None:
 
 
 def _end_of_file(path: str, most: int) -> bytes:
-    """The last bytes of a file; none of what is no file."""
+    """The last bytes of a file; none of what is no file. A `~` stands for the user's home."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except (OSError, ValueError):
+        handle = os.open(Path(path).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError, RuntimeError):
         return b""
-    with os.fdopen(handle, "rb") as file:
-        try:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
-                return b""
-            file.seek(max(found.st_size - most, 0))
-            return file.read(most)
-        except OSError:
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
             return b""
+        os.lseek(handle, max(found.st_size - most, 0), os.SEEK_SET)
+        return os.read(handle, most)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)

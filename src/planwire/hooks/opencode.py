@@ -14,7 +14,6 @@ from planwire.hooks.happenings import (
     ChildBegan,
     ChildEnded,
     Compacted,
-    Decided,
     Ended,
     Happening,
     Heard,
@@ -41,8 +40,6 @@ TITLE: Final = "opencode"
 _Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
 
 _PLAN_EXIT: Final = "plan_exit"
-#: How the result of `plan_exit` begins if a person agreed; if not, there is none.
-_AGREED: Final = "User approved"
 #: opencode's name of the error that a person causes who stops a turn.
 _ABORTED: Final = "MessageAbortedError"
 _FAILURE: Final = "error"
@@ -106,9 +103,6 @@ def _after_call(fields: Fields) -> _Meaning:
     name, arguments, result = text_in(fields, "tool"), fields.get("arguments"), fields_in(fields, "result")
     if tool := own_tool(name):
         return Moment.TOOL, (OwnCall(tool, arguments),)
-    if name == _PLAN_EXIT:
-        has_agreed = text_in(result, "output").startswith(_AGREED)
-        return Moment.TOOL, (Decided(PLAN_MODE, approved=True),) if has_agreed else ()
     if call := PLAN_CALLS.get(name):
         return Moment.TOOL, call(arguments, result)
     # The file sends the arguments of no other call that writes.

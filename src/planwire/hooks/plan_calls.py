@@ -40,7 +40,7 @@ _GONE: Final = "deleted"
 #: A task of Gemini's tracker in its list of all: how deep it stands, its type and title, and its id.
 _TRACKED: Final = re.compile(r"\s*\w+: (.+) \(\w+\)\Z", re.DOTALL)
 #: Where agents put the text for their model in the result of a call.
-_RESULT_TEXTS: Final = ("llmContent", "text_result_for_llm", "textResultForLlm")
+_RESULT_TEXTS: Final = ("llmContent", "text_result_for_llm", "textResultForLlm", "output")
 _CREATED: Final = re.compile(r"Task #([^ ]{1,200}) created")
 _NOT_FOUND: Final = "Task not found"
 
@@ -201,6 +201,7 @@ PLAN_CALLS: Final[Mapping[str, PlanCall]] = {
     "todo_write": _shown_todos,
     # opencode
     "todowrite": _todos,
+    "plan_exit": _plan_answered,
     # Gemini, Qwen and Copilot
     "exit_plan_mode": _plan_answered,
 }

@@ -7,10 +7,10 @@ neither is no answer: the call failed, was cancelled, or comes from a version th
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["Verdict", "verdict_in"]
+__all__ = ["PlanVerdict", "verdict_in"]
 
 
-class Verdict(NamedTuple):
+class PlanVerdict(NamedTuple):
     """A person's answer, with what they said to it."""
 
     approved: bool
@@ -25,11 +25,11 @@ _WORDS: Final = re.compile(
 )
 
 
-def verdict_in(text: str) -> Verdict | None:
+def verdict_in(text: str) -> PlanVerdict | None:
     """The answer in the result of a call; None if there is none."""
     if _APPROVED.match(text):
-        return Verdict(approved=True)
+        return PlanVerdict(approved=True)
     if not _SENT_BACK.match(text):
         return None
     words = _WORDS.search(text)
-    return Verdict(approved=False, words=words[1] if words else "")
+    return PlanVerdict(approved=False, words=words[1] if words else "")

@@ -8,7 +8,7 @@ What an agent does in its terminal answers a question that is still open elsewhe
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,10 +23,12 @@ from planwire.hooks.happenings import (
     Heard,
     ListHeard,
     OwnCall,
+    PlanInTranscript,
     Proposed,
     Started,
     TaskChanged,
     Titled,
+    TodosInDatabase,
     TurnBegan,
     TurnOver,
 )
@@ -76,6 +78,11 @@ TERMINAL_OPTIONS: Final = (
     Choice("keep-planning", "Keep planning", "reject_once"),
 )
 
+#: What can happen to a plan. Nothing else of a child's matters to the session.
+_OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
+#: What an agent does only if it no longer waits for an answer.
+_SIGNS_OF_WORK: Final = (TurnBegan, ListHeard, TaskChanged, OwnCall)
+
 #: An event with its author.
 Authored: TypeAlias = tuple[str, Event]
 
@@ -92,14 +99,15 @@ class HookedSession(Struct, frozen=True):
 def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people."""
     written: list[Authored] = []
-    for each in (None, *heard.what) if session.state.seq or _begins(heard.what) else ():
-        for by, event in _of_happening(session, heard, each) if each is not None else _opening(session, heard, title):
+    what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
+    for each in (None, *what) if session.state.seq or _begins(what) else ():
+        for by, event in _of_happening(session, heard, each) if each is not None else _general(session, heard, title):
             state = session.state
             if (new := addition(state, event)) is not None:
                 written.append((by, new))
                 state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), by, new))
                 session = replace(session, state=state)
-    for each in heard.what if heard.child is None else ():
+    for each in what:
         session = _after(session, each)
     return session, written
 
@@ -122,22 +130,23 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
     return session
 
 
-def _opening(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
+def _general(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
     """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
     if heard.child is None or not session.state.seq:
         yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
+    if heard.child is None and any(isinstance(each, _SIGNS_OF_WORK) for each in heard.what):
+        yield from _went_on(session.state)
 
 
 def _begins(what: Iterable[Happening]) -> bool:
     """Whether a session begins with this."""
-    return any(isinstance(each, TurnBegan | ListHeard | TaskChanged | Proposed | Decided | Titled) for each in what)
+    return any(isinstance(each, (TurnBegan, Titled, *_OF_PLANS)) for each in what)
 
 
 def _of_happening(session: HookedSession, heard: Heard, happening: Happening) -> Iterator[Authored]:
     state = session.state
     match happening:
         case TurnBegan(prompt=prompt):
-            yield from _went_on(state)
             has_title = state.opened is not None and state.opened.title is not None
             if prompt.strip() and not has_title and not prompt.lstrip().startswith(_COMMANDS):
                 yield PLANWIRE, SessionOpened(title=title_of_prompt(prompt))
@@ -164,14 +173,17 @@ def _of_happening(session: HookedSession, heard: Heard, happening: Happening) ->
         case Ended():
             if session.is_working or any(each.asked for each in state.plans.values()):
                 yield AGENT, TurnEnded(STOP_CANCELLED)
-        case Started() | ChildBegan() | ChildEnded() | OwnCall():
-            pass
+        case Started() | ChildBegan() | ChildEnded() | OwnCall() | PlanInTranscript() | TodosInDatabase():
+            pass  # nothing happened to a plan, or nobody has looked it up
+        case _:
+            assert_never(happening)
 
 
 def _went_on(state: SessionState) -> Iterator[Authored]:
-    """The ends of questions that nobody answered: the person goes on in the terminal."""
+    """The ends of questions that nobody answered: the agent or its person went on in the terminal. A refusal there
+    makes no hook of its own."""
     for plan_id, each in state.live().items():
-        if each.asked is not None:
+        if each.asked is not None and each.owner == AGENT:
             yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
 
 

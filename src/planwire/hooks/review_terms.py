@@ -1,17 +1,14 @@
 """The terms on which each agent's hook can hold a plan back: for how long, and what its agent makes of the answer.
 
-The hooks files that `planwire setup --review` writes have their timeouts from here, so that an agent never gives up on
-a hook before the hook itself does.
+The timeouts in the hook files (`hook_table`) are longer, so that no agent gives up on a hook before the hook itself does.
 """
 
 from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["MARGIN_SECONDS", "REVIEW_TERMS", "ReviewTerms", "terms_of"]
+__all__ = ["REVIEW_TERMS", "ReviewTerms", "terms_of"]
 
-#: How much longer an agent's own timeout has to be than the wait of the hook.
-MARGIN_SECONDS: Final = 15
 _ELSEWHERE: Final = 540
 
 
@@ -41,6 +38,7 @@ REVIEW_TERMS: Final = {
     "qwen": ReviewTerms(50),
     # Without a person it takes a hook that ends in silence for an approval.
     "gemini": ReviewTerms(
+        3_600,
         needs_word=False,
         asks_itself=False,
         unanswered="No one has decided about this plan yet, so it is not approved. Don't carry it out: stop here and "

@@ -17,19 +17,14 @@ TYPE_CHECKING = False  # importing it from typing takes longer than all the rest
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+    from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 else:
     try:
-        from spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+        from spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
     except ImportError:  # somebody imports this as a part of planwire
-        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, make_folder, put
+        from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is spooled there, and nobody drains
-    pass
-
-__all__ = ["run"]
+__all__ = ["run", "serve"]
 
 #: Variables that tell which agent started a process. Only that they are there is noted, never what they hold.
 TELLING = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID", "CLAUDECODE")
@@ -53,13 +48,17 @@ def run(arguments: "list[str]") -> None:
     try:
         _fill_standard_streams()
         role, folder, *more = arguments
-        body = _all_of_standard_input()
-        if body.strip() and os.path.isabs(folder) and RELAYED not in os.environ:
-            ROLES[role](folder, _note(role, *more), body)
+        serve(role, folder, more[0] if more else "", _all_of_standard_input())
     except BaseException:  # whatever it is, the agent goes on
         pass
     finally:
         os._exit(0)  # nothing is left to clean up, and that would take a while
+
+
+def serve(role: str, folder: str, agent: str, body: bytes) -> None:
+    """Do what a hook of a role does with what the agent said. Nothing, where the relay does it all."""
+    if body.strip() and os.path.isabs(folder) and RELAYED not in os.environ:
+        ROLES[role](folder, _note(role, agent), body)
 
 
 def record(folder: str, note: "dict[str, str]", body: bytes) -> None:
@@ -139,7 +138,7 @@ def _all_of_standard_input() -> bytes:
     return b"".join(found)
 
 
-def _note(role: str, agent: str = "", *_: str) -> "dict[str, str]":
+def _note(role: str, agent: str) -> "dict[str, str]":
     note = {"at": str(time_ns() // 1_000_000), "role": role}
     if agent:
         note["agent"] = agent
@@ -170,26 +169,11 @@ def _somebody_answers(folder: str, answer: str, patience: float) -> bool:
     end = monotonic() + patience
     looks = 0
     while not os.path.exists(f"{folder}/answers/{answer}") and monotonic() < end:
-        if looks % LOOKS == 0 and not _is_drained(folder):
+        if looks % LOOKS == 0 and not is_drained(folder):
             return os.path.exists(f"{folder}/answers/{answer}")  # the last thing that somebody did
         looks += 1
         sleep(GLANCE)
     return True
-
-
-def _is_drained(folder: str) -> bool:
-    """Whether somebody keeps the lock of those who drain."""
-    try:
-        handle = os.open(f"{folder}/drainer.lock", os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
 
 
 def _say_answer(folder: str, answer: str) -> bool:
@@ -213,7 +197,8 @@ def _say(answer: bytes) -> None:
 
 def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
     """One of planwire's modules, in what is a full Python from here on, and one that ends after so many seconds.
-    Planwire itself is where this file is, even if it was installed where Python with these options does not look."""
+    Planwire is that of this file, even if it was installed where Python with these options does not look, or if there
+    is another one."""
     import site  # it takes as long as a whole hook
     from importlib import import_module
     from signal import ITIMER_REAL, setitimer
@@ -221,6 +206,6 @@ def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
     setitimer(ITIMER_REAL, seconds)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if root not in sys.path:
-        site.main()
         sys.path.append(root)
+        site.main()
     return import_module(module)

@@ -6,6 +6,7 @@ A row of `TRANSCRIPTS` finds the sessions of one agent: in its own home, or wher
 import heapq
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -13,11 +14,23 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from planwire.errors import reason
-from planwire.hooks import claude_code, claude_transcript, codex, codex_transcript
-from planwire.hooks.transcripts import Head, Keep, Past, ReadTranscript, records
+from planwire.hooks import (
+    claude_code,
+    claude_transcript,
+    codex,
+    codex_transcript,
+    copilot,
+    copilot_transcript,
+    gemini,
+    gemini_transcript,
+    opencode,
+    qwen,
+    qwen_transcript,
+)
+from planwire.hooks.transcripts import Keep, Past, ReadTranscript, TranscriptHead, records
 from planwire.model.plan import Fields
 
-__all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "Unread"]
+__all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "UnreadTranscript"]
 
 #: How many lines may come before the first one that says whose transcript it is.
 _HEAD_LINES: Final = 64
@@ -37,14 +50,14 @@ class PastSession(NamedTuple):
     read: Callable[[Keep], Iterator[Past]]
 
 
-class Unread(NamedTuple):
+class UnreadTranscript(NamedTuple):
     """What can't be read, and why."""
 
     place: str
     why: str
 
 
-FindSessions: TypeAlias = Callable[[Path | None], Iterator[PastSession | Unread]]
+FindSessions: TypeAlias = Callable[[Path | None], Iterator[PastSession | UnreadTranscript]]
 
 
 class _JsonLines(NamedTuple):
@@ -56,15 +69,15 @@ class _JsonLines(NamedTuple):
     variable: str
     home: str
     patterns: tuple[str, ...]
-    head: Callable[[Iterable[Fields]], Head | None]
+    head: Callable[[Iterable[Fields]], TranscriptHead | None]
     parse: ReadTranscript
 
-    def find(self, place: Path | None) -> Iterator[PastSession | Unread]:
+    def find(self, place: Path | None) -> Iterator[PastSession | UnreadTranscript]:
         """The sessions in a file, a folder, or the agent's own home."""
-        parts: dict[str, list[Head]] = {}
+        parts: dict[str, list[TranscriptHead]] = {}
         for path in self._paths(place):
             head = self._head(path)
-            if isinstance(head, Unread):
+            if isinstance(head, UnreadTranscript):
                 yield head
             else:
                 parts.setdefault(head.session, []).append(head)
@@ -81,32 +94,32 @@ class _JsonLines(NamedTuple):
         names = {pattern.rpartition("/")[2] for pattern in self.patterns}
         return sorted({path for name in names for path in home.rglob(name)})
 
-    def _head(self, path: Path) -> Head | Unread:
+    def _head(self, path: Path) -> TranscriptHead | UnreadTranscript:
         try:
             with path.open("rb") as file:
                 head = self.head(records(islice(file, _HEAD_LINES)))
         except OSError as error:
-            return Unread(str(path), reason(error))
-        return Unread(str(path), _UNKNOWN) if head is None else replace(head, path=str(path))
+            return UnreadTranscript(str(path), f"it can't be read: {reason(error)}")
+        return UnreadTranscript(str(path), _UNKNOWN) if head is None else replace(head, path=str(path))
 
-    def _session(self, session: str, heads: list[Head]) -> Iterator[PastSession | Unread]:
+    def _session(self, session: str, heads: list[TranscriptHead]) -> Iterator[PastSession | UnreadTranscript]:
         own = [head for head in heads if head.child is None]
         if not own:
-            yield from (Unread(head.path, "it is a sub-agent's, and its session is gone") for head in heads)
+            yield from (UnreadTranscript(head.path, "it is a sub-agent's, and its session is gone") for head in heads)
             return
         first, *others = own
-        yield from (Unread(head.path, f"it is the same session as {first.path}") for head in others)
+        yield from (UnreadTranscript(head.path, f"it is the same session as {first.path}") for head in others)
         used = [first, *(head for head in heads if head.child is not None)]
         changed = max(_changed(Path(head.path)) for head in used)
         yield PastSession(
             self.agent, self.title, session, first.path, first.folder, changed, lambda keep: self._read(used, keep)
         )
 
-    def _read(self, heads: list[Head], keep: Keep) -> Iterator[Past]:
+    def _read(self, heads: list[TranscriptHead], keep: Keep) -> Iterator[Past]:
         """The session and its sub-agents, in the order of time."""
         return heapq.merge(*(self._read_part(head, keep) for head in heads), key=lambda past: past.at)
 
-    def _read_part(self, head: Head, keep: Keep) -> Iterator[Past]:
+    def _read_part(self, head: TranscriptHead, keep: Keep) -> Iterator[Past]:
         with Path(head.path).open("rb") as file:
             yield from self.parse(head, records(file), keep)
 
@@ -116,6 +129,28 @@ def _changed(path: Path) -> int:
         return path.stat().st_mtime_ns // 1_000_000
     except OSError:
         return 0
+
+
+def _copilot_past(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
+    """What happened in a session of Copilot's, with the steps that are in its database."""
+    from planwire.hooks.looking import looked_up  # noqa: PLC0415  (it needs SQLite)
+
+    return (replace(each, heard=looked_up(each.heard)) for each in copilot_transcript.read(head, lines, keep))
+
+
+def _opencode_sessions(place: Path | None) -> Iterator[PastSession | UnreadTranscript]:
+    """The sessions in opencode's database: a file, the one in a folder, or that of the user."""
+    from planwire.hooks.opencode_database import default_database, read_session, sessions_in  # noqa: PLC0415  (as above)
+
+    file = default_database() if place is None else place / f"{opencode.NAME}.db" if place.is_dir() else place
+    if place is None and not file.is_file():
+        return
+    found = sessions_in(file)
+    if found is None:
+        yield UnreadTranscript(str(file), _UNKNOWN)
+    for each in found or ():
+        read = partial(read_session, file, each)
+        yield PastSession(opencode.NAME, opencode.TITLE, each.id, str(file), each.folder, each.changed, read)
 
 
 _JSON_LINES: Final = (
@@ -137,7 +172,37 @@ _JSON_LINES: Final = (
         codex_transcript.head,
         codex_transcript.read,
     ),
+    _JsonLines(
+        gemini.NAME,
+        gemini.TITLE,
+        "",
+        ".gemini",
+        ("tmp/*/chats/session-*.jsonl",),
+        gemini_transcript.head,
+        gemini_transcript.read,
+    ),
+    _JsonLines(
+        qwen.NAME,
+        qwen.TITLE,
+        "QWEN_HOME",
+        ".qwen",
+        ("projects/*/chats/*.jsonl", "projects/*/subagents/*/*.jsonl"),
+        qwen_transcript.head,
+        qwen_transcript.read,
+    ),
+    _JsonLines(
+        copilot.NAME,
+        copilot.TITLE,
+        "COPILOT_HOME",
+        ".copilot",
+        ("session-state/*/events.jsonl",),
+        copilot_transcript.head,
+        _copilot_past,
+    ),
 )
 
 #: How the past sessions of each agent are found.
-TRANSCRIPTS: Final[dict[str, FindSessions]] = {each.agent: each.find for each in _JSON_LINES}
+TRANSCRIPTS: Final[dict[str, FindSessions]] = {
+    **{each.agent: each.find for each in _JSON_LINES},
+    opencode.NAME: _opencode_sessions,
+}

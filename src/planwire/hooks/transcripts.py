@@ -15,7 +15,17 @@ from msgspec import Struct
 from planwire.hooks.happenings import Child, Heard
 from planwire.model.plan import Fields
 
-__all__ = ["TRANSCRIPT", "Head", "Keep", "OpenCalls", "Past", "PastCall", "ReadTranscript", "instant", "records"]
+__all__ = [
+    "TRANSCRIPT",
+    "Keep",
+    "Past",
+    "PastCall",
+    "PastCalls",
+    "ReadTranscript",
+    "TranscriptHead",
+    "instant",
+    "records",
+]
 
 #: The event of everything that comes from a transcript.
 TRANSCRIPT: Final = "transcript"
@@ -35,7 +45,7 @@ class Keep(Struct, frozen=True):
     thoughts: bool = False
 
 
-class Head(Struct, frozen=True):
+class TranscriptHead(Struct, frozen=True):
     """What the first lines of a transcript say: whose it is, and where the session began. `child` is the sub-agent
     whose part of the session it is, `path` the file itself."""
 
@@ -54,7 +64,7 @@ class Past(Struct, frozen=True):
     thought: str = ""
 
 
-ReadTranscript: TypeAlias = Callable[[Head, Iterable[Fields], Keep], Iterator[Past]]
+ReadTranscript: TypeAlias = Callable[[TranscriptHead, Iterable[Fields], Keep], Iterator[Past]]
 
 
 class PastCall(Struct, frozen=True):
@@ -65,7 +75,7 @@ class PastCall(Struct, frozen=True):
     thought: str = ""
 
 
-class OpenCalls:
+class PastCalls:
     """The calls of a transcript by their ids, until their results are there, and the thoughts on the way to the next
     one. A session may have any number of calls without a result."""
 

@@ -20,13 +20,17 @@ from msgspec.structs import replace
 
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Once
-from planwire.journal.spool_append import HEAD, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
+from planwire.journal.spool_append import HEAD, LATE, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
 from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
 
 __all__ = ["ASIDE", "Lost", "Segment", "Spool", "Spooled"]
 
 #: What segments are called, by what they were before.
 _SEALED: Final = {SPOOL: "sealed-", OVERFLOW: "lost-"}
+#: What all segments are called, those of writers whose turn did not come among them.
+_SEGMENTS: Final = (*_SEALED.values(), LATE)
+#: Seconds to wait for a writer. One that needs longer is drained the next time.
+_PATIENCE: Final = 0.1
 
 
 #: Before the name of a segment that was set aside.
@@ -115,7 +119,7 @@ class Spool:
 
     def is_empty(self) -> bool:
         """Whether there is nothing to drain. Cheap: it reads the names in one folder."""
-        return not any(name in _SEALED or name.startswith(tuple(_SEALED.values())) for name in self._names())
+        return not any(name in _SEALED or name.startswith(_SEGMENTS) for name in self._names())
 
     def drainer_lock(self) -> DrainerLock:
         """The lock to acquire before draining."""
@@ -124,28 +128,27 @@ class Spool:
     def drain(self, lock: DrainerLock) -> Iterator[Segment]:
         """What is to be drained: segments that others left, then what was appended since. It ends at a segment that its
         caller has not called `done`: order is kept, and a spool that nobody can drain stays within its bound."""
-        for path in self._left():
+        for segment in self._segments(lock):
             if not lock.is_held:
                 return
-            segment = Segment(path)
             yield segment
             if not segment.is_done:
                 return
-        for name in (SPOOL, OVERFLOW):
-            sealed = self._seal(name) if lock.is_held else None
-            if sealed:
-                segment = Segment(sealed)
-                yield segment
-                if not segment.is_done:
-                    return
-            elif name in self._names():  # somebody is in the middle of writing to it
-                return
         refill(str(self.folder))
 
-    def _left(self) -> list[Path]:
-        """Segments, oldest first."""
-        found = [name for name in self._names() if name.startswith(tuple(_SEALED.values()))]
-        return [self.folder / name for name in sorted(found, key=lambda name: name.split("-")[1:])]
+    def _segments(self, lock: DrainerLock) -> Iterator[Segment]:
+        yield from self._named(*_SEALED.values())
+        if lock.is_held:
+            yield from self._sealed(SPOOL)
+        yield from self._named(LATE)
+        if lock.is_held:
+            yield from self._sealed(OVERFLOW)
+
+    def _named(self, *beginnings: str) -> Iterator[Segment]:
+        """The segments that are there, oldest first."""
+        found = [name for name in self._names() if name.startswith(beginnings)]
+        for name in sorted(found, key=lambda name: name.split("-")[1:]):
+            yield Segment(self.folder / name)
 
     def _names(self) -> list[str]:
         try:
@@ -153,17 +156,17 @@ class Spool:
         except OSError:
             return []
 
-    def _seal(self, name: str) -> Path | None:
-        """Take the file over. Its lock is kept meanwhile, so that nobody is in the middle of writing to it."""
+    def _sealed(self, name: str) -> Iterator[Segment]:
+        """Take a file over, if nobody is in the middle of writing to it: its lock is kept meanwhile."""
+        path = self.folder / f"{_SEALED[name]}{time_ns():020d}-{os.urandom(4).hex()}"
         with suppress(OSError):
-            if (handle := locked(str(self.folder / name))) is None:
-                return None
+            if (handle := locked(str(self.folder / name), patience=_PATIENCE)) is None:
+                return
             try:
                 if not os.fstat(handle).st_size:
                     (self.folder / name).unlink()
-                    return None
-                path = self.folder / f"{_SEALED[name]}{time_ns():020d}-{os.urandom(4).hex()}"
-                return (self.folder / name).rename(path)
+                    return
+                (self.folder / name).rename(path)
             finally:
                 os.close(handle)
-        return None
+            yield Segment(path)

@@ -11,7 +11,8 @@ can't pass for a record, not even if its own record is torn. A record in full:
     0x1e TIME NOTE-LENGTH BODY-LENGTH newline NOTE newline BODY newline
 
 Writers take turns (`flock`). Whoever drains renames the file while holding its lock; so a writer that was waiting looks
-whether the file still has its name, and opens the new one if not.
+whether the file still has its name, and opens the new one if not. One whose turn does not come, because another was
+stopped in the middle of its own, leaves its record in a file of its own, which is drained as well.
 
 A body that finds no room leaves its first bytes in `overflow`, for they tell whose it was: what is lost shall be known.
 On a full disk there is no room for that either. So the folder has a `reserve`, a file that is there to be removed.
@@ -19,7 +20,7 @@ On a full disk there is no room for that either. So the folder has a `reserve`, 
 
 import os
 from errno import EDQUOT, ENOSPC
-from time import monotonic, sleep, time_ns
+from time import monotonic, sleep, time, time_ns
 
 try:
     import fcntl
@@ -30,12 +31,16 @@ else:
 
 __all__ = [
     "HEAD",
+    "LATE",
+    "LOCK",
     "MOST",
     "MOST_IN_A_RECORD",
     "OVERFLOW",
     "SPOOL",
     "append",
     "encode_note",
+    "is_drained",
+    "is_stale",
     "locked",
     "make_folder",
     "put",
@@ -44,19 +49,26 @@ __all__ = [
 
 SPOOL = "spool"
 OVERFLOW = "overflow"
+LATE = "late-"
 RESERVE = "reserve"
+LOCK = "drainer.lock"
 #: Bytes in the spool, in one record, in the overflow, and of a body that went there.
 MOST = 64 << 20
 MOST_IN_A_RECORD = 32 << 20
 MOST_OVERFLOW = 1 << 20
 HEAD = 512
 
+#: Seconds after which somebody who drains has said often enough nothing: it was stopped, or is stuck.
+_STALE = 5.0
 _RESERVED = 8 << 10
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
-#: Seconds to wait for other writers. Each takes microseconds, unless somebody stopped it in the middle.
-_PATIENCE = 2.0
-_GLANCE = 0.001
+#: Seconds to wait for other writers, and between two looks, from the first to the last. A turn takes microseconds,
+#: unless the writer was stopped in the middle, or a thousand others want to run.
+_PATIENCE = 3.0
+_GLANCES = (0.001, 0.05)
+#: Records that wait in files of their own.
+_MOST_LATE = 1_000
 #: More often than a file can be renamed by those who drain it.
 _MOST_TRIES = 100
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -68,6 +80,9 @@ def append(folder: str, note: bytes, body: bytes, most: int = MOST) -> bool:
         if make_folder(folder):
             refill(folder)
         if len(body) <= MOST_IN_A_RECORD and _append(folder, SPOOL, note, body, most):
+            return True
+    except _NotOurTurn:
+        if _put_aside(folder, note, body):
             return True
     except Exception:  # a full disk, a folder of somebody else's, …
         pass
@@ -125,9 +140,9 @@ def put(folder: str, name: str, data: bytes) -> None:
         raise
 
 
-def locked(path: str, flags: int = 0) -> "int | None":
+def locked(path: str, flags: int = 0, patience: "float | None" = None) -> "int | None":
     """The handle of a file, locked: it has its name until it is closed. None if others keep it locked."""
-    end = monotonic() + _PATIENCE
+    end = monotonic() + (_PATIENCE if patience is None else patience)
     for _ in range(_MOST_TRIES):
         handle = os.open(path, os.O_RDWR | _NOT_THROUGH_LINKS | flags, _PRIVATE_FILE)
         try:
@@ -142,14 +157,36 @@ def locked(path: str, flags: int = 0) -> "int | None":
     return None
 
 
-def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool:
-    note, body = _escaped(note), _escaped(body)
-    handle = locked(f"{folder}/{name}", os.O_CREAT | os.O_APPEND)
-    if handle is None:
+def is_drained(folder: str) -> bool:
+    """Whether somebody is there who drains the spool (`drainer_lock`)."""
+    try:
+        handle = os.open(f"{folder}/{LOCK}", os.O_RDONLY)
+    except FileNotFoundError:
         return False
     try:
-        head = b"\x1e%d %d %d\n" % (time_ns() // 1_000_000, len(note), len(body))
-        record = b"%b%b\n%b\n" % (head, note, body)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return not is_stale(os.fstat(handle))
+    finally:
+        os.close(handle)
+    return False
+
+
+def is_stale(lock: os.stat_result) -> bool:
+    """Whether whoever has this lock has not said for a while that it is alive."""
+    return abs(time() - lock.st_mtime) > _STALE
+
+
+class _NotOurTurn(Exception):
+    """Others keep the file locked."""
+
+
+def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool:
+    handle = locked(f"{folder}/{name}", os.O_CREAT | os.O_APPEND)
+    if handle is None:
+        raise _NotOurTurn
+    try:
+        record = _record(note, body)
         length = os.fstat(handle).st_size
         if length + len(record) > most:
             return False
@@ -161,6 +198,21 @@ def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool
         return True
     finally:
         os.close(handle)
+
+
+def _put_aside(folder: str, note: bytes, body: bytes) -> bool:
+    try:
+        if sum(name.startswith(LATE) for name in os.listdir(folder)) < _MOST_LATE:
+            put(folder, f"{LATE}{time_ns():020d}-{os.urandom(4).hex()}", _record(note, body))
+            return True
+    except OSError:
+        pass
+    return False
+
+
+def _record(note: bytes, body: bytes) -> bytes:
+    note, body = _escaped(note), _escaped(body)
+    return b"\x1e%d %d %d\n%b\n%b\n" % (time_ns() // 1_000_000, len(note), len(body), note, body)
 
 
 def _escaped(data: bytes) -> bytes:
@@ -175,13 +227,15 @@ def _write(handle: int, data: bytes) -> None:
 
 
 def _lock(handle: int, end: float) -> bool:
+    glance, longest = _GLANCES
     while _HAS_FLOCK:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if monotonic() > end:
                 return False
-            sleep(_GLANCE)
+            sleep(glance)
+            glance = min(glance * 2, longest)
         else:
             return True
     return False

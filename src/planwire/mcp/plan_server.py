@@ -19,9 +19,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from planwire.errors import PlanwireError, ToolError
+from planwire.hooks import guide
 from planwire.hooks.own_calls import BoundCall, OwnCalls
 from planwire.journal import Journal
-from planwire.mcp import prompt
 from planwire.mcp.bound_session import RelayedSession, new_session, plan_folders
 from planwire.mcp.resources import (
     MARKDOWN,
@@ -320,15 +320,15 @@ class PlanServer:
 
     async def list_prompts(self, _: Context, __: Page) -> types.ListPromptsResult:
         task = types.PromptArgument(name="task", description="The work to be done, if it is known.", required=False)
-        known = types.Prompt(name=prompt.NAME, title=prompt.TITLE, description=prompt.SUMMARY, arguments=[task])
+        known = types.Prompt(name=guide.NAME, title=guide.TITLE, description=guide.SUMMARY, arguments=[task])
         return types.ListPromptsResult(prompts=[known])
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if params.name != prompt.NAME:
-            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {prompt.NAME}")
-        text = types.TextContent(type="text", text=prompt.prompt_text((params.arguments or {}).get("task")))
+        if params.name != guide.NAME:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {guide.NAME}")
+        text = types.TextContent(type="text", text=guide.prompt_text((params.arguments or {}).get("task")))
         return types.GetPromptResult(
-            description=prompt.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
+            description=guide.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
         )
 
     async def meet(self, ctx: Context, _: types.NotificationParams) -> None:

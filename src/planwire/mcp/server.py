@@ -22,8 +22,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from planwire import __version__
 from planwire.errors import InputError, reason
 from planwire.hooks.drained import open_journal_of
+from planwire.hooks.guide import INSTRUCTIONS
 from planwire.journal import Journal, open_journal
-from planwire.mcp.prompt import INSTRUCTIONS
 from planwire.mcp.stdin import MendedInput
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Agents in their own terminals, as people run them, on scripted models."""

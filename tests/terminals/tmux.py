@@ -1,0 +1,113 @@
+"""A terminal that a program believes in, without a person: what it shows can be read, and keys can be pressed."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pytest
+
+from tests.peers.agents import Agent
+
+__all__ = ["Tmux"]
+
+PATIENCE = 30.0
+LOOK_SECONDS = 0.05
+
+
+class Tmux:
+    """A program in a tmux of its own: `with Tmux(claude(…)) as terminal: terminal.wait_for("Welcome")`."""
+
+    def __init__(self, program: Agent, *arguments: str, columns: int = 160, rows: int = 50) -> None:
+        tmux = shutil.which("tmux")
+        if tmux is None:
+            pytest.skip("there is no tmux, in which agents get a terminal")
+        self._socket = Path(program.environment["TMPDIR"]) / "tmux"
+        self._tmux = [tmux, "-S", str(self._socket), "-f", os.devnull]
+        variables = {**program.environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        started = ["env", "-i", *(f"{name}={value}" for name, value in variables.items()), *program.command, *arguments]
+        self._environment = {**program.environment, "TERM": "xterm-256color"}
+        size = ["-x", str(columns), "-y", str(rows)]
+        # What it showed is still to be read once it has ended.
+        self._run(
+            "set", "-g", "remain-on-exit", "on", ";", "new-session", "-d", *size, "-c", str(program.cwd), *started
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if problem is not None:
+            problem.add_note(f"The terminal shows:\n{self.screen}")
+        self.close()
+
+    @property
+    def screen(self) -> str:
+        """What it shows, and what has scrolled away."""
+        return self._run("capture-pane", "-p", "-S", "-2000").rstrip()
+
+    @property
+    def pid(self) -> int:
+        """The process in the terminal."""
+        return int(self._run("display-message", "-p", "#{pane_pid}"))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has ended."""
+        return self._run("display-message", "-p", "#{pane_dead}").strip() == "1"
+
+    def press(self, *keys: str) -> None:
+        """Keys by their names in tmux: `Enter`, `Escape`, `Down`, `C-c`, `BTab`."""
+        self._run("send-keys", *keys)
+
+    def type(self, text: str) -> None:
+        """Words as a person types them, without an end."""
+        self._run("send-keys", "-l", text)
+
+    def say(self, text: str) -> None:
+        """Words and Enter: agents take what comes in one go for something that was pasted, so Enter comes alone, once
+        the words are to be seen."""
+        self.type(text)
+        end = text[-20:]
+        self.wait_until(lambda screen: end in " ".join(screen.split()) or end in screen, f"to show {end!r}")
+        self.press("Enter")
+
+    def wait_for(self, text: str, patience: float = PATIENCE) -> str:
+        """Wait until it shows a text. Returns the screen."""
+        return self.wait_until(lambda screen: text in screen, f"to show {text!r}", patience)
+
+    def wait_until(self, condition: Callable[[str], object], what: str = "it", patience: float = PATIENCE) -> str:
+        """Wait until what it shows meets a condition. Returns the screen."""
+        end = time.monotonic() + patience
+        while not condition(screen := self.screen):
+            assert time.monotonic() < end, f"waited {patience:g} s for {what}"
+            time.sleep(LOOK_SECONDS)
+        return screen
+
+    def wait_for_end(self, patience: float = PATIENCE) -> None:
+        """Wait until the program has ended."""
+        self.wait_until(lambda _: self.has_ended, "its end", patience)
+
+    def kill(self) -> None:
+        """Kill the program, as a machine that is switched off would."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Close the terminal: whatever runs in it hears a hang-up."""
+        self._run("kill-server", check=False)
+
+    def _run(self, *arguments: str, check: bool = True) -> str:
+        command = [*self._tmux, *arguments]
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, env=self._environment, timeout=PATIENCE
+        )
+        assert not check or done.returncode == 0, f"{shlex.join(command)}: {done.stderr.strip()}"
+        return done.stdout
