@@ -1,6 +1,6 @@
 """The terms on which each agent's hook can hold a plan back: for how long, and what its agent makes of the answer.
 
-The timeouts in the hook files (`hook_table`) are longer, so that no agent gives up on a hook before the hook itself does.
+The timeouts in the hook files (`hook_table`) are longer: no agent gives up on a hook before the hook itself does.
 """
 
 from typing import Final
