@@ -73,18 +73,23 @@ def claude(model: str, home: Path, **environment: str) -> TerminalAgent:
 
 
 CODEX_MORE: Final = """
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+"""
+NO_DAEMON: Final = """
 [features]
 daemon_auto_start = false
 """
 
 
-def codex(model: str, home: Path, more: str = CODEX_MORE, **environment: str) -> TerminalAgent:
-    """Codex. `more` are lines of its settings; without those here its terminal leaves a daemon behind."""
+def codex(model: str, home: Path, more: str = NO_DAEMON, **environment: str) -> TerminalAgent:
+    """Codex, which has been offered a newer model. `more` are lines of its settings; without those here its terminal
+    leaves a daemon behind."""
     agent = _terminal_agent("codex", home, {"OPENAI_API_KEY": KEY, **environment}, "exec", "--skip-git-repo-check")
     file = home / ".codex" / "config.toml"
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        file.write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd) + more)
+        file.write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd) + CODEX_MORE + more)
     return agent
 
 
