@@ -12,6 +12,7 @@ from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.chat import EventMessage, Hidden, PlanMessage, Said, block, said_in
 from planwire.chat.markup import attribute, inside
 from planwire.chat.narrate import merged_plan, merged_plans, remark_message
+from planwire.chat.retelling import COMPACTED, retell
 from planwire.errors import BadMessage
 from planwire.model.events import (
     APPROVED,
@@ -32,7 +33,6 @@ from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news, standing
-from planwire.relay.reminder import COMPACTED, tell
 from planwire.relay.reminder import block as reminder_block
 from tests.chats import delta, event, plan
 from tests.strategies import a_third_each
@@ -273,7 +273,7 @@ def test_the_relays_reminder_says_who_said_what_too(step: str, comment: str, by:
     story = Story()
     story.happen(PlanSet(ItemsPlan("main", (Entry(step, None, "pending"),)), via="acp"), by)
     story.happen(Remarked("main", "comment", comment, 1, "s1"), f"{ann}1")
-    body = tell(COMPACTED, story.state, standing(story.state))
+    body = retell(COMPACTED, story.state, standing(story.state))
     notice, *rest = said_in(body)
     assert (notice.author, notice.kind) == ("planwire", "notice")
     expected = Said(name(by), "step", "main#s1", step), Said(name(f"{ann}1"), "comment", "main#s1", comment)
@@ -287,7 +287,7 @@ def test_a_plan_that_a_reminder_shortens_still_says_who_said_what(line: str) -> 
     story = Story()
     story.happen(PlanSet(MarkdownPlan("main", text)), "agent")
     story.happen(Remarked("main", "comment", "go", 1), "ann")
-    _, shown, left_out, comment = said_in(tell(COMPACTED, story.state, standing(story.state)))
+    _, shown, left_out, comment = said_in(retell(COMPACTED, story.state, standing(story.state)))
     assert (shown.author, shown.kind) == ("agent", "text")
     assert text.startswith(shown.text)
     assert len(shown.text) > BODY_CAP // 40

@@ -13,11 +13,12 @@ from planwire.cli.acts import run
 from planwire.cli.exit_codes import DONE, USAGE
 from planwire.errors import InputError
 from planwire.journal import Stamped, open_journal
+from planwire.journal.processes import lineage
 from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep
 from planwire.session.agent_environment import VARIABLE
-from planwire.session.known_agents import _lineage, is_below_agent, known_agent
+from planwire.session.known_agents import is_below_agent, known_agent
 from planwire.steering.acts import ACTS
 from tests.cli.answers import answer
 
@@ -123,7 +124,7 @@ def test_every_act_is_refused_before_anything_is_read(act: str, monkeypatch: pyt
     with pytest.raises(InputError, match="no terminal here to ask on: pass --as NAME and --yes"):
         run(wanted)
     monkeypatch.setenv(VARIABLE, "1")
-    with pytest.raises(InputError, match="an agent that planwire started runs this: pass --as NAME and --yes"):
+    with pytest.raises(InputError, match="an agent that planwire knows runs this: pass --as NAME and --yes"):
         run(wanted)
 
 
@@ -174,7 +175,7 @@ def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(
     folder = tmp_path / "planwire" / "agents"
     assert not is_below_agent()
     with known_agent(os.getppid()):
-        assert [each.name for each in folder.iterdir()] == [list(_lineage())[1]]
+        assert [each.name for each in folder.iterdir()] == [list(lineage())[1]]
         assert is_below_agent()
     assert not is_below_agent()
     earlier = folder / f"{os.getppid()}-1"

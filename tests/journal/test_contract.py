@@ -13,6 +13,7 @@ import pytest
 from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, Snapshot, Stamped, Terms, open_journal
 from planwire.journal import codec as stored_events
+from planwire.journal.processes import process_name
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
 from tests.model.test_events import EVENTS
 
@@ -451,6 +452,29 @@ def test_the_lease_of_a_process_that_is_killed_lapses_at_once_and_can_be_ended(t
         }
         mine.release()
         assert other.leases() == []
+
+
+def test_a_lease_for_another_process_lasts_as_long_as_that_process(journal: Journal) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        name = process_name(other.pid)
+        assert name is not None
+        journal.append("s1", said("begun"))
+        journal.lease("s1", Terms("hook", process=name))
+        journal.lease("s1", Terms("hook", is_working=True, process=name))  # the same one, with other terms
+        [known] = journal.leases()
+        assert known.is_held
+        assert known.terms.is_working
+        journal.end_lease(known, said("not yet"))
+        assert journal.leases() == [known]
+        other.communicate(b"")
+    [lapsed] = journal.leases()
+    assert not lapsed.is_held
+    with pytest.raises(Conflict):
+        journal.end_lease(lapsed, said("over"), expected_seq=0)
+    journal.end_lease(lapsed, said("over"), expected_seq=1)
+    journal.end_lease(lapsed, said("over"), expected_seq=1)
+    assert journal.leases() == []
+    assert journal.last_seq("s1") == 2
 
 
 @pytest.mark.parametrize("engine", SHARED)

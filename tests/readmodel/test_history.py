@@ -6,6 +6,7 @@ from hypothesis import given, settings
 
 from planwire.acp.lower import Fallback
 from planwire.chat.reminder import HAS_TOOLS, Reminder, write_reminder
+from planwire.chat.retelling import STEERED, retell
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     ACP,
@@ -45,8 +46,7 @@ from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.shown import show_session
 from planwire.readmodel.timeline import Timelines, compare_states
-from planwire.relay.reminder import STEERED, block
-from planwire.relay.reminder import tell as tell_again
+from planwire.relay.reminder import block
 from tests.event_strategies import pasts
 
 
@@ -125,7 +125,7 @@ def test_an_agent_that_was_told_of_its_tools_was_not_told_its_plan() -> None:
 
 
 def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
-    mark, text = block(tell_again(STEERED, SessionState("s"), Words()), "word")
+    mark, text = block(retell(STEERED, SessionState("s"), Words()), "word")
     again = told(MessageAdded(write_reminder(Reminder(mark, text, f"{STEERED.partition('.')[0]}."))))
     reason = "A person said something about the plan."
     assert again.words == (Phrase("told", f"the agent was told its plan again: {reason}"),)

@@ -11,6 +11,7 @@ from planwire.chat.markup import inside
 from planwire.chat.messages import PlanMessage
 from planwire.chat.reminder import read_reminder
 from planwire.chat.render import block as rendered
+from planwire.chat.retelling import _shortened
 from planwire.chat.said import Said, said_in
 from planwire.model.events import (
     ACP,
@@ -29,7 +30,7 @@ from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.echoes import Echoes, SentBlock
-from planwire.relay.reminder import _shortened, block
+from planwire.relay.reminder import block
 from tests.agents.driving import Talk
 from tests.wire import JSON, answer, entry, file, items, line, plan, refusal, request, text, update_of
 
@@ -469,7 +470,7 @@ AWKWARD = "a&<\x1b😀ü\r]]>\n"
 
 def is_cut_well(plan: PlanMessage) -> list[Said]:
     """What a long plan still says, once its end is left out."""
-    told = _shortened(rendered(plan))
+    told = _shortened(rendered(plan), BODY_CAP)
     assert BODY_CAP - 10_000 < len(told.encode()) < BODY_CAP + 200
     *said, notice = said_in(told)
     assert (notice.author, notice.kind, notice.target) == ("planwire", "notice", "p")

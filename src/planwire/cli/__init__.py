@@ -30,7 +30,8 @@ _GROUPS: Final = {
     "start": {
         "demo": "watch an agent work behind the relay, answer it, and steer it",
         "relay": "run an agent behind planwire, which keeps, translates and re-sends its plans",
-        "setup": "put the relay in front of the agents in an editor's settings",
+        "setup": "install planwire in an agent's terminal, or its relay in an editor's settings",
+        "doctor": "check what was set up, and say what to do",
         "mcp": "give the plan tools to an agent, as an MCP server",
     },
     "look": {
@@ -44,7 +45,7 @@ _GROUPS: Final = {
     "steer": {},
     "data": {
         "export": "print a session as markdown, JSON or ACP messages",
-        "import": "add an exported session to the journal",
+        "import": "add an exported session, or an agent's past ones, to the journal",
         "fork": "begin a session with another one's past",
         "forget": "delete sessions from the journal, for good",
     },
@@ -52,6 +53,7 @@ _GROUPS: Final = {
         "check": "check an agent's plans against the rules of the protocol",
         "replay": "show the plans of a recorded session",
         "translate": "print an agent's lines in another dialect",
+        "hook": "take an event of an agent in its own terminal",
         "tools": "print the plan tools as a model sees them",
         "context": "print a chat as a provider receives it",
         "compact": "print a chat after a compaction",
@@ -73,6 +75,7 @@ options:
 
 examples:
   planwire demo                    watch an agent at work, and answer it
+  planwire setup claude-code       planwire in an agent's own terminal
   planwire setup zed -- my-agent   settings that start an agent behind planwire
   planwire show                    the plans of this folder's latest session
   planwire comment "use SQLite"    tell its agent what you think
@@ -134,6 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(answer), {"done": False, "words": str(answer)} if as_json else None)
         return DONE
     except PlanwireError as error:
+        if argv[:1] == ["hook"] and not sys.stdin.isatty():  # an agent takes everything else for a veto
+            return DONE
         words, usage = error_words(error), f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
         _say(f"planwire: {words}{usage}", {"error": words} if as_json else None, sys.stderr)
         return exit_code(error)

@@ -1,7 +1,7 @@
 """The person behind an act from the command line: by which name it is recorded, and whether it may be at all.
 
 An agent with a shell can run every command, and its acts must not be recorded as the person's own. So an act needs a
-name and a yes (`--as NAME --yes`) if it comes from below an agent that planwire started, or from where nobody can be
+name and a yes (`--as NAME --yes`) if it comes from below an agent that planwire knows, or from where nobody can be
 asked: without a terminal, that is, if standard input is none, or neither of the outputs is. This is the one gate: every
 command that steers passes it before it asks or reads anything, and so do the faces that the command line starts.
 """
@@ -17,7 +17,7 @@ from planwire.session.steering import USER
 
 __all__ = ["acting_person", "add_person_options", "steering_person"]
 
-_BELOW: Final = "an agent that planwire started runs this"
+_BELOW: Final = "an agent that planwire knows runs this"
 _ALONE: Final = "there is no terminal here to ask on"
 
 

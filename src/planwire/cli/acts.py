@@ -21,7 +21,7 @@ from planwire.cli.session_argument import SESSION_HELP, add_journal_option, add_
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan
 from planwire.cli.step_argument import choose_step
 from planwire.errors import EmptyText
-from planwire.journal import open_journal
+from planwire.hooks.drained import open_drained
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.shown import ShownSession
@@ -169,7 +169,7 @@ def _revision_help(act: Act) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
         try:
             if "plan_text" in act.takes:

@@ -8,7 +8,7 @@ import webbrowser
 from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.argument_types import digits, number
 from planwire.cli.session_argument import add_journal_option
-from planwire.journal import open_journal
+from planwire.hooks.drained import open_followed
 from planwire.journal.engines import VARIABLE
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from planwire.web import BoardServer
 
     by = steering_person(arguments)
-    with open_journal(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
+    with open_followed(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,

@@ -13,7 +13,8 @@ from planwire.cli.session_argument import (
     session_at,
 )
 from planwire.errors import InputError
-from planwire.journal import Journal, open_journal
+from planwire.hooks.drained import open_drained
+from planwire.journal import Journal
 from planwire.readmodel.as_json import difference_json
 from planwire.readmodel.differences import PlanDifference
 from planwire.readmodel.shown import ShownSession
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     session, first, second = _operands(arguments.moments, arguments.session)
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         before = _session(journal, first, session)
         after = _session(journal, second, session) if second else _session(journal, "now", before.id)
     one, other = before.glance, after.glance

@@ -19,7 +19,7 @@ from planwire.cli.session_argument import (
     session_at,
 )
 from planwire.errors import InputError
-from planwire.journal import open_journal
+from planwire.hooks.drained import open_drained
 from planwire.journal.session_file import export_lines
 from planwire.readmodel.as_markdown import session_markdown
 from planwire.readmodel.plain_text import escaped_json, printable
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--dialect needs --format acp, not {arguments.format}")
     if arguments.thoughts and arguments.format != "json":
         raise InputError(f"--thoughts needs --format json, not {arguments.format}")
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         known = choose_session(journal, named_session(arguments))
         session = session_at(journal, known, arguments.at)
         if arguments.format == "json":

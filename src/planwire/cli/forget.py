@@ -15,7 +15,8 @@ from planwire.cli.session_argument import (
     short_list,
 )
 from planwire.errors import InputError, Refused
-from planwire.journal import Journal, open_journal
+from planwire.hooks.drained import open_drained
+from planwire.journal import Journal
 from planwire.readmodel.folders import KnownSession, newest_first
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(names) + (arguments.older_than is not None) + arguments.all != 1:
         either = "pass either sessions (planwire sessions lists them) or --older-than, such as 30d"
         raise InputError(f"{either}, or --all" if arguments.thoughts else either)
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         doomed = newest_first(journal) if arguments.all else _doomed(journal, names, arguments.older_than)
         is_wanted = bool(doomed) or arguments.all
         what = f"{'what the agents thought in ' if arguments.thoughts else ''}{_counted(doomed)}"

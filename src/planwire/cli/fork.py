@@ -6,7 +6,7 @@ from typing import Final
 from planwire.cli.argument_types import revision
 from planwire.cli.input_output import print_json
 from planwire.cli.session_argument import add_journal_option, add_session_argument, choose_session, named_session
-from planwire.journal import open_journal
+from planwire.hooks.drained import open_drained
 from planwire.readmodel.plain_text import one_line
 from planwire.session.forks import fork_session
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         known = choose_session(journal, named_session(arguments))
         name = fork_session(journal, known.id, arguments.new_id or None, arguments.at, _BY)
     if arguments.json:

@@ -1,7 +1,8 @@
-"""`planwire import`: add an exported session to a journal."""
+"""`planwire import`: add an exported session to a journal, or the past sessions of an agent."""
 
 import argparse
 
+from planwire.cli import import_transcripts
 from planwire.cli.input_output import opened, print_json
 from planwire.cli.session_argument import add_journal_option
 from planwire.errors import Conflict, InputError, Refused
@@ -13,26 +14,40 @@ from planwire.session.writer import append_new
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Add a session that was exported as JSON to the journal, with its whole history."
+DESCRIPTION = """\
+Add a session that was exported as JSON to the journal, with its whole history.
+With --from, add the past sessions of an agent in a terminal, from the transcripts that it keeps."""
 
 EXAMPLES = """\
 examples:
   planwire import session.json                       a file written by planwire export --format json
   planwire import session.json --as review-copy      under another id
   ssh host planwire export --format json | planwire import -
+  planwire import --from claude-code --dry-run       which past sessions have plans
+  planwire import --from codex --since 30d           those of the last 30 days
+  planwire import --from claude-code --folder .      those of this folder
 
 An existing session is never overwritten: import under another id with --as, or forget the existing one first.
+Transcripts are only read. Of what you asked and what the agent thought, nothing is kept unless you say so.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="an exported session; - for standard input")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="an exported session; - for standard input; with --from: transcripts"
+    )
     parser.add_argument("--as", metavar="ID", dest="new_id", help="import it under this id (default: its own)")
+    import_transcripts.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    import_transcripts.check(arguments)
+    if arguments.agent is not None:
+        return import_transcripts.run(arguments)
+    if arguments.file is None:
+        raise InputError("pass a file that planwire export has written, or --from AGENT")
     name = "standard input" if arguments.file == "-" else arguments.file
     with opened(arguments.file) as file:
         exported = read_export(file.read(), name)

@@ -15,7 +15,7 @@ from planwire.cli.session_argument import (
     named_session,
     session_at,
 )
-from planwire.journal import open_journal
+from planwire.hooks.drained import open_drained
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.rationale import Reasons
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         known = choose_session(journal, named_session(arguments))
         plan = None
         if arguments.plan is not None:

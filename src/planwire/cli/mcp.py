@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="SESSION", help="the session to use; created if it does not exist")
     which.add_argument("--binding", metavar="FILE", help=argparse.SUPPRESS)  # from planwire relay --tools
+    which.add_argument("--hooks", metavar="DIR", help=argparse.SUPPRESS)  # from planwire setup AGENT
     which.add_argument("--shared", action="store_true", help="use the folder's latest session, as all who share it do")
     which.add_argument("--new", action="store_true", help="start a new session with the first plan (the default)")
     words = "the project folder: its unfinished plans are offered, and its plan files may be read (.)"
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder=arguments.folder,
         shared=arguments.shared,
         binding=arguments.binding,
+        hooks=arguments.hooks,
         wait_seconds=arguments.wait,
     )
     return 0

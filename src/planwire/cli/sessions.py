@@ -8,7 +8,8 @@ from typing import Final
 from planwire.cli.input_output import print_json
 from planwire.cli.offered_ids import plain_ids
 from planwire.cli.session_argument import add_journal_option, this_folder
-from planwire.journal import Journal, open_journal
+from planwire.hooks.drained import open_drained
+from planwire.journal import Journal
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.folders import is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         if arguments.ids:
             _print_ids(journal)
         else:

@@ -1,4 +1,5 @@
-"""`planwire setup`: the settings that put the relay in front of an agent, printed, or written and taken back."""
+"""`planwire setup`: the settings that put the relay in front of an agent, printed, or written and taken back; and
+planwire's plugin in an agent's own terminal."""
 
 import argparse
 import re
@@ -7,22 +8,30 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from planwire.cli.agent_settings import Edit
 from planwire.cli.command_parser import CommandParser
 from planwire.cli.editors import EDITORS, Editor, SettingsFile, settings_path
 from planwire.cli.exit_codes import DONE
 from planwire.cli.settings_write import plan_edit, plan_undo
+from planwire.cli.terminals import TERMINALS
 from planwire.errors import InputError, Refused
 from planwire.journal.engines import shared_url
 from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = "Make an editor start an agent behind planwire: print the settings for it, or write them."
+DESCRIPTION = (
+    "Make an editor start an agent behind planwire: print the settings for it, or write them. Or install planwire in "
+    "an agent that runs in a terminal."
+)
 
 EXAMPLES = """\
 examples:
+  planwire setup claude-code                         install planwire's hooks and plan tools in Claude Code
+  planwire setup claude-code --review                the same, and its plans wait until you approve them, anywhere
+  planwire setup claude-code --undo                  take that back
   planwire setup zed -- npx -y @agentclientprotocol/claude-agent-acp    print the settings, and where they go
   planwire setup zed --write -- claude-agent-acp     add the agent to Zed's settings
   planwire setup zed --all                           show how all of Zed's agents would go behind planwire
@@ -32,14 +41,19 @@ examples:
   planwire setup vscode --write --file ~/.config/VSCodium/User/settings.json -- my-agent --acp
   planwire setup emacs --name "My agent" -- my-agent --acp
 
-Without --write and --undo no file is changed: the settings go to stdout, and where to paste them to stderr. With them
-you see the change and are asked first. Comments and spaces in the file stay as they are, and a copy of it, without
-planwire, is kept beside it. --undo restores the file byte for byte; if you changed it in the meantime, only what
-planwire wrote goes. Neovim's and Emacs' settings are programs: paste them.
+Agents in a terminal are changed by their own commands: you see them and are asked first. planwire then verifies that
+its hooks work, and says what is left to you; planwire doctor checks it later.
+
+Editors: without --write and --undo no file is changed: the settings go to stdout, and where to paste them to stderr.
+With them you see the change and are asked first. Comments and spaces in the file stay as they are, and a copy of it,
+without planwire, is kept beside it. --undo restores the file byte for byte; if you changed it in the meantime, only
+what planwire wrote goes. Neovim's and Emacs' settings are programs: paste them.
 """
 
 _USAGE = """\
-planwire setup [-h] EDITOR [options] -- AGENT [ARGUMENT ...]
+planwire setup [-h] TERMINAL [--review] [--journal URL] [--yes]
+       planwire setup [-h] TERMINAL --undo [--yes]
+       planwire setup [-h] EDITOR [options] -- AGENT [ARGUMENT ...]
        planwire setup [-h] EDITOR [options] --all [--write]
        planwire setup [-h] EDITOR --undo"""
 
@@ -50,7 +64,9 @@ _KEPT = re.compile(r"/pipx/venvs/|/uv/tools/")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = _USAGE
-    parser.add_argument("editor", metavar="EDITOR", choices=list(EDITORS), help=" | ".join(EDITORS))
+    names = [*TERMINALS, *EDITORS]
+    words = f"{' | '.join(TERMINALS)} (TERMINAL), or {' | '.join(EDITORS)} (EDITOR)"
+    parser.add_argument("editor", metavar="WHERE", choices=names, help=words)
     _add_options(parser)
     parser.add_argument("agent", metavar="-- AGENT ...", nargs=argparse.REMAINDER, help="the agent's command")
 
@@ -60,6 +76,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--journal", metavar="URL", help="where its plans are kept (default: the user's own journal)")
     parser.add_argument("--tools", action="store_true", help="give the agent the plan tools")
     parser.add_argument("--board", action="store_true", help="serve the board while the agent runs")
+    parser.add_argument(
+        "--review", action="store_true", help="hold an agent's plans until a person decides (terminals)"
+    )
     parser.add_argument("--all", action="store_true", help="every agent in the editor's settings, in its place")
     parser.add_argument("--write", action="store_true", help="change the editor's settings file")
     parser.add_argument("--undo", action="store_true", help="take back what --write changed")
@@ -69,6 +88,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     agent = _agent(arguments)
+    if arguments.editor in TERMINALS:
+        return _run_terminal(arguments, agent)
     _check(arguments, agent)
     editor = EDITORS[arguments.editor]
     if arguments.undo or arguments.all:
@@ -85,8 +106,29 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
+#: What is only for editors.
+_FOR_EDITORS: Final = ("name", "tools", "board", "all", "file")
+
+
+def _run_terminal(arguments: argparse.Namespace, agent: list[str]) -> int:
+    """Install planwire in an agent's own terminal. `--write` is what it does anyway."""
+    start = f"planwire setup {arguments.editor}"
+    if agent:
+        raise InputError(f"planwire finds the agent by its own name: {start}, without a command")
+    for each in _FOR_EDITORS:
+        if getattr(arguments, each):
+            raise InputError(f"--{each} is for editors: {start}")
+    if arguments.undo and (arguments.write or arguments.review or arguments.journal):
+        raise InputError(f"--undo takes back all that planwire installed: {start} --undo")
+    from planwire.cli.terminal_setup import set_up_terminal  # noqa: PLC0415  (editors need none of it)
+
+    return set_up_terminal(arguments)
+
+
 def _check(arguments: argparse.Namespace, agent: list[str]) -> None:
     start = f"planwire setup {arguments.editor}"
+    if arguments.review:
+        raise InputError("--review is for agents in a terminal: behind the relay, plans wait for review anyway")
     if (arguments.all or arguments.undo) and agent:
         which = "--undo takes back all that planwire wrote" if arguments.undo else "--all is for the agents in the file"
         raise InputError(f"{which}: leave the agent's command out")

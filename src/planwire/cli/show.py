@@ -17,7 +17,7 @@ from planwire.cli.session_argument import (
     named_session,
     session_at,
 )
-from planwire.journal import open_journal
+from planwire.hooks.drained import open_drained
 from planwire.readmodel.as_json import plan_json, session_json
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.folders import short_ids
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_drained(arguments.journal) as journal:
         session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
         name = short_ids(each.id for each in journal.sessions())[session.id]
         thinking = {} if arguments.json else Reasons(journal).of(session.journalled)

@@ -18,7 +18,8 @@ from planwire.cli.session_argument import (
     this_folder,
 )
 from planwire.errors import InputError
-from planwire.journal import Journal, open_journal
+from planwire.hooks.drained import open_followed
+from planwire.journal import Journal
 from planwire.readmodel.folders import is_of_folder
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.all and name is not None:
         raise InputError(f"both {name!r} and --all: pass only one of them")
     by = steering_person(arguments)
-    with open_journal(arguments.journal, create=False) as journal:
+    with open_followed(arguments.journal) as journal:
         session = None if name is None else choose_session(journal, name).id
         folder = None if arguments.all or session is not None else this_folder()
         if arguments.json:

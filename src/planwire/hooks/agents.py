@@ -5,11 +5,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from planwire.hooks import claude_code, codex, copilot, gemini, opencode, qwen
 from planwire.hooks.answers import Answer
 from planwire.hooks.happenings import Heard
 from planwire.model.plan import Fields
 
-__all__ = ["HOOKED_AGENTS", "HookedAgent", "HookPayload", "read_hook"]
+__all__ = ["HOOKED_AGENTS", "HookPayload", "HookedAgent", "read_hook"]
 
 
 class HookedAgent(NamedTuple):
@@ -38,7 +39,15 @@ class HookPayload(NamedTuple):
 
 
 #: In the order in which payloads are tried: those with the surest signs first.
-HOOKED_AGENTS: Final[dict[str, HookedAgent]] = {}
+_ROWS: Final = (
+    HookedAgent(opencode.NAME, opencode.TITLE, opencode.is_caller, opencode.read, opencode.speak),
+    HookedAgent(gemini.NAME, gemini.TITLE, gemini.is_caller, gemini.read, gemini.speak),
+    HookedAgent(qwen.NAME, qwen.TITLE, qwen.is_caller, qwen.read, qwen.speak),
+    HookedAgent(copilot.NAME, copilot.TITLE, copilot.is_caller, copilot.read, copilot.speak),
+    HookedAgent(claude_code.NAME, claude_code.TITLE, claude_code.is_caller, claude_code.read, claude_code.speak),
+    HookedAgent(codex.NAME, codex.TITLE, codex.is_caller, codex.read, codex.speak),
+)
+HOOKED_AGENTS: Final = {row.name: row for row in _ROWS}
 
 
 def read_hook(body: bytes, agent: str | None = None, environment: Container[str] = ()) -> HookPayload | None:

@@ -23,10 +23,12 @@ __all__ = [
     "ListHeard",
     "Moment",
     "OwnCall",
+    "PlanInTranscript",
     "Proposed",
     "Started",
     "TaskChanged",
     "Titled",
+    "TodosInDatabase",
     "TurnBegan",
     "TurnOver",
 ]
@@ -94,7 +96,7 @@ class ListHeard(Struct, frozen=True):
 
 class TaskChanged(Struct, frozen=True):
     """One task of a list that the agent tells piece by piece: made, changed or `gone`. `key` is the agent's own id of
-    it; what is None stays as it was."""
+    it; what is None stays as it was. A session has one such list, on which its sub-agents work, too."""
 
     plan_id: str
     key: str
@@ -111,6 +113,23 @@ class Proposed(Struct, frozen=True):
     text: str = ""
     path: str | None = None
     draft: bool = False
+
+
+class TodosInDatabase(Struct, frozen=True):
+    """A list of steps was changed in an agent's own SQLite database, at `path`; `todo_database` reads it. A `~` stands
+    for the user's home, which a payload does not tell."""
+
+    plan_id: str
+    path: str
+
+
+class PlanInTranscript(Struct, frozen=True):
+    """The agent may have proposed a plan, in its transcript `path` and nowhere else. Whoever can open files looks for
+    the newest of this turn; mostly there is none."""
+
+    plan_id: str
+    path: str
+    turn: str | None = None
 
 
 class Decided(Struct, frozen=True):
@@ -149,7 +168,9 @@ Happening: TypeAlias = (
     | ListHeard
     | TaskChanged
     | Proposed
+    | PlanInTranscript
     | Decided
+    | TodosInDatabase
     | ChildBegan
     | ChildEnded
     | OwnCall

@@ -8,9 +8,12 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.codec import decode, decode_terms, encode, encode_terms
 from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.processes import is_running
 from planwire.journal.protocol import Followed, KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
 from planwire.journal.thoughts import MemoryThoughts
 from planwire.model.events import Recorded
@@ -40,7 +43,7 @@ class MemoryJournal(PolledJournal):
         self._sessions: dict[str, list[_StoredEvent]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
         self._once: dict[tuple[str, Once | None], list[_StoredEvent]] = {}
-        self._leases: dict[str, KnownLease] = {}  # all held: whoever could find one lapsed is gone with its holder
+        self._leases: dict[str, KnownLease] = {}
         self._closed = False
 
     def append(
@@ -92,17 +95,25 @@ class MemoryJournal(PolledJournal):
                 self._snapshots[session, name] = Snapshot(seq, bytes(data))
 
     def lease(self, session: str, terms: Terms = Terms()) -> "_MemoryLease":
-        lease = _MemoryLease(self, session, os.urandom(8).hex())
+        lease = _MemoryLease(self, session, terms.lease_of(session) or os.urandom(8).hex())
         self._keep_lease(session, lease.name, terms)
         return lease
 
     def leases(self) -> list[KnownLease]:
         with self._open():
-            return list(self._leases.values())
+            return [_as_it_is(each) for each in self._leases.values()]
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
-        with self._open():  # none has lapsed
+        if _as_it_is(known).is_held:
             return
+        with self._open():
+            ended = self._leases.pop(known.name, None)
+        try:
+            if ended is not None:
+                self.append(known.session, events, expected_seq)
+        except Conflict:
+            self._leases.setdefault(known.name, known)
+            raise
 
     def forget(self, *sessions: str) -> None:
         self.thoughts.forget(*sessions)
@@ -144,6 +155,12 @@ class MemoryJournal(PolledJournal):
         if self._closed:
             raise JournalUnavailable("the journal is closed: open it again")
         return self._lock
+
+
+def _as_it_is(lease: KnownLease) -> KnownLease:
+    """A lease now. It is held: whoever could find one lapsed is gone with its holder. Only another process's lapses."""
+    process = lease.terms.process
+    return replace(lease, is_held=False) if process and not is_running(process) else lease
 
 
 class _MemoryLease:

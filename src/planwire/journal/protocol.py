@@ -81,12 +81,18 @@ class Snapshot(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True, omit_defaults=True):
-    """What the holder of a lease says of itself: which program it is (`relay`, `mcp`), whether a turn is on, and what
-    it can do for people in this session (`answer`, `tell`, …; a journal keeps any word)."""
+    """What the holder of a lease says of itself: which program it is (`relay`, `mcp`, `hook`), whether a turn is on,
+    and what it can do for people in this session (`answer`, `tell`, …; a journal keeps any word). `process` names one
+    on this machine (`journal.processes`) that another took the lease for, and whose end is the end of the lease."""
 
     holder: str = ""
     is_working: bool = False
     can: tuple[str, ...] = ()
+    process: str = ""
+
+    def lease_of(self, session: str) -> str | None:
+        """The name of the only lease that a process has of a session; None for leases that get random names."""
+        return f"{self.process}:{session}" if self.process else None
 
 
 class KnownLease(Struct, frozen=True):
@@ -223,7 +229,9 @@ class Journal(Protocol):
         ...
 
     def lease(self, session: str, terms: Terms = Terms()) -> Lease:
-        """Say that this process serves a session, for as long as it lives. Any number of holders may say so.
+        """Say that this process serves a session, for as long as it lives. Any number of holders may say so. Or say so
+        for the process that the terms name: such a lease outlives the one who takes it, and who takes it again states
+        other terms.
 
         A lease is no event: `follow`, `sessions` and the numbers of events know nothing of it. It costs no thread, and
         needs no renewal to last: the engine knows when its holder is gone. `ValueError` if the session or the terms

@@ -225,10 +225,10 @@ class SqliteJournal(PolledJournal):
                 keys.create_table(writer)
             self._has_keys = True
 
-    def _keep_lease(self, name: str, session: str, terms: str) -> None:
+    def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
         self._check_process()
         with self._group.turn, self._guard, self._linked() as writer:
-            self._leases.keep(writer, name, session, terms)
+            self._leases.keep(writer, name, session, terms, process)
 
     def _release_lease(self, name: str) -> None:
         if self._owner == os.getpid() and not self._guard.closed:

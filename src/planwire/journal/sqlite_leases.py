@@ -2,7 +2,7 @@
 
 Each opened journal that takes a lease makes one lock file in the folder `JOURNAL-leases` (see `lock_files`), and its
 rows name that file. The file is locked before a row names it, and the rows go before the file does: so a row without a
-locked file is a lease that lapsed.
+locked file is a lease that lapsed. The row of a lease that is another process's names that process instead.
 
 The table comes into a journal with the first lease, and leaves the number of the format as it is, like the table of
 keys (`sqlite_keys`). A planwire that knows nothing of leases does them no harm. Where it forgets a session, the lease
@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from planwire.journal.codec import decode_terms, encode_terms
 from planwire.journal.lock_files import LockFile, is_locked, sweep
+from planwire.journal.processes import is_running
 from planwire.journal.protocol import KnownLease, Terms
 from planwire.journal.sqlite_rows import Executor, bindable
 
@@ -30,6 +31,10 @@ _CREATE: Final = """CREATE TABLE IF NOT EXISTS leases (
 )"""
 _KEEP: Final = """INSERT INTO leases (name, session, holder, terms) VALUES (?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET terms = excluded.terms"""
+
+
+#: Before the name of a process, where it holds a lease.
+_PROCESS: Final = "process:"
 
 
 class _LeaseRow(NamedTuple):
@@ -55,13 +60,15 @@ class Leases:
         """Whether this journal may have leases of its own."""
         return self._lock_file is not None
 
-    def keep(self, writer: Executor, name: str, session: str, terms: str) -> None:
-        """Write a lease of this journal's own, new or with other terms. A `forget` may have removed it meanwhile."""
-        if self._lock_file is None:
+    def keep(self, writer: Executor, name: str, session: str, terms: str, process: str) -> None:
+        """Write a lease, new or with other terms: this journal's own, or that of a process. A `forget` may have removed
+        it meanwhile."""
+        if not process and self._lock_file is None:
             sweep(self._folder)
             self._lock_file = LockFile(self._folder)
+        holder = f"{_PROCESS}{process}" if self._lock_file is None or process else self._lock_file.name
         writer.execute(_CREATE)
-        writer.execute(_KEEP, _LeaseRow(name, session, self._lock_file.name, terms))
+        writer.execute(_KEEP, _LeaseRow(name, session, holder, terms))
 
     def known(self, reader: Executor) -> list[KnownLease]:
         if not self._exist(reader):
@@ -111,6 +118,8 @@ class Leases:
     def _is_held(self, holder: str) -> bool:
         if self._lock_file is not None and holder == self._lock_file.name:
             return True
+        if holder.startswith(_PROCESS):
+            return is_running(holder.removeprefix(_PROCESS))
         return is_locked(self._folder, holder)
 
 
@@ -118,20 +127,21 @@ class SqliteLease:
     """A `Lease` in a SQLite journal: `keep` writes its terms, `remove` its end."""
 
     def __init__(
-        self, session: str, terms: Terms, keep: Callable[[str, str, str], None], remove: Callable[[str], None]
+        self, session: str, terms: Terms, keep: Callable[[str, str, str, str], None], remove: Callable[[str], None]
     ) -> None:
         self._session = session
-        self._name = os.urandom(8).hex()
+        self._process = terms.process
+        self._name = terms.lease_of(session) or os.urandom(8).hex()
         self._keep = keep
         self._remove = remove
         self._released = False
         self._terms = encode_terms(session, terms)
-        self._keep(self._name, session, self._terms)
+        self._keep(self._name, session, self._terms, self._process)
 
     def renew(self, terms: Terms) -> None:
         text = encode_terms(self._session, terms)
         if not self._released and text != self._terms:
-            self._keep(self._name, self._session, text)
+            self._keep(self._name, self._session, text, self._process)
             self._terms = text
 
     def release(self) -> None:

@@ -19,8 +19,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from planwire.errors import PlanwireError, ToolError
+from planwire.hooks import guide
+from planwire.hooks.own_calls import BoundCall, OwnCalls
 from planwire.journal import Journal
-from planwire.mcp import prompt
 from planwire.mcp.bound_session import RelayedSession, new_session, plan_folders
 from planwire.mcp.resources import (
     MARKDOWN,
@@ -41,7 +42,7 @@ from planwire.session.pool import in_pool
 from planwire.tools.answers import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SESSION, SET_PLAN, tool_schemas
 
-__all__ = ["PlanServer", "own_session", "relayed_session"]
+__all__ = ["PlanServer", "hooked_session", "own_session", "relayed_session"]
 
 #: Seconds between reports to a client that waits for a review.
 PROGRESS_SECONDS: Final = 5.0
@@ -80,12 +81,25 @@ def relayed_session(bus: InMemorySubscriptionBus, binding: str, wait_seconds: fl
     return PlanServer(bus, relayed.open(wait_seconds), None, wait_seconds, relayed)
 
 
+def hooked_session(
+    bus: InMemorySubscriptionBus, journal: Journal, calls: OwnCalls, project: Path, wait_seconds: float
+) -> "PlanServer":
+    """The server of an agent in its own terminal, whose hooks name the session of each call; of one of its own until
+    they do."""
+
+    def open_session(name: str, folder: Path = project) -> Opening[PlanSession]:
+        return PlanSession.open(journal, name, folders=plan_folders(folder), wait_seconds=wait_seconds)
+
+    opening = open_session(new_session(project))
+    return PlanServer(bus, opening, str(project), wait_seconds, reopen=open_session, calls=calls)
+
+
 class PlanServer:
     """The answers to a client's requests about a session. `bus` takes news to clients that listen.
 
     `opening` gives the session, at once or later. `folder` is the session's unless it has one already. With `relayed`
     the ACP client behind a relay hears of a plan before the agent gets its answer. With `earlier` the model may take up
-    another session of the folder, which `reopen` opens.
+    another session of the folder, which `reopen` opens. `calls` knows the session of each call that hooks announce.
     """
 
     def __init__(
@@ -97,10 +111,12 @@ class PlanServer:
         relayed: RelayedSession | None = None,
         earlier: Unfinished | None = None,
         reopen: Callable[[str], Opening[PlanSession]] | None = None,
+        calls: OwnCalls | None = None,
     ) -> None:
         self._opening = opening
         self._earlier = earlier
         self._reopen = reopen
+        self._calls = calls
         self._exit = AsyncExitStack()  # of the session, and of those that were taken up
         self._working = anyio.CancelScope()
         self._watching: anyio.CancelScope | None = None
@@ -108,7 +124,7 @@ class PlanServer:
         self._wait_seconds = wait_seconds
         self._relayed = relayed
         self._plans: PlanSession | None = None
-        self._opened: dict[str | None, PlanSession] = {}  # those that the relay named, by their ids
+        self._opened: dict[str | None, PlanSession] = {}  # those that the relay or a hook named, by their ids
         self._cards: SessionCards | None = None
         self._problem: PlanwireError | None = None
         self._decided = anyio.Event()  # there is a session, or a problem
@@ -180,20 +196,38 @@ class PlanServer:
             plans = await self._work_on(self._relayed.open(self._wait_seconds))
             return self._opened.setdefault(plans.id, plans)
 
+    async def _session_of_call(self, bound: BoundCall | None) -> PlanSession:
+        """The session that a hook named for a call; the one before if none did."""
+        plans = await self._session()
+        if bound is None or self._reopen is None or bound.session == plans.id:
+            return plans
+        async with self._in_order:
+            self._opened.setdefault(plans.id, plans)
+            known = self._opened.get(bound.session)
+            plans = await self._work_on(nullcontext(known) if known else self._reopen(bound.session))
+            return self._opened.setdefault(plans.id, plans)
+
     async def list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[types.Tool.model_validate(each) for each in tool_schemas("mcp")])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            plans = await self._session_of_turn()
+            bound = await in_pool(self._bound, params) if self._calls else None
+            plans = await (self._session_of_call(bound) if self._calls else self._session_of_turn())
             self._called.set()
-            answer = await self._answer(ctx, plans, params)
+            answer = await self._answer(ctx, plans, params, bound)
         except PlanwireError as error:
             answer = Answer(failure(error))
         text = types.TextContent(type="text", text=str(answer))
         return types.CallToolResult(content=[text], structured_content=dict(answer), is_error=answer.is_error)
 
-    async def _answer(self, ctx: Context, plans: PlanSession, params: types.CallToolRequestParams) -> Answer:
+    def _bound(self, params: types.CallToolRequestParams) -> BoundCall | None:
+        assert self._calls is not None
+        return self._calls.bind(params.name, params.arguments or {}, params.meta or {})
+
+    async def _answer(
+        self, ctx: Context, plans: PlanSession, params: types.CallToolRequestParams, bound: BoundCall | None
+    ) -> Answer:
         tool, arguments = params.name, dict(params.arguments or {})
         if tool == GET_PLAN and (wanted := arguments.pop(SESSION, None)) is not None:
             async with self._in_order:
@@ -206,10 +240,10 @@ class PlanServer:
             return answer
         async with self._in_order:
             if tool == SET_PLAN and self._relayed is None:  # the relay records it otherwise
-                await self._introduce(ctx, plans)
+                await self._introduce(ctx, plans, bound)
             if self._relayed is not None:
                 await self._relayed.caught_up()
-            answer = await plans.call(tool, arguments, _call_id(params))
+            answer = await plans.call(tool, arguments, bound.call if bound else _call_id(params))
             if self._relayed is not None and tool != GET_PLAN and "revision" in answer:
                 await self._relayed.told(answer["revision"])
             if self._earlier and tool == GET_PLAN and not answer.is_error and not plans.state.live():
@@ -236,12 +270,15 @@ class PlanServer:
             await self._plans.hold(MCP)
         return self._plans
 
-    async def _introduce(self, ctx: Context, plans: PlanSession) -> None:
+    async def _introduce(self, ctx: Context, plans: PlanSession, bound: BoundCall | None) -> None:
         """Record folder and agent with the first plan, where the session lacks them: a session begins with its plan."""
         client = ctx.session.client_params
         agent = client.client_info.title or client.client_info.name if client else None
+        folder = self._folder
+        if bound is not None:
+            agent, folder = bound.agent or agent, bound.folder or folder
         with suppress(PlanwireError):  # the plan itself will meet the same trouble, and say so
-            await plans.introduce(agent, self._folder)
+            await plans.introduce(agent, folder)
 
     async def _report(self, ctx: Context) -> None:
         """Report progress to a client that asked for it, so that it keeps waiting."""
@@ -283,15 +320,15 @@ class PlanServer:
 
     async def list_prompts(self, _: Context, __: Page) -> types.ListPromptsResult:
         task = types.PromptArgument(name="task", description="The work to be done, if it is known.", required=False)
-        known = types.Prompt(name=prompt.NAME, title=prompt.TITLE, description=prompt.SUMMARY, arguments=[task])
+        known = types.Prompt(name=guide.NAME, title=guide.TITLE, description=guide.SUMMARY, arguments=[task])
         return types.ListPromptsResult(prompts=[known])
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        if params.name != prompt.NAME:
-            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {prompt.NAME}")
-        text = types.TextContent(type="text", text=prompt.prompt_text((params.arguments or {}).get("task")))
+        if params.name != guide.NAME:
+            raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is: {guide.NAME}")
+        text = types.TextContent(type="text", text=guide.prompt_text((params.arguments or {}).get("task")))
         return types.GetPromptResult(
-            description=prompt.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
+            description=guide.SUMMARY, messages=[types.PromptMessage(role="user", content=text)]
         )
 
     async def meet(self, ctx: Context, _: types.NotificationParams) -> None:

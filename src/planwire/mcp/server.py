@@ -8,6 +8,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,8 +21,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from planwire import __version__
 from planwire.errors import InputError, reason
+from planwire.hooks.drained import open_journal_of
+from planwire.hooks.guide import INSTRUCTIONS
 from planwire.journal import Journal, open_journal
-from planwire.mcp.prompt import INSTRUCTIONS
 from planwire.mcp.stdin import MendedInput
 
 if TYPE_CHECKING:
@@ -40,10 +42,12 @@ def serve(
     folder: str | None = None,
     shared: bool = False,
     binding: str | None = None,
+    hooks: str | None = None,
     wait_seconds: float,
 ) -> None:
     """Serve the client at standard input and output until it goes. Without a `session` it has one of its own, or with
-    `shared` the latest of the folder. `binding` is the file in which a relay names session and journal."""
+    `shared` the latest of the folder. `binding` is the file in which a relay names session and journal, `hooks` the
+    folder in which hooks of the same agent name the session of each call."""
     # A thread blocks on standard input, and nothing wakes it: an interrupt ends the process, as it ends other programs.
     # The journal has everything that the server answered.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -56,6 +60,8 @@ def serve(
                 return relayed_session(bus, binding, wait_seconds)
 
             asyncio.run(_EarlyServer(relayed).run())
+        elif hooks is not None:
+            _serve_hooked(Path(hooks), _project_folder(folder), wait_seconds)
         else:
             project = _project_folder(folder)
             with open_journal(journal) as opened:
@@ -69,6 +75,20 @@ def serve(
                 asyncio.run(_EarlyServer(own).run())
     except* BrokenPipeError:  # the client is gone
         pass
+
+
+def _serve_hooked(folder: Path, project: Path, wait_seconds: float) -> None:
+    with open_journal_of(folder) as journal, ExitStack() as running:
+
+        def hooked(bus: InMemorySubscriptionBus) -> "PlanServer":
+            from planwire.hooks.drain_thread import DrainThread  # noqa: PLC0415  (see above)
+            from planwire.hooks.own_calls import OwnCalls  # noqa: PLC0415
+            from planwire.mcp.plan_server import hooked_session  # noqa: PLC0415
+
+            running.enter_context(DrainThread(journal, folder))
+            return hooked_session(bus, journal, OwnCalls(journal, folder), project, wait_seconds)
+
+        asyncio.run(_EarlyServer(hooked).run())
 
 
 class _EarlyServer:

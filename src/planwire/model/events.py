@@ -19,6 +19,7 @@ __all__ = [
     "COMMENTED",
     "DISCONNECTED",
     "DISMISSED",
+    "HOOKS",
     "OFFERED",
     "REFUSED",
     "REQUEST",
@@ -55,9 +56,10 @@ __all__ = [
     "TurnEnded",
 ]
 
-#: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP.
+#: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP or by hooks.
 TOOLS = "tools"
 ACP = "acp"
+HOOKS = "hooks"
 APPROVED = "approved"
 CHANGES_REQUESTED = "changes_requested"
 COMMENTED = "commented"

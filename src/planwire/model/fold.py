@@ -18,9 +18,10 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 
 `Gap` and the events of the chat change nothing here. `remarks` has the life of a remark, `lineage` that of a proposal.
 
-A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports over ACP is the
-agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark. Older journals
-have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these become remarks.
+A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports, over ACP or by
+hooks, is the agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark.
+Older journals have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these
+become remarks.
 """
 
 from collections.abc import Callable, Iterable
@@ -68,6 +69,7 @@ from planwire.model.records import (
     AGENT,
     ANSWER,
     PLACED,
+    RECAP,
     Closing,
     HeardUpTo,
     OpenQuestion,
@@ -212,7 +214,11 @@ def _told(state: SessionState, recorded: Recorded, event: Told) -> Changes:
     if event.way == ANSWER:
         return _answered(state, recorded, event)
     changes = _told_words(state, recorded, event)
-    is_done = state.tell is not None and event.stage == TOLD and event.upto >= state.tell.seq
+    if event.stage != TOLD:
+        return changes
+    if event.way == RECAP and event.reader == AGENT:
+        changes = {**changes, "recapped": recorded.seq}
+    is_done = state.tell is not None and event.upto >= state.tell.seq
     return {**changes, "tell": None} if is_done else changes
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "MAIN",
     "MEDIUM",
     "NOTES_CAP",
+    "PLAN_MODE",
     "PRIORITIES",
     "REMARK_CAP",
     "Entry",
@@ -46,6 +47,8 @@ Fields: TypeAlias = dict[str, Any]
 PlanId: TypeAlias = str | None
 #: The id of the plan that nobody named. Dialects that require an id have it for the plan without one (R27).
 MAIN: Final = "main"
+#: The id of a plan under review that its agent does not name: claude-agent-acp calls it so afterwards.
+PLAN_MODE: Final = "plan-mode"
 
 
 #: The key of `Entry.extra` in journals. It must never come from a wire or reach one.

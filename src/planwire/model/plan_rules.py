@@ -10,7 +10,17 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.model.carried import Carried, carried_change, carried_plan
 from planwire.model.changes import apply_changes
-from planwire.model.events import ACP, SUGGESTION, PlanChanged, PlanRemoved, PlanReopened, PlanSet, Recorded, Remarked
+from planwire.model.events import (
+    ACP,
+    HOOKS,
+    SUGGESTION,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    PlanSet,
+    Recorded,
+    Remarked,
+)
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import made_name
 from planwire.model.plan import NOTES_CAP
@@ -38,7 +48,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     )
     record = PlanRecord(
         after,
-        AGENT if event.via == ACP else PLANWIRE,
+        AGENT if event.via in (ACP, HOOKS) else PLANWIRE,
         before.version + 1 if before else 1,
         recorded.seq,
         before.base if before else None,

@@ -15,6 +15,7 @@ __all__ = [
     "ANSWER",
     "COMPACTION",
     "CONTEXT",
+    "HOOK",
     "IN_TURN",
     "PLACED",
     "PLANWIRE",
@@ -45,14 +46,15 @@ AGENT: Final = "agent"
 USER: Final = "user"
 
 #: The ways of tellings: into the session's own chat, by a message or by a compaction of it; to an agent that keeps its
-#: own chat, as a whole; in the answer of a tool; with a prompt, or into the turn that a prompt began; and as the answer
-#: to a question of the agent's.
+#: own chat, as a whole; in the answer of a tool; with a prompt, or into the turn that a prompt began; through a hook of
+#: an agent in its own terminal; and as the answer to a question of the agent's.
 CONTEXT: Final = "context"
 COMPACTION: Final = "compaction"
 RECAP: Final = "recap"
 TOOL: Final = "tool"
 PROMPT: Final = "prompt"
 STEERING: Final = "steering"
+HOOK: Final = "hook"
 ANSWER: Final = "answer"
 #: The ways that put a block into an agent's turn, at its beginning or in its middle.
 IN_TURN: Final = frozenset((PROMPT, STEERING))
@@ -310,7 +312,8 @@ class SessionState(Struct, frozen=True):
     """A session folded from its events.
 
     `stopped` is why the last turn ended; None while the agent works. `turns` counts the turns that ended, `remarked`
-    all remarks. Up to the event `told` the agent knows what people did, up to `placed` its chat has it; `children` says
+    all remarks. `recapped` is the last event by which the agent was told all that holds, `compacted` its last
+    compaction. Up to the event `told` the agent knows what people did, up to `placed` its chat has it; `children` says
     the same of the other readers. `tell` and `stop`: a person wants that now, and it has not happened yet. `mode` is
     the agent's mode, as its plans and its switches name it. `forks` are the sessions that began with this one's past.
     `at` is the latest time of all events: no event that is written from here on has an earlier one.
@@ -324,6 +327,7 @@ class SessionState(Struct, frozen=True):
     turns: int = 0
     compacted: int = 0
     remarked: int = 0
+    recapped: int = 0
     told: int = 0
     placed: int = 0
     tell: Wish | None = None

@@ -15,13 +15,25 @@ from planwire.model.kinds import kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["PATH", "UNNAMED", "numbered", "path_words", "plan_names", "plan_title", "plan_titles", "readable_id"]
+__all__ = [
+    "PATH",
+    "UNNAMED",
+    "numbered",
+    "path_words",
+    "plan_names",
+    "plan_title",
+    "plan_titles",
+    "readable_id",
+    "title_of_prompt",
+]
 
 UNNAMED: Final = "Plan"
 #: Between a step and the steps of the plans that work for it.
 PATH: Final = " › "
 #: The longest title, in characters. Headings of agents may be paragraphs.
 LONGEST: Final = 200
+#: The longest title of a session that is made of a prompt.
+LONGEST_OF_PROMPT: Final = 80
 #: Ids that a machine made: a UUID, or a long number in base 16 or 32, with whatever stands before it.
 _MADE_UP: Final = re.compile(
     r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?:^|[^0-9a-z])(?=[a-f]*\d)[0-9a-f]{16,}$|(?:^|[_:-])[0-9a-hjkmnp-tv-z]{26}$",
@@ -47,6 +59,11 @@ def _title(plan_id: PlanId, text: str, address: str) -> str:
     own = "" if plan_id == MAIN else readable_id(plan_id)
     file = address.rpartition("://")[2].rstrip("/").rpartition("/")[2]
     return shortened(unwrapped(heading) or unwrapped(own) or unwrapped(file) or UNNAMED, LONGEST)
+
+
+def title_of_prompt(text: str) -> str:
+    """The title of a session that has no better one: the first line of its first prompt."""
+    return shortened(unwrapped(text.strip().partition("\n")[0]), LONGEST_OF_PROMPT)
 
 
 def path_words(*steps: str) -> str:

@@ -51,12 +51,13 @@ def news(
     since: int | None = None,
     without: Container[str] = (),
     edits: bool = True,
+    most: int = NEWS_BYTES,
     reader: str = LEAD,
 ) -> Words:
     """What people said, and changed in plans of the tools, since a reader last heard of it, or since an event.
 
-    `without` are remarks that are on their way already. Without `edits` for a reader who sees the changes of a plan
-    themselves.
+    `without` are remarks that are on their way already; `most` bytes of remarks are in full. Without `edits` for a
+    reader who sees the changes of a plan themselves.
     """
     told = heard_by(state, reader).told if since is None else since
     remarks: list[Remark] = []
@@ -67,7 +68,7 @@ def news(
         others += _closings(record, told)
         if edits:
             others += _edits(record, told)
-    return _words(remarks, others, NEWS_BYTES, told, state.seq, reader)
+    return _words(remarks, others, most, told, state.seq, reader)
 
 
 def standing(

@@ -7,6 +7,7 @@ from planwire.model.records import (
     ANSWER,
     COMPACTION,
     CONTEXT,
+    HOOK,
     PROMPT,
     RECAP,
     STEERING,
@@ -24,6 +25,7 @@ __all__ = ["closed", "remark_name", "remarked", "told"]
 #: The ways of tellings, for people.
 _WAYS: Final = {
     PROMPT: "with a prompt",
+    HOOK: "through a hook",
     STEERING: "in the middle of its turn",
     TOOL: "in the answer of a plan tool",
     CONTEXT: "in its context",

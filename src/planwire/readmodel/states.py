@@ -19,6 +19,7 @@ from planwire.model.stop_reasons import STOP_CANCELLED, STOP_COMPLETED, STOP_END
 __all__ = [
     "DONE",
     "FILTERS",
+    "HOOK",
     "IDLE",
     "MCP",
     "NEEDS_YOU",
@@ -50,8 +51,9 @@ FILTERS: Final = {
     DONE: "Done",
 }
 #: Who holds leases.
-RELAY: Final = "relay"
+HOOK: Final = "hook"
 MCP: Final = "mcp"
+RELAY: Final = "relay"
 #: Milliseconds after its last event in which a session is believed to run: one that only a tool server serves, which
 #: hears of calls and not of turns, and one that nobody has a lease of.
 _CALLED: Final = 5 * 60_000

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from planwire.chat.retelling import COMPACTED, RESUMED, STEERED
 from planwire.model.events import OFFERED, REFUSED, Recorded, Told
 from planwire.model.fold import fold
 from planwire.model.plan import PlanId
@@ -16,7 +17,7 @@ from planwire.model.records import PROMPT, PlanRecord, SessionState
 from planwire.model.unheard import Words, news, standing
 from planwire.relay.actions import BY_CLIENT, BY_RELAY, SessionMemory
 from planwire.relay.echoes import SentBlock
-from planwire.relay.reminder import COMPACTED, RESUMED, STEERED, remarks_in
+from planwire.relay.reminder import remarks_in
 
 __all__ = ["AgentContext"]
 

@@ -7,16 +7,15 @@ written. Sans-IO: records in, stamped events out.
 
 from typing import Final, TypeVar
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from planwire.chat.reminder import read_reminder
 from planwire.journal.protocol import Stamped
+from planwire.model.additions import addition
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import (
     Event,
     MessageAdded,
-    PlanRemoved,
-    PlanReviewed,
     PlanSet,
     Recorded,
     ReviewAsked,
@@ -89,7 +88,7 @@ class PendingHistory:
             return []
         whole = self.finish_stream()
         if record.streams and isinstance(event, PlanSet):
-            if self._is_news(event):
+            if addition(self.memory.state, event):
                 self._streaming = stamped
             return whole
         return [*whole, *self._news(stamped)]
@@ -121,29 +120,11 @@ class PendingHistory:
 
     def _wanted(self, event: Event) -> Event | None:
         """The event as the journal should have it, or None if it says nothing new."""
-        plans = self.memory.state.live()
-        match event:
-            case PlanSet():
-                return event if self._is_news(event) else None
-            case PlanRemoved(plan_id=plan_id):
-                return event if plan_id in plans else None
-            case ReviewAsked(plan_id=plan_id, question=question):
-                asked = plans[plan_id].asked if plan_id in plans else None
-                return event if plan_id in plans and not (asked and asked.id == question) else None
-            case PlanReviewed(plan_id=plan_id):
-                return replace(event, revision=plans[plan_id].revision) if plan_id in plans else None
-            case TurnEnded(stop_reason=reason) if reason == CLOSED:
-                is_over = self.memory.state.stopped is not None and not any(each.asked for each in plans.values())
-                return None if is_over else event
-            case SessionOpened():
-                known = self.memory.state.opened or SessionOpened()
-                new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}
-                return SessionOpened(**new) if new else None
-        return event
-
-    def _is_news(self, event: PlanSet) -> bool:
-        before = self.memory.state.live().get(event.plan.id)
-        return before is None or not is_same(before.state.plan, event.plan)
+        state = self.memory.state
+        if event == TurnEnded(CLOSED):
+            is_over = state.stopped is not None and not any(each.asked for each in state.live().values())
+            return None if is_over else event
+        return addition(state, event)
 
 
 def extends(before: Event, after: Event) -> bool:

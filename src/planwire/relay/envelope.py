@@ -8,7 +8,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from planwire.acp.conversation import value_of
 from planwire.acp.read import read
 from planwire.model.plan import Fields, ItemsPlan
-from planwire.model.text import shortened, unwrapped
 
 __all__ = [
     "WORDS_OF_AGENT",
@@ -23,7 +22,6 @@ __all__ = [
     "peek_agent",
     "peek_client",
     "text_of",
-    "title_of",
     "update_of",
 ]
 
@@ -108,7 +106,3 @@ def first_text(prompt: Any) -> str:
 def last_text(prompt: Any) -> str:
     """The text that a prompt ends with, if it ends with one."""
     return text_of(prompt[-1], "text") if isinstance(prompt, list) and prompt else ""
-
-
-def title_of(text: str) -> str:
-    return shortened(unwrapped(text.strip().splitlines()[0]), _TITLE_LENGTH)

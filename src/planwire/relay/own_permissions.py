@@ -10,15 +10,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from planwire.acp.permissions import options_of
-from planwire.chat.plan_tools import TOOL_NAMES
+from planwire.chat.plan_tools import SERVER, TOOL_NAMES
 from planwire.model.plan import Fields
 from planwire.relay.agents import AgentRow
 from planwire.relay.envelope import text_of
 
-__all__ = ["SERVER", "clashes", "granted", "is_bare", "names_server"]
+__all__ = ["clashes", "granted", "is_bare", "names_server"]
 
-#: The name of planwire's server. An agent puts it before the names of the tools.
-SERVER: Final = "planwire"
 #: The kinds of tool calls that a tool of an MCP server may have. A command, say, can have any title.
 _KINDS: Final = (None, "", "other")
 #: Those that agents make of a tool's hints: that it only reads, or may destroy. A file can have any title, so with one

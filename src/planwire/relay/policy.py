@@ -16,11 +16,13 @@ from planwire.acp.permissions import selection
 from planwire.acp.read import read
 from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
+from planwire.chat.retelling import STEERED
 from planwire.journal.protocol import Terms
 from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
+from planwire.model.titles import title_of_prompt
 from planwire.readmodel.states import RELAY
 from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import AgentRow
@@ -37,7 +39,6 @@ from planwire.relay.envelope import (
     peek_agent,
     peek_client,
     text_of,
-    title_of,
     update_of,
 )
 from planwire.relay.fast_lists import KnownLists
@@ -46,7 +47,6 @@ from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
 from planwire.relay.prompting import Prompting
 from planwire.relay.questions import Questions
-from planwire.relay.reminder import STEERED
 from planwire.relay.thoughts import SAYINGS, Overheard
 from planwire.relay.titles import listed_without_blocks
 from planwire.relay.tools import Tools, ToolServer
@@ -201,7 +201,7 @@ class Policy:
         is_command = first.startswith("/")
         if not session.has_title and first and not is_command:
             session.has_title = True
-            actions.append(Record(session_id, SessionOpened(title=title_of(first)), BY_RELAY))
+            actions.append(Record(session_id, SessionOpened(title=title_of_prompt(first)), BY_RELAY))
         told = None
         why = self._reason(session) if self._context and params.get("prompt") and not is_command else None
         block = self._block(session, why) if why is not None else None

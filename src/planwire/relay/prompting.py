@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from msgspec import UNSET, Struct
 
+from planwire.chat.retelling import STEERED
 from planwire.model.events import Told
 from planwire.model.plan import Fields
 from planwire.model.records import ANSWER, PROMPT, STEERING, Review, SessionState, Wish
@@ -26,7 +27,6 @@ from planwire.relay.answering import Answering
 from planwire.relay.envelope import FromAgent, text_of
 from planwire.relay.outbox import Outbox
 from planwire.relay.questions import Question
-from planwire.relay.reminder import STEERED
 from planwire.relay.wire_session import ContextBlock, WireSession
 
 __all__ = ["HOLD", "Prompting"]

@@ -19,12 +19,10 @@ from planwire.acp.requests import Requests
 from planwire.acp.words import SWITCH_MODE
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice, PlanReviewed, ReviewAsked
 from planwire.model.kinds import prose_of
-from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
+from planwire.model.plan import PLAN_MODE, Fields, MarkdownPlan, Plan, PlanId
 
 __all__ = ["Question", "Questions"]
 
-#: The id of a plan under review that the agent does not name: claude-agent-acp calls it so afterwards.
-PLAN_MODE: Final = "plan-mode"
 _REVIEW_PREFIX: Final = "plan-review:"
 _LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
 #: Tool calls whose texts to remember, and questions that may wait for an answer.

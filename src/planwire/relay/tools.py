@@ -17,13 +17,14 @@ from planwire.acp.permissions import tool_call_of
 from planwire.acp.splice import Unspliceable, append_element, set_members
 from planwire.acp.translate import Translator
 from planwire.acp.words import ATTACHING
+from planwire.chat.plan_tools import SERVER
 from planwire.model.plan import Fields, PlanId
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.relay.actions import Action, Bind, SessionMemory, ToClient, Warn
 from planwire.relay.agents import AgentRow
 from planwire.relay.capabilities import Capabilities
 from planwire.relay.envelope import text_of
-from planwire.relay.own_permissions import SERVER, clashes, granted, is_bare, names_server
+from planwire.relay.own_permissions import clashes, granted, is_bare, names_server
 from planwire.relay.wire_session import WireSession
 from planwire.session.client_sync import KnownPlan, changed_plans
 

@@ -11,6 +11,7 @@ from planwire.acp.heard_plans import MAX_PLANS, Heard, TooMany
 from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
 from planwire.chat.reminder import Reminder, write_reminder
+from planwire.chat.retelling import ANNOUNCED, RESUMED, STEERED, announce, retell
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
@@ -42,7 +43,7 @@ from planwire.relay.echoes import SentBlock
 from planwire.relay.open_questions import OpenQuestions
 from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
-from planwire.relay.reminder import ANNOUNCED, RESUMED, STEERED, announce, block, tell
+from planwire.relay.reminder import block
 from planwire.relay.thoughts import Overheard, SessionThoughts
 
 __all__ = ["ContextBlock", "WireSession"]
@@ -214,7 +215,7 @@ class WireSession:
         words = Words() if why == ANNOUNCED else self.context.words(why, state)
         if not words and (why in (ANNOUNCED, STEERED) or not self.records()):
             return ContextBlock(*block(announce(), word), words, why) if announces_tools and why != STEERED else None
-        mark, text = block(tell(why, state, words, read, announces_tools=announces_tools), word)
+        mark, text = block(retell(why, state, words, read, announces_tools=announces_tools), word)
         return ContextBlock(mark, text, words, why)
 
     def tell(self, told: ContextBlock, way: str, before: str = "") -> tuple[MessageAdded, Told]:

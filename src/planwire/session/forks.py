@@ -5,7 +5,7 @@ same state, step ids, remarks and chat included, and needs nothing of the sessio
 names the other.
 """
 
-import secrets
+import os
 
 from planwire.errors import Conflict, NotFound, Refused
 from planwire.journal import Journal, Once, Stamped
@@ -27,7 +27,7 @@ def fork_session(journal: Journal, session: str, fork: str | None, at: int | Non
     if type(seq) is not int or not 1 <= seq <= last:
         raise Refused(f"the session {session!r} has no event {at!r}: its last one is {last}. Nothing was forked")
     events = list(journal.read(session, 0, seq))
-    name = fork or f"{session}-{secrets.token_hex(4)}"
+    name = fork or f"{session}-{os.urandom(4).hex()}"
     past = [Stamped(each.at, each.by, each.event) for each in events]
     latest = max(each.at for each in events)
     opening = stamped([SessionOpened(forked=Origin(session, seq))], by, latest)

@@ -1,33 +1,23 @@
-"""The agents that planwire started, and whether this process is below one of them.
+"""The agents that planwire knows, and whether this process is below one of them.
 
-An agent with a shell can run planwire, and must not pass for the person. There are two signs. The relay keeps a record
-of each agent while it runs, the name of an empty file: a process is below an agent if one of its ancestors has one. And
-the agent has a variable in its environment, which also reaches those of its processes that lost their parents.
+An agent with a shell can run planwire, and must not pass for the person. There are two signs. Planwire keeps a record
+of each agent that it knows, by the relay or by hooks, the name of an empty file: a process is below an agent if one of
+its ancestors has one. And an agent behind the relay has a variable in its environment, which also reaches those of its
+processes that lost their parents.
 
 Neither is a wall: all of it belongs to the same user. `docs/security.md` says so.
 """
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
 
+from planwire.journal.processes import is_running, lineage, process_name
 from planwire.session.agent_environment import VARIABLE
 
-__all__ = ["is_below_agent", "known_agent"]
-
-#: More than any real tree of processes has.
-_MOST_ANCESTORS: Final = 1_000
-
-
-class _Process(NamedTuple):
-    """The parent of a process, and when it began: its number alone may be another one's by now."""
-
-    parent: int
-    began: str
+__all__ = ["is_below_agent", "known_agent", "note_agent"]
 
 
 @contextmanager
@@ -39,9 +29,8 @@ def known_agent(pid: int) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
         _clear(folder)
-        agent = _process(pid)
-        if agent is not None:
-            record = folder / _name(pid, agent)
+        if (agent := process_name(pid)) is not None:
+            record = folder / agent
             os.close(os.open(record, os.O_CREAT | os.O_WRONLY, 0o600))
     try:
         yield
@@ -51,27 +40,21 @@ def known_agent(pid: int) -> Iterator[None]:
                 record.unlink()
 
 
+def note_agent(process: str) -> None:
+    """Keep a record of an agent that runs in its own terminal, by the name of its process, until somebody sees that it
+    ended."""
+    with suppress(OSError, StopIteration):
+        folder = next(_folders())
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(folder / process, os.O_CREAT | os.O_WRONLY, 0o600))
+
+
 def is_below_agent() -> bool:
-    """Whether this process comes from an agent that planwire started."""
+    """Whether this process comes from an agent that planwire knows."""
     if os.environ.get(VARIABLE):
         return True
     known = {name for folder in _folders() for name in _names(folder)}
-    return bool(known) and any(name in known for name in _lineage())
-
-
-def _lineage() -> Iterator[str]:
-    """The names of the records that this process and its ancestors would have."""
-    pid = os.getpid()
-    for _ in range(_MOST_ANCESTORS):
-        process = _process(pid)
-        if process is None:
-            return
-        yield _name(pid, process)
-        pid = process.parent
-
-
-def _name(pid: int, process: _Process) -> str:
-    return f"{pid}-{process.began}"
+    return bool(known) and any(name in known for name in lineage())
 
 
 def _names(folder: Path) -> list[str]:
@@ -84,9 +67,7 @@ def _names(folder: Path) -> list[str]:
 def _clear(folder: Path) -> None:
     """Remove records of agents that ended while their relay could not say so."""
     for name in _names(folder):
-        number = name.partition("-")[0]
-        process = _process(int(number)) if number.isdecimal() else None
-        if process is None or _name(int(number), process) != name:
+        if not is_running(name):
             with suppress(OSError):
                 (folder / name).unlink()
 
@@ -106,30 +87,3 @@ def _folders() -> Iterator[Path]:
                 yield folder / "planwire" / "agents"
     with suppress(KeyError):
         yield Path(pwd.getpwuid(user).pw_dir) / ".local" / "state" / "planwire" / "agents"
-
-
-def _process(pid: int) -> _Process | None:
-    """A process that runs; None if there is none, or the system does not tell."""
-    return _from_proc(pid) if os.path.exists("/proc/self/stat") else _from_ps(pid)  # noqa: PTH110
-
-
-def _from_proc(pid: int) -> _Process | None:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()  # the name before it may hold anything
-    return _Process(int(fields[1]), fields[19])
-
-
-def _from_ps(pid: int) -> _Process | None:
-    """What `ps` says, in one language and one time zone, whatever an agent has set."""
-    command = ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)]
-    try:
-        said = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, timeout=5, check=True, env={"LC_ALL": "C", "TZ": "UTC"}
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
-    parent, *began = said.split()
-    return _Process(int(parent), "-".join(began).replace(":", ""))

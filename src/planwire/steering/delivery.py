@@ -15,7 +15,7 @@ from planwire.model.remarks import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from planwire.steering.reach import NOBODY, STEER, TELL, Reach
+from planwire.steering.reach import HEAR, NOBODY, STEER, TELL, Reach
 
 __all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer"]
 
@@ -53,6 +53,8 @@ def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *
     client = state.opened.client if state.opened else None
     has_tools = record.owner == PLANWIRE or any(each.owner == PLANWIRE for each in state.living().values())
     ways = ["its next call of a plan tool"] if has_tools else []
+    if HEAR in reach.can and reach.is_working:
+        ways = ["the result of its next tool call"]
     ways += [f"your next prompt in {client_name(client)}"] if client or not has_tools else []
     return f"The agent will see it with {' or '.join(ways)}."
 

@@ -1,0 +1,111 @@
+"""What an agent's hooks cost it, beside a Python that does nothing at all; and whether any of many at once is lost.
+
+A hook is timed as an agent runs it: the very command from a hook file, through a shell, with a payload on its standard
+input. So is the Python beside it. Ratios are medians over medians: an agent waits for all of it.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Final, NamedTuple
+
+from bench.figure import Cell, Figure, Target, at_most
+from bench.progress import say
+from bench.proof import prove
+from planwire.hooks.command_line import Role, hook_command
+from planwire.journal.spool import Spool, Spooled
+
+__all__ = ["measure"]
+
+ROUNDS = 50
+AT_ONCE = 1_000
+#: What an agent says when it has written a file.
+PAYLOAD: Final = json.dumps(
+    {
+        "session_id": "5f0c3a52-0c5b-4d3e-9d55-3b1f2f0f9e10",
+        "transcript_path": "/home/user/.claude/projects/-home-user-project/5f0c3a52.jsonl",
+        "cwd": "/home/user/project",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": "/home/user/project/notes.md", "content": "A line of notes.\n" * 100},
+    }
+).encode()
+PYTHON: Final = "python -S -I"
+
+
+class Hook(NamedTuple):
+    """A kind of hook that is timed: its row in the table, the name of its figures, and what it may cost. `proof` looks
+    into the folder of hooks for what all of them did."""
+
+    row: str
+    role: Role
+    figure: str
+    target: Target
+    proof: Callable[[Path], None]
+
+
+def measure() -> Iterator[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        places = {hook: Path(folder) / hook.role / "journal.db-hooks" for hook in HOOKS}
+        commands = {hook.row: hook_command(hook.role, places[hook]) for hook in HOOKS}
+        typical = _time({PYTHON: f"{shlex.quote(sys.executable)} -S -I -c pass", **commands})
+        for hook in HOOKS:
+            hook.proof(places[hook])
+    yield Figure("hook_python_ms", typical[PYTHON] * 1_000, "ms", cell=Cell(PYTHON, "start to end"))
+    for hook in HOOKS:
+        yield Figure(f"{hook.figure}_ms", typical[hook.row] * 1_000, "ms", cell=Cell(hook.row, "start to end"))
+        yield Figure(f"{hook.figure}_vs_python", typical[hook.row] / typical[PYTHON], "x", hook.target)
+    yield Figure(f"hook_{AT_ONCE}_events_lost", _lost_at_once(), "events", at_most(0))
+
+
+def _time(commands: dict[str, str]) -> dict[str, float]:
+    """The seconds that each command typically takes. They take turns; a first round, which does not count, writes byte
+    code."""
+    say(f"{ROUNDS} rounds of {len(commands)} hooks")
+    rounds = [{name: _run(command) for name, command in commands.items()} for _ in range(ROUNDS + 1)][1:]
+    return {name: median(taken[name] for taken in rounds) for name in commands}
+
+
+def _run(command: str) -> float:
+    start = perf_counter()
+    subprocess.run(["sh", "-c", command], input=PAYLOAD, stdout=subprocess.DEVNULL, check=True)
+    return perf_counter() - start
+
+
+def _lost_at_once() -> int:
+    """How many of many hooks that run at the same time are not in the spool."""
+    say(f"{AT_ONCE} hooks at once")
+    with tempfile.TemporaryDirectory() as folder:
+        hooks = Path(folder) / "journal.db-hooks"
+        command = hook_command("record", hooks)
+        shell = f"for number in $(seq {AT_ONCE}); do (echo $number | {command}) & done; wait"
+        with subprocess.Popen(["sh", "-c", shell]) as running:
+            found: list[Spooled] = []
+            while running.poll() is None:
+                found += _drained(hooks)
+        found += _drained(hooks)
+        prove(len(found), len({each.body for each in found}), "hooks at once")
+        return AT_ONCE - len(found)
+
+
+def _prove_recorded(folder: Path) -> None:
+    prove([each.body for each in _drained(folder)], [PAYLOAD] * (ROUNDS + 1), "the hook that records")
+
+
+def _drained(folder: Path) -> list[Spooled]:
+    spool = Spool(folder)
+    found: list[Spooled] = []
+    with (lock := spool.drainer_lock()):
+        for segment in spool.drain(lock):
+            found += [each for each in segment if isinstance(each, Spooled)]
+            segment.done()
+    return found
+
+
+HOOKS: Final = (Hook("a hook that records", "record", "hook_passive", at_most(2.5), _prove_recorded),)

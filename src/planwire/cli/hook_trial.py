@@ -1,0 +1,61 @@
+"""A hook's very command, tried with a payload of our own: whether it still runs, records, and keeps quiet.
+
+It runs through the shell, as an agent runs it, but for a folder of hooks that is thrown away: what is tried must not
+be in anybody's journal.
+"""
+
+import json
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+__all__ = ["command_problems", "tried"]
+
+_SECONDS: Final = 30
+#: Where the program, its file, the role and the folder are among the words of a hook's command.
+_PROGRAM, _FILE, _ROLE, _FOLDER = 0, 3, 4, 5
+#: The end of each command, which the shell needs as it is.
+_QUIETLY: Final = " 2>/dev/null || :"
+
+
+def command_problems(commands: Sequence[str]) -> Iterator[str]:
+    """What no longer is where the commands look for it."""
+    found = [shlex.split(each.removesuffix(_QUIETLY)) for each in commands]
+    for words in sorted({(each[_PROGRAM], each[_FILE]) for each in found if len(each) > _FOLDER}):
+        yield from (f"{each} is gone" for each in words if not Path(each).is_file())
+    if any(len(each) <= _FOLDER for each in found):
+        yield "it has a command that is none of ours"
+
+
+def tried(commands: Sequence[str]) -> str | None:
+    """What is wrong with the command that records. None: a payload went through it into a spool, and nothing came out.
+
+    Half of Python's errors are words on standard error, which the commands hide: here they are what is wanted."""
+    found = [shlex.split(each.removesuffix(_QUIETLY)) for each in commands]
+    words = next((each for each in found if len(each) > _FOLDER and each[_ROLE] == "record"), None)
+    if words is None:
+        return "none of its hooks records anything"
+    mark = uuid4().hex
+    with tempfile.TemporaryDirectory() as folder:
+        hooks = Path(folder) / "journal.db-hooks"
+        line = shlex.join([*words[:_FOLDER], str(hooks), *words[_FOLDER + 1 :]])
+        payload = json.dumps({"session_id": mark, "hook_event_name": "planwire-trial"}).encode()
+        try:
+            ran = subprocess.run(  # noqa: S603
+                ["sh", "-c", line],  # noqa: S607  (as agents do it)
+                check=False,
+                input=payload,
+                capture_output=True,
+                timeout=_SECONDS,
+            )
+        except (subprocess.TimeoutExpired, OSError) as error:
+            return f"a hook did not end: {error}"
+        if ran.stdout or ran.returncode != 0:
+            said = (ran.stderr or ran.stdout).decode("utf-8", "replace").strip().splitlines()
+            return f"a hook failed: {said[-1] if said else f'exit status {ran.returncode}'}"
+        kept = b"".join(each.read_bytes() for each in hooks.glob("*") if each.is_file()) if hooks.is_dir() else b""
+        return None if mark.encode() in kept else "a hook ran, and recorded nothing"

@@ -1,0 +1,161 @@
+"""planwire's own folder for an agent's plugin, and the receipt of its installation.
+
+The folder is what the agent's commands install from, and some agents read it in place for ever after. The receipt says
+how the agent's settings were before and after, so that the installation can be taken back to the byte. It may hold what
+is secret in those settings, and nobody but the person can read it.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, cast
+
+import msgspec
+
+from planwire import __version__
+from planwire.cli.file_swap import read_bytes, swap_bytes
+from planwire.errors import InputError, reason
+from planwire.hooks.command_line import Role, hook_command
+from planwire.hooks.guide import INSTRUCTIONS, prompt_text
+from planwire.hooks.hook_table import GEMINI, OPENCODE
+from planwire.hooks.plugin import NAME, Parts, plugin_files
+from planwire.journal.engines import default_path, hooks_path, shared_url
+
+__all__ = [
+    "Receipt",
+    "SettingsWere",
+    "folder_of_hooks",
+    "new_receipt",
+    "plugin_folder",
+    "read_receipt",
+    "receipts",
+]
+
+#: Those who get a plugin of their own, where the hooks need not find out whose they are.
+_KNOWN: Final = (GEMINI, OPENCODE)
+
+
+class SettingsWere(msgspec.Struct, frozen=True):
+    """A settings file before and after an installation. None stands for no file."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """An installation: by which version of planwire, with reviews or not, for which folder of hooks."""
+
+    agent: str
+    version: str
+    hooks: str
+    review: bool
+    settings: tuple[SettingsWere, ...] = ()
+
+    def files(self) -> dict[str, str]:
+        """The files of the plugin, as this planwire would write them for that version."""
+        known = self.agent if self.agent in _KNOWN else None
+        parts = Parts(
+            self.version,
+            lambda role: hook_command(cast("Role", role), self.hooks, known),
+            self.server(),
+            INSTRUCTIONS,
+            prompt_text(),
+            _opencode_file() if self.agent == OPENCODE else "",
+        )
+        return plugin_files(self.agent, parts, review=self.review)
+
+    def server(self) -> list[str]:
+        """The command of the MCP server. `-P`: nothing in the project's folder may take the place of a module."""
+        return [sys.executable, "-P", "-m", NAME, "mcp", "--hooks", self.hooks]
+
+    def is_current(self) -> bool:
+        """Whether the files in the folder are those that this planwire would write."""
+        return _read(plugin_folder(self.agent)) == self.files()
+
+    def write(self) -> None:
+        """Write the receipt, for nobody else to read."""
+        path = _receipt_path(self.agent)
+        if read_bytes(path) is None:
+            with _errors_about(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch(0o600)
+        swap_bytes(path, read_bytes(path), msgspec.json.format(msgspec.json.encode(self)))
+
+    def write_files(self) -> None:
+        """Make the folder what it should be, file by file: an agent may be reading it."""
+        folder, files = plugin_folder(self.agent), self.files()
+        for name, text in files.items():
+            swap_bytes(folder / name, read_bytes(folder / name), text.encode())
+        for name in _read(folder).keys() - files.keys():
+            (folder / name).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder and the receipt, and the folder of all plugins if this was the last."""
+        with _errors_about(plugin_folder(self.agent)):
+            shutil.rmtree(plugin_folder(self.agent), ignore_errors=True)
+            _receipt_path(self.agent).unlink(missing_ok=True)
+        with suppress(OSError):
+            _plugins().rmdir()
+
+
+def new_receipt(agent: str, hooks: str, *, review: bool) -> Receipt:
+    """The receipt of an installation that is to be made now."""
+    return Receipt(agent, __version__, hooks, review)
+
+
+def plugin_folder(agent: str) -> Path:
+    """Where planwire keeps the plugin for an agent."""
+    return _plugins() / agent
+
+
+def read_receipt(agent: str) -> Receipt | None:
+    """The receipt of the agent's installation. None: planwire is not installed in it."""
+    path = _receipt_path(agent)
+    content = read_bytes(path)
+    try:
+        return msgspec.json.decode(content, type=Receipt) if content is not None else None
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{path} is no receipt of planwire's: {error}") from None
+
+
+def receipts() -> list[str]:
+    """The agents with an installation."""
+    return sorted(each.stem for each in _plugins().glob("*.json"))
+
+
+def folder_of_hooks(journal: str | None) -> str:
+    """The folder for what hooks say, of a journal that other processes can open."""
+    folder = hooks_path(journal)
+    if folder is None:
+        raise InputError(f"hooks can't reach the journal {journal or shared_url()}: name another one with --journal")
+    return str(folder)
+
+
+def _plugins() -> Path:
+    return default_path().parent / "plugins"
+
+
+def _receipt_path(agent: str) -> Path:
+    return _plugins() / f"{agent}.json"
+
+
+def _opencode_file() -> str:
+    import planwire.hooks  # noqa: PLC0415
+
+    return Path(planwire.hooks.__file__ or "").with_name("opencode_plugin.js").read_text(encoding="utf-8")
+
+
+def _read(folder: Path) -> Mapping[str, str]:
+    found = (each for each in folder.rglob("*") if each.is_file())
+    return {each.relative_to(folder).as_posix(): each.read_text("utf-8", "replace") for each in found}
+
+
+@contextmanager
+def _errors_about(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} can't be written: {reason(error)}") from None

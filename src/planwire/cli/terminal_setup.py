@@ -1,0 +1,128 @@
+"""`planwire setup` for an agent in its own terminal: shown, agreed to, installed, verified; and taken back.
+
+The agent's own commands do the work. planwire keeps how the agent's settings were before, so that taking it back leaves
+them so to the byte; if they were changed since, only what is ours goes.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import structs
+
+from planwire.cli.agent_commands import must_run, program_path, shown_command
+from planwire.cli.conditions import trouble
+from planwire.cli.exit_codes import DONE, NOT_DONE
+from planwire.cli.file_swap import read_bytes, swap_bytes
+from planwire.cli.opencode_settings import edited_files
+from planwire.cli.plugin_folder import (
+    Receipt,
+    SettingsWere,
+    folder_of_hooks,
+    new_receipt,
+    plugin_folder,
+    read_receipt,
+)
+from planwire.cli.terminal_checks import check_terminal, fired
+from planwire.cli.terminal_undo import agree, check_settings, take_out, undo_terminal
+from planwire.cli.terminals import TERMINALS, Terminal
+from planwire.errors import PlanwireError
+from planwire.extras import need_of
+from planwire.hooks.hook_table import OPENCODE
+from planwire.hooks.plugin import NAME
+
+__all__ = ["set_up_terminal"]
+
+
+def set_up_terminal(arguments: argparse.Namespace) -> int:
+    """Install planwire in an agent, or take it back."""
+    agent: str = arguments.editor
+    if arguments.undo:
+        return undo_terminal(agent, yes=arguments.yes)
+    terminal = TERMINALS[agent]
+    program = program_path(terminal.title, terminal.program)
+    wanted = new_receipt(agent, folder_of_hooks(arguments.journal), review=arguments.review)
+    present = read_receipt(agent)
+    if present and (present.hooks, present.review) == (wanted.hooks, wanted.review):
+        found = check_terminal(present, program)
+        if found.ok or found.is_choice:
+            print(f"{terminal.title} has planwire already. Nothing to change.")
+            print(found.line())
+            return DONE
+    for path in terminal.settings_paths():
+        check_settings(path)
+    edits = _edits(terminal, wanted)
+    _show(terminal, program, wanted, present)
+    agree(terminal, yes=arguments.yes)
+    receipt = _install(terminal, wanted, present, edits)
+    return _report(terminal, receipt, program)
+
+
+def _show(terminal: Terminal, program: str, wanted: Receipt, present: Receipt | None) -> None:
+    folder = plugin_folder(wanted.agent)
+    print(f"{terminal.title} ({program})")
+    if present:
+        print("  planwire is installed there already, and will be replaced:")
+        for words in terminal.commands(terminal.uninstall, folder):
+            print(f"  run   {shown_command(words)}")
+    print(f"  write {folder}")
+    for words in terminal.commands(terminal.install, folder):
+        print(f"  run   {shown_command(words)}")
+    for path in terminal.settings_paths():
+        print(f"  changes {path}{'' if path.exists() else ' (new)'}")
+    if terminal.notes:
+        print(f"  {terminal.notes}")
+    what = "its plans are recorded, people's words are told to it, and it gets the plan tools"
+    print(f"With that {what}{'; its plans wait for your review' if wanted.review else ''}.")
+    sys.stdout.flush()
+
+
+def _edits(terminal: Terminal, wanted: Receipt) -> dict[Path, bytes]:
+    """The files that planwire itself edits: those of an agent without commands for it."""
+    if wanted.agent != OPENCODE:
+        return {}
+    settings, program = terminal.settings_paths()
+    return edited_files(settings, program, wanted.files()[f"{NAME}.js"], wanted.server())
+
+
+def _install(terminal: Terminal, wanted: Receipt, present: Receipt | None, edits: dict[Path, bytes]) -> Receipt:
+    """Write the folder, run the commands, and keep the receipt. If a command fails, everything is as it was."""
+    if present:
+        take_out(terminal, present)
+    folder = plugin_folder(wanted.agent)
+    paths = terminal.settings_paths()
+    before = [read_bytes(path) for path in paths]
+    wanted.write_files()
+    try:
+        for words in terminal.commands(terminal.install, folder):
+            must_run(words, folder, terminal.typed)
+        for path, content in edits.items():
+            swap_bytes(path, read_bytes(path), content)
+    except PlanwireError:
+        take_out(terminal, _with_settings(wanted, paths, before))
+        wanted.remove()
+        raise
+    receipt = _with_settings(wanted, paths, before)
+    receipt.write()
+    return receipt
+
+
+def _with_settings(wanted: Receipt, paths: Sequence[Path], before: Sequence[bytes | None]) -> Receipt:
+    settings = (SettingsWere(str(path), was, read_bytes(path)) for path, was in zip(paths, before, strict=True))
+    return structs.replace(wanted, settings=tuple(settings))
+
+
+def _report(terminal: Terminal, receipt: Receipt, program: str) -> int:
+    """Say whether it works, and what is left to the person."""
+    found = [check_terminal(receipt, program)]
+    if fired(receipt, program) is False:
+        found.append(trouble(terminal.title, f"no hook ran in a session of its own: {terminal.program} plugin list"))
+    if need := need_of("mcp"):
+        found.append(trouble("plan tools", f"the MCP server {need}"))
+    for each in found:
+        print(each.line())
+    if receipt.review and terminal.left_of_review:
+        print(f"{terminal.left_of_review}.")
+    print(f"To take it back: planwire setup {receipt.agent} --undo")
+    return DONE if all(each.ok or each.is_choice for each in found) else NOT_DONE

@@ -1,0 +1,120 @@
+"""An installation in an agent's terminal, taken back: by the agent's own commands, and then to the byte.
+
+The agent's settings become what they were before, if nothing but the installation has changed them since; otherwise
+only what is ours goes.
+"""
+
+import shutil
+import sys
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+from planwire.cli.agent_commands import run_command, shown_command
+from planwire.cli.exit_codes import DONE
+from planwire.cli.file_swap import read_bytes, swap_bytes
+from planwire.cli.input_output import agreed
+from planwire.cli.jsonc import BadSettings, read_settings
+from planwire.cli.plugin_folder import Receipt, SettingsWere, plugin_folder, read_receipt
+from planwire.cli.settings_rest import without_members, without_trust
+from planwire.cli.terminals import FOLDER, TERMINALS, Terminal
+from planwire.errors import InputError, Refused
+
+__all__ = ["agree", "check_settings", "take_out", "undo_terminal"]
+
+
+def undo_terminal(agent: str, *, yes: bool) -> int:
+    """Show what is taken back, ask, and do it."""
+    terminal, receipt = TERMINALS[agent], read_receipt(agent)
+    if receipt is None:
+        raise InputError(f"planwire is not installed in {terminal.title}: there is nothing to take back")
+    _show(terminal, receipt)
+    for each in receipt.settings:
+        check_settings(Path(each.path))
+    agree(terminal, yes=yes, is_undo=True)
+    left = take_out(terminal, receipt)
+    receipt.remove()
+    for path in left:
+        print(f"{path} was changed since, and is left alone: remove it if you don't need it")
+    print("Done. planwire keeps nothing of it.")
+    return DONE
+
+
+def agree(terminal: Terminal, *, yes: bool, is_undo: bool = False) -> None:
+    """Ask the person, unless they said yes before."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError(f"this changes {terminal.title}: pass --yes to confirm. Nothing was changed")
+    if not agreed("Take it back?" if is_undo else "Do it?", otherwise=True):
+        raise Refused("nothing was changed")
+
+
+def check_settings(path: Path) -> None:
+    """Refuse to touch settings that don't parse: what an agent's command would make of them nobody knows."""
+    try:
+        text = (read_bytes(path) or b"").decode()
+        if path.suffix == ".toml":
+            tomllib.loads(text)
+        elif path.suffix in (".json", ".jsonc"):
+            read_settings(text)
+    except (BadSettings, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} does not parse: {error}. Nothing was changed") from None
+
+
+def take_out(terminal: Terminal, receipt: Receipt) -> list[str]:
+    """Take an installation out of its agent. What could not be restored is returned."""
+    folder = plugin_folder(receipt.agent)
+    unchanged = {each.path for each in receipt.settings if read_bytes(Path(each.path)) == each.after}
+    if shutil.which(terminal.program) and folder.is_dir():
+        for words in terminal.commands(terminal.uninstall, folder):
+            run_command(words, folder, terminal.typed)
+    left = []
+    for each in receipt.settings:
+        path = Path(each.path)
+        now = read_bytes(path)
+        new = each.before if each.path in unchanged else _without_ours(terminal, path, now, each, folder)
+        if new != now:
+            swap_bytes(path, now, new)
+        elif path.suffix == ".js" and now is not None and now != each.before:
+            left.append(each.path)
+        if new is None and path.suffix == ".js":
+            with suppress(OSError):
+                path.parent.rmdir()  # if it was only ours
+    for name in terminal.remains:
+        shutil.rmtree(terminal.home() / name, ignore_errors=True)
+    return left
+
+
+def _without_ours(terminal: Terminal, path: Path, now: bytes | None, were: SettingsWere, folder: Path) -> bytes | None:
+    """Settings that a person or the agent changed since, without what is ours."""
+    if now is None:
+        return None
+    text, before = now.decode("utf-8", "surrogateescape"), (were.before or b"").decode("utf-8", "surrogateescape")
+    if path.suffix == ".toml":
+        text = without_trust(text, before)
+    elif path.suffix != ".js":
+        ours = [[name.replace(FOLDER, str(folder)) for name in names] for names in terminal.ours]
+        text = without_members(text, before, ours)
+        if were.before is None and _is_empty(text):
+            return None
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _is_empty(text: str) -> bool:
+    root = read_settings(text)
+    return root is None or root.value == {}
+
+
+def _show(terminal: Terminal, receipt: Receipt) -> None:
+    folder = plugin_folder(receipt.agent)
+    is_there = shutil.which(terminal.program) is not None
+    print(terminal.title)
+    for words in terminal.commands(terminal.uninstall, folder) if is_there else ():
+        print(f"  run     {shown_command(words)}")
+    if terminal.uninstall and not is_there:
+        print(f"  there is no {terminal.program} on your PATH to do it: its settings are changed all the same")
+    for each in receipt.settings:
+        print(f"  restore {each.path}")
+    print(f"  remove  {folder}")
+    sys.stdout.flush()

@@ -1,0 +1,246 @@
+"""Copilot CLI: what its hooks say, and how it is answered.
+
+Its own hooks get payloads in camelCase that do not name their event; hooks of a plugin in Claude Code's form get most
+in snake_case, with Claude Code's names of events and tools, and some in a mixture. All are read as one. A sub-agent has
+an id of its own in the place of the session's, and names its parent. Its steps are rows that the model writes by SQL
+into a database of the session, which sub-agents share; a plan is a file beside it. Neither is in a payload.
+
+There is no event after a compaction: the plan is told again with the next prompt.
+"""
+
+import re
+from collections.abc import Callable, Container
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from planwire.hooks.answers import AllowCall, Answer, SendBack, Tell
+from planwire.hooks.happenings import (
+    Child,
+    ChildBegan,
+    ChildEnded,
+    Compacted,
+    Ended,
+    Happening,
+    Heard,
+    Moment,
+    OwnCall,
+    Proposed,
+    Started,
+    TodosInDatabase,
+    TurnBegan,
+    TurnOver,
+)
+from planwire.hooks.loose_fields import id_in, text_in
+from planwire.hooks.own_tools import own_tool
+from planwire.hooks.plan_calls import PLAN_CALLS, TODOS
+from planwire.model.plan import PLAN_MODE, Fields
+from planwire.model.stop_reasons import STOP_END_TURN
+
+__all__ = ["ABOUT_TODOS", "NAME", "TITLE", "WRITERS", "draft_in", "is_caller", "read", "speak", "written"]
+
+NAME: Final = "copilot"
+TITLE: Final = "Copilot CLI"
+
+#: What an event means: what its answer can do, and what happened.
+_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+
+_TRANSCRIPT: Final = re.compile(r"([\\/]session-state[\\/](?P<session>[^\\/]{1,200})[\\/])events\.jsonl\Z")
+#: Where a session keeps its files, as long as no payload says where its transcript is.
+_STATE: Final = "~/.copilot/session-state/{}/"
+_PLAN_FILE: Final = re.compile(r"[\\/]session-state[\\/][^\\/]+[\\/]plan\.md\Z")
+_PLAIN_ID: Final = re.compile(r"[\w-]+")
+_CAPITAL: Final = re.compile(r"(?<=[a-z])[A-Z]")
+#: A statement about the table of steps, or those that say which depends on which.
+ABOUT_TODOS: Final = re.compile(r"\btodos?(?:_deps)?\b", re.IGNORECASE)
+WRITERS: Final = ("create", "edit", "Write", "Edit")
+#: What begins a prompt that a mode of Copilot's has wrapped in its own words.
+_WRAPPED: Final = re.compile(r"\A\[\[\w+\]\].*?^My request: ", re.DOTALL | re.MULTILINE)
+_NEW: Final = "new"
+_STARTUP: Final = "startup"
+_PERMISSION: Final = "PermissionRequest"
+
+#: The fields by which a payload without a name is known for its event, the most telling first.
+_SIGNS: Final = (
+    ("PostToolUse", ("tool_name", "tool_result")),
+    ("PostToolUseFailure", ("tool_name", "error")),
+    ("PreToolUse", ("tool_name", "tool_input")),
+    ("UserPromptSubmit", ("prompt",)),
+    ("SessionStart", ("source",)),
+    ("SessionEnd", ("reason",)),
+    ("PreCompact", ("trigger",)),
+    ("SubagentStop", ("agent_name", "stop_reason")),
+    ("SubagentStart", ("agent_name",)),
+    ("Stop", ("stop_reason",)),
+)
+#: Fields that have another name in camelCase, not only another form of it.
+_RENAMED: Final = {"tool_args": "tool_input", "hook_name": "hook_event_name"}
+_EVENT_NAMES: Final = {"permissionRequest": _PERMISSION}
+
+
+def is_caller(fields: Fields, environment: Container[str]) -> bool:
+    """Whether a payload is of Copilot CLI: by camelCase, by where its transcript is, or by a time in a payload that has
+    neither a transcript nor a mode of permissions."""
+    if "session_id" not in fields:
+        return "sessionId" in fields and "hook_source" not in fields
+    if not text_in(fields, "hook_event_name"):
+        return False
+    if _TRANSCRIPT.search(text_in(fields, "transcript_path")):
+        return True
+    return "timestamp" in fields and not any(each in fields for each in ("transcript_path", "permission_mode"))
+
+
+def read(fields: Fields) -> Heard | None:
+    """What a payload says; None if that is nothing."""
+    plain = _plain(fields)
+    event, session = _event(plain), id_in(plain, "session_id")
+    meaning = _EVENTS.get(event)
+    if meaning is None or session is None:
+        return None
+    agent_id, parent = id_in(plain, "agent_id"), id_in(plain, "parent_agent_id")
+    home = _TRANSCRIPT.search(text_in(plain, "transcript_path"))
+    root = home["session"] if home else parent if agent_id == session and parent else session
+    meant = meaning({**plain, "session_id": root})
+    if meant is None:
+        return None
+    moment, what = meant
+    child = Child(agent_id, text_in(plain, "agent_type")) if agent_id else None
+    if child and any(isinstance(each, TodosInDatabase) for each in what):
+        # The steps are those of the session, whoever wrote them; what is told about them is none of the child's.
+        moment, child = Moment.PASSIVE, None
+    elif child:
+        what = tuple(each for each in what if not isinstance(each, Started | TurnBegan | TurnOver | Ended))
+    return Heard(NAME, root, event, moment, what, folder=text_in(plain, "cwd") or None, child=child)
+
+
+def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+    """An answer as Copilot takes it: not in Claude Code's envelope, which it ignores. An approval can't spare a person
+    the dialog for a plan, so it is not said. A permission can be given; a payload does not say whose a server is: who
+    registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
+    match heard.moment, answer:
+        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+            return {"additionalContext": text}
+        case Moment.CALL, AllowCall() if heard.event == _PERMISSION:
+            return {"behavior": "allow"}
+        case Moment.REVIEW, SendBack(words=words):
+            return {"permissionDecision": "deny", "permissionDecisionReason": words}
+    return None
+
+
+def written(prompt: str) -> str:
+    """What a person wrote of a prompt, without what a mode puts around it."""
+    return _WRAPPED.sub("", prompt)
+
+
+def _plain(fields: Fields) -> Fields:
+    """A payload in snake_case; `toolArgs` may be the text of an object."""
+    plain: Fields = {}
+    for name, value in fields.items():
+        snake = _CAPITAL.sub(lambda capital: f"_{capital[0].lower()}", name)
+        plain[_RENAMED.get(snake, snake)] = value
+    arguments = plain.get("tool_input")
+    if isinstance(arguments, str):
+        try:
+            plain["tool_input"] = msgspec.json.decode(arguments)
+        except (msgspec.MsgspecError, RecursionError):
+            plain["tool_input"] = None
+    return plain
+
+
+def _event(plain: Fields) -> str:
+    name = text_in(plain, "hook_event_name")
+    if name:
+        return _EVENT_NAMES.get(name, name)
+    return next((event for event, signs in _SIGNS if all(each in plain for each in signs)), "")
+
+
+def _state(fields: Fields) -> str | None:
+    """The folder of the session's files; None if its id could lead anywhere else."""
+    transcript, session = text_in(fields, "transcript_path"), text_in(fields, "session_id")
+    if _TRANSCRIPT.search(transcript):
+        return _TRANSCRIPT.sub(r"\1", transcript)
+    return _STATE.format(session) if _PLAIN_ID.fullmatch(session) else None
+
+
+def _session_start(fields: Fields) -> _Meaning:
+    source = text_in(fields, "source")
+    return Moment.START, (Started(_STARTUP if source in ("", _NEW) else source),)
+
+
+def _prompt(fields: Fields) -> _Meaning:
+    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
+
+
+def _before_call(fields: Fields) -> _Meaning | None:
+    name = text_in(fields, "tool_name")
+    if tool := own_tool(name):
+        return Moment.CALL, (OwnCall(tool, fields.get("tool_input")),)
+    if name != "exit_plan_mode":
+        return None
+    state = _state(fields)
+    return Moment.REVIEW, (Proposed(PLAN_MODE, path=f"{state}plan.md"),) if state else ()
+
+
+def _permission(fields: Fields) -> _Meaning | None:
+    return (Moment.CALL, ()) if own_tool(text_in(fields, "tool_name")) else None
+
+
+def _after_call(fields: Fields) -> _Meaning:
+    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
+    if tool := own_tool(name):
+        return Moment.TOOL, (OwnCall(tool, arguments),)
+    if name == "sql":
+        state = _state(fields) if ABOUT_TODOS.search(text_in(arguments, "query")) else None
+        return Moment.TOOL, (TodosInDatabase(TODOS, f"{state}session.db"),) if state else ()
+    if name in WRITERS:
+        return Moment.TOOL, draft_in(arguments)
+    call = PLAN_CALLS.get(name)
+    return Moment.TOOL, call(arguments, fields.get("tool_result")) if call else ()
+
+
+def draft_in(arguments: Any) -> tuple[Happening, ...]:
+    """The draft in a call that writes a file, if the file is that of the plan."""
+    path, text = text_in(arguments, "path"), text_in(arguments, "file_text")
+    return (Proposed(PLAN_MODE, text, None if text else path, draft=True),) if _PLAN_FILE.search(path) else ()
+
+
+def _after_failure(fields: Fields) -> _Meaning:
+    """A call that failed changed nothing, but one of planwire's own is over."""
+    tool = own_tool(text_in(fields, "tool_name"))
+    return Moment.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
+
+
+def _compaction(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (Compacted(),)
+
+
+def _turn_over(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (TurnOver(text_in(fields, "stop_reason") or STOP_END_TURN),)
+
+
+def _child_began(fields: Fields) -> _Meaning | None:
+    return (Moment.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
+
+
+def _child_ended(fields: Fields) -> _Meaning | None:
+    return (Moment.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
+
+
+def _session_end(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+
+
+#: The events that mean something, by the names that they have in a plugin.
+_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _before_call,
+    _PERMISSION: _permission,
+    "PostToolUse": _after_call,
+    "PostToolUseFailure": _after_failure,
+    "PreCompact": _compaction,
+    "SubagentStart": _child_began,
+    "SubagentStop": _child_ended,
+    "Stop": _turn_over,
+    "SessionEnd": _session_end,
+}

@@ -1,0 +1,69 @@
+"""A journal with everything in it that hooks said: for every command that looks or steers.
+
+The check costs the names in one folder. Only if something waits there is anything else imported.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from planwire.errors import JournalError
+from planwire.journal import Journal, open_journal
+from planwire.journal.engines import hooks_path, journal_of_hooks
+
+__all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of"]
+
+
+def folder_of_hooks(url: str | None) -> Path | None:
+    """The folder in which what hooks say waits for a journal; None for one that no hook can reach."""
+    return hooks_path(url)
+
+
+@contextmanager
+def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
+    """Open a journal, and drain what hooks left for it, before it is used and behind that. A journal that does not
+    exist is created if hooks have something for it."""
+    folder = hooks_path(url)
+    waits = folder is not None and _may_hold_something(folder)
+    with open_journal(url, create=create or waits) as journal:
+        if folder is not None:
+            drain_into(journal, folder)
+        yield journal
+        if folder is not None:
+            drain_into(journal, folder)
+
+
+def open_journal_of(folder: Path) -> Journal:
+    """Open the journal that a folder of hooks belongs to."""
+    return open_journal(journal_of_hooks(folder))
+
+
+@contextmanager
+def open_followed(url: str | None, *, create: bool = False) -> Iterator[Journal]:
+    """Open a journal, and drain what hooks leave for it for as long as it is used."""
+    from planwire.hooks.drain_thread import DrainThread  # noqa: PLC0415  (no other command needs it)
+
+    with open_drained(url, create=create) as journal, DrainThread(journal, hooks_path(url)):
+        yield journal
+
+
+def drain_into(journal: Journal, folder: Path) -> None:
+    """Drain what hooks left, unless another process does that, or nothing is there. A person who looks must not fail
+    because of it."""
+    if not _may_hold_something(folder):
+        return
+    from planwire.hooks.draining import HookDrainer  # noqa: PLC0415  (mostly there is nothing to drain)
+
+    drainer = HookDrainer(journal, folder)
+    with suppress(JournalError, OSError), drainer.lock as is_held:
+        if is_held:
+            drainer.drain()
+            drainer.mark_news()
+
+
+def _may_hold_something(folder: Path) -> bool:
+    try:
+        return bool(os.listdir(folder))  # noqa: PTH208  (names are all it takes)
+    except OSError:
+        return False

@@ -1,0 +1,182 @@
+"""From the spool of hooks to the journal: whoever opens the journal drains it first.
+
+All that waits in the spool for one session is one append, under the key of its segment: a drainer that is killed leaves
+all of it or nothing, and the next one repeats it without doubling anything. What a hook is told is decided on the state
+behind everything that came before it, by whoever drains; so of parallel hooks one tells.
+"""
+
+import re
+from collections.abc import Container
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from planwire.errors import DamagedJournal, JournalUnavailable, PlanwireError, UnstorableEvent
+from planwire.hooks.agent_process import agent_process
+from planwire.hooks.agents import HookPayload, read_hook
+from planwire.hooks.answer_files import AnswerFiles, Offer
+from planwire.hooks.answers import AllowCall, Tell
+from planwire.hooks.happenings import Heard, Moment, Started
+from planwire.hooks.hooked_sessions import HookedSessions
+from planwire.hooks.looking import looked_up
+from planwire.hooks.recording import TERMINAL, HookedSession, record
+from planwire.hooks.telling import to_tell
+from planwire.journal import Journal, Once, Stamped, catch_up, load_state
+from planwire.journal.drainer_lock import DrainerLock
+from planwire.journal.spool import Lost, Segment, Spool, Spooled
+from planwire.model.events import Gap, Recorded, SessionOpened, Told
+from planwire.model.fold import fold
+from planwire.model.records import PLANWIRE, SessionState
+from planwire.session.writer import append_latest
+
+__all__ = ["HookDrainer"]
+
+#: The id of a session, in what is left of a payload.
+_SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
+_FULL: Final = "the spool of hooks was full, or a hook was cut short"
+
+
+class _Waiting(NamedTuple):
+    """A hook that waits in the spool."""
+
+    spooled: Spooled
+    payload: HookPayload
+    heard: Heard
+
+    @property
+    def answer(self) -> str:
+        return self.spooled.note.get("answer", "")
+
+
+class _Reply(NamedTuple):
+    """What a hook is answered, and the telling that it is."""
+
+    name: str
+    said: bytes
+    offer: Offer | None
+
+
+class HookDrainer:
+    """Drains the spool in a folder of hooks into its journal. One process does so at a time."""
+
+    def __init__(self, journal: Journal, folder: Path) -> None:
+        self._journal = journal
+        self._spool = Spool(folder)
+        self._answers = AnswerFiles(folder)
+        self._sessions = HookedSessions(journal, folder)
+        self.lock = DrainerLock(folder)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether hooks wait, or answers that were said are to be recorded."""
+        return not self._spool.is_empty() or self._answers.are_any
+
+    def drain(self) -> None:
+        """Drain what is there. Whoever holds the lock calls this; it costs next to nothing if there is nothing. What
+        can't be understood at all is set aside: it must not keep the rest from the journal."""
+        self.settle()
+        for segment in self._spool.drain(self.lock):
+            try:
+                self._take(segment)
+            except JournalUnavailable:  # it stays for the next one
+                raise
+            except Exception:
+                segment.set_aside()
+            else:
+                segment.done()
+
+    def mark_news(self, among: Container[str] | None = None) -> None:
+        """See for whom there is news, of the sessions that agents with hooks hold, or those of them `among` some."""
+        for session in self._sessions.held():
+            if among is None or session in among:
+                self._sessions.mark_news(session)
+
+    def settle(self) -> None:
+        """Record which answers hooks have said."""
+        for each in self._answers.settle():
+            if each.told is not None:
+                with suppress(PlanwireError):
+                    stamped = self._sessions.now([each.told])
+                    self._journal.append(each.session, stamped, once=Once(f"hook:{each.name}", 0))
+                self._sessions.mark_news(each.session)
+
+    def _take(self, segment: Segment) -> None:
+        waiting: dict[str, list[_Waiting]] = {}
+        for each in segment:
+            if isinstance(each, Lost):
+                self._note_loss(each)
+            elif (found := self._read(each)) is not None:
+                session = self._sessions.name_of(found.payload)
+                waiting.setdefault(session, []).append(found)
+            elif each.note.get("answer"):
+                self._answers.write(each.note["answer"], b"", None)
+        for session, hooks in waiting.items():
+            with suppress(DamagedJournal, UnstorableEvent):  # the other sessions can be recorded all the same
+                self._record(session, hooks, segment.name)
+
+    def _read(self, spooled: Spooled) -> _Waiting | None:
+        note = spooled.note
+        payload = read_hook(spooled.body, note.get("agent"), note.get("variables", "").split())
+        return _Waiting(spooled, payload, looked_up(payload.heard)) if payload else None
+
+    def _record(self, session: str, hooks: list[_Waiting], segment: str) -> None:
+        """Append what the hooks of a session say, and answer those that wait for it."""
+        process = next(filter(None, (agent_process(each.spooled.note.get("ancestors", "")) for each in hooks)), "")
+        if any(isinstance(each, Started) and each.source == "clear" for hook in hooks for each in hook.heard.what):
+            self._sessions.follow_on(session, hooks[0].payload.agent.title, hooks[0].heard.folder, process)
+        state = load_state(self._journal, session)
+        was_working = self._sessions.is_working(session, process)
+        after, replies = HookedSession(state, was_working), list[_Reply]()
+
+        def latest() -> SessionState:
+            nonlocal state
+            state = catch_up(self._journal, state)
+            return state
+
+        def prepared(now: SessionState) -> list[Stamped]:
+            nonlocal after
+            after, events = HookedSession(now, was_working), list[Stamped]()
+            replies.clear()
+            for hook in hooks:
+                after, written = record(after, hook.heard, hook.payload.agent.title, hook.spooled.at)
+                events += [Stamped(hook.spooled.at, by, event) for by, event in written]
+                if hook.answer:
+                    reply = self._reply(after.state, hook, [each.offer.told for each in replies if each.offer])
+                    replies.append(reply)
+                    if reply.offer is not None:
+                        told = Stamped(hook.spooled.at, PLANWIRE, reply.offer.told)
+                        events.append(told)
+                        after = _with(after, told)
+            return events
+
+        append_latest(self._journal, latest, prepared, Once(f"{segment}:{session}", 0))
+        for each in replies:
+            self._answers.write(*each)
+        if process and state.seq | after.state.seq:
+            self._sessions.hold(session, process, after)
+        self._sessions.mark_news(session)
+
+    def _reply(self, state: SessionState, hook: _Waiting, offered: list[Told]) -> _Reply:
+        if hook.heard.moment is Moment.CALL:
+            return _Reply(hook.answer, hook.payload.spoken(AllowCall()), None)
+        text = to_tell(state, hook.heard, hook.answer, [*self._answers.under_way(state.id), *offered])
+        said = hook.payload.spoken(Tell(text.text)) if text else b""
+        offer = Offer(state.id, text.told) if text and text.told and said else None
+        return _Reply(hook.answer, said, offer)
+
+    def _note_loss(self, lost: Lost) -> None:
+        """A hole is never silent, where it is known whose it is."""
+        found = _SESSION.search(lost.head)
+        if found is None:
+            return
+        session = found[1].decode("utf-8", "replace")
+        state = load_state(self._journal, session)
+        opened = [] if state.opened else [SessionOpened(client=TERMINAL)]
+        events = self._sessions.now([*opened, Gap(lost.count, _FULL)], state.at)
+        self._journal.append(session, events, once=lost.key)
+
+
+def _with(session: HookedSession, stamped: Stamped) -> HookedSession:
+    state = session.state
+    recorded = Recorded(state.id, state.seq + 1, max(stamped.at, state.at), stamped.by, stamped.event)
+    return HookedSession(fold(state, recorded), session.is_working, session.is_over)

@@ -1,0 +1,161 @@
+"""Gemini CLI: what its hooks say, and how it is answered.
+
+`PreCompress` comes before every request to the model with the trigger `auto`, so only a `manual` one is a compaction.
+There is no event after it: the plan is told again with the next prompt. What a `SessionStart` answers after `/clear` is
+lost, and `SessionEnd` comes up to three times. A plan is a file; the hook has only its name.
+"""
+
+import re
+from collections.abc import Callable, Container
+from typing import Final, TypeAlias
+
+from planwire.hooks.answers import Answer, Approve, SendBack, Tell
+from planwire.hooks.happenings import (
+    Compacted,
+    Ended,
+    Happening,
+    Heard,
+    Moment,
+    OwnCall,
+    Proposed,
+    Started,
+    TurnBegan,
+    TurnOver,
+)
+from planwire.hooks.loose_fields import id_in, text_in
+from planwire.hooks.own_tools import own_tool
+from planwire.hooks.plan_calls import PLAN_CALLS, plan_file_draft
+from planwire.model.plan import PLAN_MODE, Fields
+from planwire.model.stop_reasons import STOP_END_TURN
+
+__all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak", "written"]
+
+NAME: Final = "gemini"
+TITLE: Final = "Gemini CLI"
+
+#: What an event means: what its answer can do, and what happened.
+_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+
+_TRANSCRIPT: Final = re.compile(r"[\\/]chats[\\/]session-[^\\/]+\.jsonl?\Z")
+_PLAN_NAME: Final = re.compile(r"[^\\/\x00]+\.md", re.IGNORECASE)
+#: Events that no other agent has.
+_ONLY_HERE: Final = frozenset(
+    (
+        *("BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel"),
+        *("BeforeTool", "AfterTool", "BeforeToolSelection", "PreCompress"),
+    )
+)
+_EXIT: Final = "exit_plan_mode"
+#: What a hook said at the start of the session, before the person's own words.
+_TOLD: Final = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
+_STARTUP: Final = "startup"
+_CLEAR: Final = "clear"
+_MANUAL: Final = "manual"
+
+
+def is_caller(fields: Fields, environment: Container[str]) -> bool:
+    """Whether a payload is of Gemini CLI: by the names of its events, and by where its transcript is. Without either,
+    by the environment, if nothing speaks for Qwen or Copilot, which have a time in their payloads too."""
+    event, transcript = text_in(fields, "hook_event_name"), text_in(fields, "transcript_path")
+    if not event or "session_id" not in fields:
+        return False
+    if event in _ONLY_HERE or _TRANSCRIPT.search(transcript):
+        return True
+    is_like = "timestamp" in fields and "transcript_path" in fields and "permission_mode" not in fields
+    return is_like and not transcript and "GEMINI_SESSION_ID" in environment
+
+
+def read(fields: Fields) -> Heard | None:
+    """What a payload says; None if that is nothing."""
+    event, session = text_in(fields, "hook_event_name"), id_in(fields, "session_id")
+    meaning = _EVENTS.get(event)
+    meant = meaning(fields) if meaning and session else None
+    if meant is None or session is None:
+        return None
+    return Heard(NAME, session, event, *meant, folder=text_in(fields, "cwd") or None)
+
+
+def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+    """An answer as Gemini takes it. It shows its own dialog for a call of a tool whatever a hook says, so it is never
+    told that one is allowed."""
+    match heard.moment, answer:
+        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+            return {"hookSpecificOutput": {"hookEventName": heard.event, "additionalContext": text}}
+        case Moment.REVIEW, Approve():
+            return {"decision": "allow"}
+        case Moment.REVIEW, SendBack(words=words):
+            return {"decision": "deny", "reason": words}
+    return None
+
+
+def written(prompt: str) -> str:
+    """What a person wrote of a prompt, without what hooks put before it."""
+    return _TOLD.sub("", prompt)
+
+
+def plan_path(name: str, transcript: str, session: str) -> str | None:
+    """The file of a plan: in the folder of the session, beside the one with the transcripts. A name that leads anywhere
+    else is none: it comes from the model, and whatever it names would be read."""
+    home = _TRANSCRIPT.sub("", transcript)
+    folder = f"{home}/{session}/plans/"
+    name = name.removeprefix(folder)
+    if home == transcript or not _PLAN_NAME.fullmatch(name) or not _PLAN_NAME.fullmatch(f"{session}.md"):
+        return None
+    return folder + name
+
+
+def _proposal(fields: Fields) -> tuple[Happening, ...]:
+    arguments = fields.get("tool_input")
+    name = text_in(arguments, "plan_filename") or text_in(arguments, "plan_path")
+    path = plan_path(name, text_in(fields, "transcript_path"), text_in(fields, "session_id"))
+    return (Proposed(PLAN_MODE, path=path),) if path else ()
+
+
+def _session_start(fields: Fields) -> _Meaning:
+    source = text_in(fields, "source") or _STARTUP
+    return Moment.PASSIVE if source == _CLEAR else Moment.START, (Started(source),)
+
+
+def _prompt(fields: Fields) -> _Meaning:
+    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
+
+
+def _turn_over(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (TurnOver(STOP_END_TURN),)
+
+
+def _before_call(fields: Fields) -> _Meaning | None:
+    name = text_in(fields, "tool_name")
+    if tool := own_tool(name):
+        return Moment.CALL, (OwnCall(tool, fields.get("tool_input")),)
+    return (Moment.REVIEW, _proposal(fields)) if name == _EXIT else None
+
+
+def _after_call(fields: Fields) -> _Meaning:
+    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
+    if tool := own_tool(name):
+        return Moment.TOOL, (OwnCall(tool, arguments),)
+    if call := PLAN_CALLS.get(name):
+        return Moment.TOOL, call(arguments, fields.get("tool_response"))
+    transcript, session = text_in(fields, "transcript_path"), text_in(fields, "session_id")
+    return Moment.TOOL, plan_file_draft(name, arguments, lambda path: plan_path(path, transcript, session) == path)
+
+
+def _compaction(fields: Fields) -> _Meaning | None:
+    return (Moment.PASSIVE, (Compacted(),)) if text_in(fields, "trigger") == _MANUAL else None
+
+
+def _session_end(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+
+
+#: The events that mean something. One that is not here is none of planwire's business.
+_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+    "SessionStart": _session_start,
+    "BeforeAgent": _prompt,
+    "AfterAgent": _turn_over,
+    "BeforeTool": _before_call,
+    "AfterTool": _after_call,
+    "PreCompress": _compaction,
+    "SessionEnd": _session_end,
+}

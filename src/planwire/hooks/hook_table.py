@@ -1,0 +1,100 @@
+"""The table of hooks that planwire registers, from which every agent's plugin, extension or file is generated.
+
+Every hook costs its agent a process, and the agent waits for it. So what is recorded is matched by the names of plan
+tools; only `news` runs after every tool, because a person's words should reach the model in the middle of a turn, and
+it ends at once if nobody said anything. An event that replaces the agent's own work (WorktreeCreate), or that comes
+with each piece of output (MessageDisplay, PostToolBatch, AfterModel), is never registered.
+
+Claude Code, Codex, Copilot and Qwen take one file with one set of names; where theirs differ, a matcher holds the names
+of all. Gemini has its own names of the same events. opencode has functions in place of events: its file has them.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+__all__ = ["GEMINI", "HOOKS", "OPENCODE", "REVIEWS", "SHARED", "Hook", "hooks_of"]
+
+#: The agents that take a plugin in the form of Claude Code's.
+SHARED: Final = ("claude-code", "codex", "copilot", "qwen")
+GEMINI: Final = "gemini"
+OPENCODE: Final = "opencode"
+
+#: What the agents call the tools that keep a list of steps or a goal. Codex's goals count as a plan of one step.
+_LISTS: Final = (
+    *("TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"),
+    *("update_plan", "create_goal", "update_goal"),
+    *("todo_write", "sql"),
+)
+_GEMINI_LISTS: Final = ("write_todos", "tracker_.*")
+#: What they call the tool by which a model asks for a person's approval of its plan.
+_PROPOSALS: Final = ("ExitPlanMode", "exit_plan_mode")
+_GEMINI_PROPOSALS: Final = ("exit_plan_mode",)
+#: What Claude Code calls the tools that write files.
+_FILES: Final = ("Write", "Edit")
+#: planwire's own tools: each agent makes another name of the server's and the tool's, but all keep both.
+_OWN: Final = (".*planwire.*_plan",)
+
+_RECORD_SECONDS: Final = 5
+_TELL_SECONDS: Final = 10
+#: Codex gives the end of a session no more.
+_END_SECONDS: Final = 3
+
+
+class Hook(NamedTuple):
+    """A hook: what it does (`role`, see `entry`), and when.
+
+    `event` is Claude Code's name of the event, `gemini` Gemini's, or None where it has no such event; `tools` and
+    `gemini_tools` are the names that it is registered for, none meaning all. `seconds` is how long the agent waits.
+    `only` names the agents that get it, if not all do, and `paths` the files that the tools must be about.
+    """
+
+    role: str
+    event: str
+    gemini: str | None
+    tools: tuple[str, ...] = ()
+    gemini_tools: tuple[str, ...] = ()
+    seconds: int = _RECORD_SECONDS
+    only: tuple[str, ...] = ()
+    paths: str = ""
+
+
+HOOKS: Final = (
+    Hook("tell", "SessionStart", "SessionStart", seconds=_TELL_SECONDS),
+    Hook("tell", "UserPromptSubmit", "BeforeAgent", seconds=_TELL_SECONDS),
+    Hook("call", "PreToolUse", "BeforeTool", _OWN, _OWN),
+    Hook("record", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS),
+    Hook("record", "PostToolUse", "AfterTool", _LISTS + _PROPOSALS, _GEMINI_LISTS + _GEMINI_PROPOSALS),
+    # A plan that is still being drafted is a file among others: only Claude Code can tell them apart by their paths.
+    Hook("record", "PostToolUse", None, _FILES, only=("claude-code",), paths="**/plans/*.md"),
+    Hook("news", "PostToolUse", "AfterTool", seconds=_TELL_SECONDS),
+    Hook("record", "Stop", "AfterAgent"),
+    Hook("record", "StopFailure", None),
+    Hook("record", "SubagentStart", None),
+    Hook("record", "SubagentStop", None),
+    # Gemini sends this before every request to its model; a compaction is only what a person asked for.
+    Hook("record", "PreCompact", "PreCompress", (), ("manual",)),
+    Hook("record", "SessionEnd", "SessionEnd", seconds=_END_SECONDS),
+)
+
+_DAYS: Final = 4 * 24 * 60 * 60
+_MINUTES: Final = 10 * 60
+
+#: The hook that holds a plan back until a person has decided, by agent. Claude Code has its own dialog open meanwhile,
+#: and whoever answers first wins, so that a person may take days. The others show nothing before the hook is done: ten
+#: minutes are long enough to sit in front of that. Qwen gives no hook more than a minute.
+REVIEWS: Final[Mapping[str, Hook]] = {
+    "claude-code": Hook("ask", "PermissionRequest", None, ("ExitPlanMode",), seconds=_DAYS),
+    "codex": Hook("ask", "Stop", None, seconds=_MINUTES),
+    "copilot": Hook("ask", "PreToolUse", None, _PROPOSALS, seconds=_MINUTES),
+    "qwen": Hook("ask", "PermissionRequest", None, ("exit_plan_mode",), seconds=55),
+    GEMINI: Hook("ask", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS, _MINUTES),
+}
+
+
+def hooks_of(agent: str, *, review: bool = False) -> tuple[Hook, ...]:
+    """The hooks for an agent. One that asks takes the place of the one that would record the same."""
+    asking = REVIEWS.get(agent) if review else None
+    hooks = (each for each in HOOKS if not each.only or agent in each.only)
+    if asking is None:
+        return tuple(hooks)
+    return (*(each for each in hooks if (each.event, each.tools) != (asking.event, asking.tools)), asking)

@@ -1,0 +1,111 @@
+"""The sessions of agents with hooks: their names, who holds them, what they go on from, and for whom there is news.
+
+The id of a session is the agent's own. If two agents share one, the second gets a prefix. The holder is the agent's
+process: its end ends the turn, whoever notices. A context that was cleared mostly gets a new id, and goes on with the
+plans of the one before it, which the same process held.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from planwire.errors import JournalError, PlanwireError
+from planwire.hooks.agents import HookPayload
+from planwire.hooks.recording import HookedSession
+from planwire.journal import Journal, Stamped, Terms, load_state
+from planwire.journal.processes import is_running
+from planwire.journal.spool_append import make_folder
+from planwire.model.events import Event
+from planwire.model.readers import LEAD
+from planwire.model.records import PLANWIRE, SessionState
+from planwire.model.unheard import news
+from planwire.readmodel.states import HOOK
+from planwire.session.forks import fork_session
+from planwire.session.known_agents import note_agent
+from planwire.session.writer import stamped
+from planwire.steering.reach import HEAR
+
+__all__ = ["HookedSessions"]
+
+#: An id that a payload has as it is, and that a file can have for its name.
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+
+
+class HookedSessions:
+    """What is known of the sessions that hooks speak of, in a journal and the folder of hooks beside it."""
+
+    def __init__(self, journal: Journal, folder: Path) -> None:
+        self._journal = journal
+        self._news = folder / "news"
+
+    def name_of(self, payload: HookPayload) -> str:
+        """The id of the session that a hook is of."""
+        own = payload.heard.session
+        opened = load_state(self._journal, own).opened
+        if opened is None or opened.agent in (None, payload.agent.title):
+            return own
+        return f"{payload.agent.name}-{own}"
+
+    def held(self) -> list[str]:
+        """The sessions that agents with hooks hold."""
+        return [each.session for each in self._journal.leases() if each.is_held and each.terms.holder == HOOK]
+
+    def is_working(self, session: str, process: str) -> bool | None:
+        """Whether a turn is on, as far as the holder of a session said."""
+        terms = (each.terms for each in self._journal.leases() if each.session == session)
+        return next((each.is_working for each in terms if each.process == process and each.holder == HOOK), None)
+
+    def hold(self, session: str, process: str, after: HookedSession) -> None:
+        """Have the agent's process hold its session, or let go of it."""
+        if after.is_over:
+            self._journal.lease(session, Terms(HOOK, process=process)).release()
+        elif is_running(process):
+            terms = Terms(HOOK, bool(after.is_working), (HEAR,), process)
+            if not any(each.session == session and each.terms == terms for each in self._journal.leases()):
+                self._journal.lease(session, terms)
+                note_agent(process)
+
+    def follow_on(self, session: str, agent: str, folder: str | None, process: str) -> None:
+        """Begin a session with the plans of the one that its agent had before its context was cleared. One process may
+        run many sessions: if more than one can be meant, none is."""
+        if self._journal.last_seq(session) or not process:
+            return
+        leases = (each for each in self._journal.leases() if each.terms.holder == HOOK)
+        held = {each.session for each in leases if each.terms.process == process and not each.terms.is_working}
+        states = [load_state(self._journal, each) for each in held - {session}]
+        meant = [each for each in states if each.has_work_left and _is_at(each, agent, folder)]
+        if len(meant) == 1:
+            with suppress(PlanwireError):
+                fork_session(self._journal, meant[0].id, session, None, PLANWIRE)
+                self._journal.lease(meant[0].id, Terms(HOOK, process=process)).release()
+
+    def mark_news(self, session: str) -> None:
+        """Leave a sign for hooks, where people said something that the agent has not heard, and take it away again."""
+        if not _PLAIN.fullmatch(session):  # no agent's id is any other
+            return
+        path = self._news / session
+        with suppress(OSError, JournalError):
+            if self._has_news(load_state(self._journal, session)):
+                make_folder(str(self._news.parent))
+                make_folder(str(self._news))
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            else:
+                path.unlink(missing_ok=True)
+
+    @staticmethod
+    def now(events: Iterable[Event], earliest: int = 0) -> list[Stamped]:
+        """Events that planwire writes now."""
+        return stamped(events, PLANWIRE, earliest)
+
+    @staticmethod
+    def _has_news(state: SessionState) -> bool:
+        readers = {LEAD, *(each.reader for each in state.live().values())}
+        is_due = state.compacted > state.recapped and state.has_work_left
+        return is_due or any(news(state, reader=reader) for reader in readers)
+
+
+def _is_at(state: SessionState, agent: str, folder: str | None) -> bool:
+    return state.opened is not None and (state.opened.agent, state.opened.cwd) == (agent, folder)

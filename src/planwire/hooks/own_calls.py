@@ -1,0 +1,111 @@
+"""Whose call it is that planwire's tool server gets: each call is bound to its session by the hook before it.
+
+An agent has one server for all of its sessions, or clears its context and goes on with the same server. The hook before
+a call knows the session and the call, and leaves both in a file. The server finds its file by the id of the call, or by
+tool and arguments, among those of its own agent first. A host that names the session itself needs no hook. If there is
+no such hook, the process is all there is: the session that this agent's process holds.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import time_ns
+from typing import Any, Final, NamedTuple
+
+from planwire.hooks.agent_process import agent_process
+from planwire.hooks.agents import HookPayload, read_hook
+from planwire.hooks.happenings import OwnCall
+from planwire.hooks.hooked_sessions import HookedSessions
+from planwire.journal import Journal
+from planwire.journal.processes import lineage
+from planwire.journal.spool_records import read_note
+from planwire.readmodel.states import HOOK
+
+__all__ = ["BoundCall", "OwnCalls"]
+
+#: Where hosts put the id of a model's call, and that of its session.
+_CALL_IDS: Final = ("claudecode/toolUseId", "callId")
+_SESSION_IDS: Final = ("sessionId", "threadId")
+#: Seconds after which nobody will call any more: it was denied, or interrupted.
+_OLD: Final = 600
+
+
+class BoundCall(NamedTuple):
+    """The session that a call is for, its agent and its folder as far as they are known, and the id of the call."""
+
+    session: str
+    agent: str | None = None
+    folder: str | None = None
+    call: str | None = None
+
+
+class _Left(NamedTuple):
+    """What the hook before a call left."""
+
+    path: Path
+    payload: HookPayload
+    is_of_this_agent: bool
+
+    def is_for(self, call: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether it is for that call: by its id where both have one, or else by what is called."""
+        heard = self.payload.heard
+        if call is not None and heard.call is not None:
+            return call == heard.call
+        wanted = (each for each in heard.what if isinstance(each, OwnCall))
+        return any(each.tool == tool and (each.arguments or {}) == arguments for each in wanted)
+
+
+class OwnCalls:
+    """The calls that hooks announced in a folder. One server asks for its own."""
+
+    def __init__(self, journal: Journal, folder: Path) -> None:
+        self._journal = journal
+        self._folder = folder / "calls"
+        self._sessions = HookedSessions(journal, folder)
+        self._lineage = frozenset(lineage())
+
+    def bind(self, tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any]) -> BoundCall | None:
+        """The session of a call; None if nobody knows it."""
+        call = _text(meta, _CALL_IDS)
+        fits = [each for each in self._left() if each.is_for(call, tool, arguments)]
+        found = next((each for each in fits if each.is_of_this_agent), fits[0] if fits else None)
+        if found is not None:
+            with suppress(OSError):
+                found.path.unlink()
+            heard, agent = found.payload.heard, found.payload.agent
+            return BoundCall(self._sessions.name_of(found.payload), agent.title, heard.folder, call or heard.call)
+        if (named := _text(meta, _SESSION_IDS)) is not None:
+            return BoundCall(named, call=call)
+        held = self._held()
+        return BoundCall(held, call=call) if held else None
+
+    def _left(self) -> Iterator[_Left]:
+        """What hooks left, the oldest first."""
+        try:
+            names = sorted(os.listdir(self._folder))  # noqa: PTH208  (names are all it takes)
+        except OSError:
+            return
+        for name in names:
+            if name.startswith("."):
+                continue
+            path = self._folder / name
+            with suppress(OSError):
+                if time_ns() - path.stat().st_mtime_ns > _OLD * 10**9:
+                    path.unlink()
+                    continue
+                head, _, body = path.read_bytes().partition(b"\n")
+                note = read_note(head)
+                payload = read_hook(body, note.get("agent"), note.get("variables", "").split())
+                if payload is not None:
+                    yield _Left(path, payload, agent_process(note.get("ancestors", "")) in self._lineage)
+
+    def _held(self) -> str | None:
+        """The session that this agent's process holds, the latest if there are several."""
+        leases = (each for each in self._journal.leases() if each.terms.holder == HOOK and each.is_held)
+        found = [each.session for each in leases if each.terms.process in self._lineage]
+        return found[-1] if found else None
+
+
+def _text(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next((meta[key] for key in keys if isinstance(meta.get(key), str)), None)

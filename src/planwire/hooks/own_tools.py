@@ -1,0 +1,34 @@
+"""Planwire's own tools, by the names that agents give them.
+
+An agent puts the server before the name of a tool. The server of planwire's plugin is certain; one with the plain name
+is whatever a person has configured under it, so a call of it is bound to its session but never allowed unasked.
+"""
+
+from typing import Any, Final
+
+from planwire.chat.plan_tools import SERVER, TOOL_NAMES
+from planwire.hooks.loose_fields import fields_in, text_in
+
+__all__ = ["PLUGIN", "is_of_plugin", "own_tool"]
+
+#: The name of planwire's plugin.
+PLUGIN: Final = "planwire"
+_SERVERS: Final = (f"plugin_{PLUGIN}_{SERVER}", SERVER)
+#: What agents make of the names of a server and a tool: Claude Code, Codex and Qwen; Gemini; Copilot, which asks a
+#: person by another name than it calls; opencode.
+_FORMS: Final = ("mcp__{}__{}", "mcp_{}_{}", "{}-{}", "{}/{}", "{}_{}")
+_NAMES: Final = {form.format(server, tool): tool for form in _FORMS for server in _SERVERS for tool in TOOL_NAMES}
+_OF_PLUGIN: Final = frozenset(f"mcp__{_SERVERS[0]}__{tool}" for tool in TOOL_NAMES)
+
+
+def own_tool(name: str) -> str | None:
+    """The bare name of one of planwire's own tools; None for any other tool."""
+    return _NAMES.get(name)
+
+
+def is_of_plugin(fields: Any) -> bool:
+    """Whether a call is of the plugin's own server beyond doubt: by the exact name of the tool, and by what the agent
+    says of the server's origin."""
+    server = fields_in(fields, "mcp_server")
+    is_ours = text_in(server, "source") == "plugin" and text_in(server, "name") == f"plugin:{PLUGIN}:{SERVER}"
+    return is_ours and text_in(fields, "tool_name") in _OF_PLUGIN

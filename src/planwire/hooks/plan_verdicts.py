@@ -1,0 +1,35 @@
+"""What an agent tells its model of a person's answer about a plan, read back: approved, or sent back with words.
+
+Gemini, Qwen and Copilot have no field for it: the result of `exit_plan_mode` is a text for the model. A text that says
+neither is no answer: the call failed, was cancelled, or comes from a version that says it in other words.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+__all__ = ["PlanVerdict", "verdict_in"]
+
+
+class PlanVerdict(NamedTuple):
+    """A person's answer, with what they said to it."""
+
+    approved: bool
+    words: str = ""
+
+
+_APPROVED: Final = re.compile(r"(?:Plan|User) approved\b", re.IGNORECASE)
+_SENT_BACK: Final = re.compile(r"Plan (?:was )?(?:rejected|not approved)\b", re.IGNORECASE)
+#: A person's words stand between the agent's own: what comes before them, and what it says to the model after them.
+_WORDS: Final = re.compile(
+    r"User feedback:\s*(.*?)\s*(?:\n\n(?:The plan is stored at:|Please update the plan).*)?\Z", re.DOTALL
+)
+
+
+def verdict_in(text: str) -> PlanVerdict | None:
+    """The answer in the result of a call; None if there is none."""
+    if _APPROVED.match(text):
+        return PlanVerdict(approved=True)
+    if not _SENT_BACK.match(text):
+        return None
+    words = _WORDS.search(text)
+    return PlanVerdict(approved=False, words=words[1] if words else "")

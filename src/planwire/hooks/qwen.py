@@ -1,0 +1,187 @@
+"""Qwen Code: what its hooks say, and how it is answered.
+
+It has Claude Code's events with differences. `UserPromptSubmit` comes before every request of a turn, and only the
+first has a person's words; the others are a chance to tell something and no new turn. `TodoCreated` and `TodoCompleted`
+come twice for each step of a list that the tool call has whole. A person is asked (`PermissionRequest`) before
+`PreToolUse`, so only the answer to the first can spare them the dialog; no hook gets more than a minute to answer.
+"""
+
+import re
+from collections.abc import Callable, Container
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from planwire.hooks.answers import AllowCall, Answer, Approve, SendBack, Tell
+from planwire.hooks.happenings import (
+    Child,
+    ChildBegan,
+    ChildEnded,
+    Compacted,
+    Ended,
+    Happening,
+    Heard,
+    ListHeard,
+    Moment,
+    OwnCall,
+    Started,
+    TurnBegan,
+    TurnOver,
+)
+from planwire.hooks.loose_fields import id_in, text_in
+from planwire.hooks.own_tools import own_tool
+from planwire.hooks.plan_calls import GOAL, PLAN_CALLS, PROPOSALS
+from planwire.model.plan import Entry, Fields
+from planwire.model.statuses import DEFAULT_STATUS, folded_status
+from planwire.model.stop_reasons import STOP_END_TURN
+
+__all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
+
+NAME: Final = "qwen"
+TITLE: Final = "Qwen Code"
+
+#: What an event means: what its answer can do, and what happened.
+_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+
+_TRANSCRIPT: Final = re.compile(r"[\\/]projects[\\/][^\\/]+[\\/]chats[\\/][^\\/]+\.jsonl\Z")
+#: What stands in the id of a turn between the session's and the turn's number.
+_SEPARATOR: Final = "########"
+_GOALS: Final = ("get_goal", "update_goal")
+_STARTUP: Final = "startup"
+_COMPACT: Final = "compact"
+_PERMISSION: Final = "PermissionRequest"
+_FAILURE: Final = "error"
+
+
+def is_caller(fields: Fields, environment: Container[str]) -> bool:
+    """Whether a payload is of Qwen Code: by where its transcript is, by how it numbers turns, or by a time beside a
+    mode of permissions, which no other agent has both."""
+    if not text_in(fields, "hook_event_name") or "session_id" not in fields:
+        return False
+    if _TRANSCRIPT.search(text_in(fields, "transcript_path")) or _SEPARATOR in text_in(fields, "prompt_id"):
+        return True
+    return "timestamp" in fields and "permission_mode" in fields
+
+
+def read(fields: Fields) -> Heard | None:
+    """What a payload says; None if that is nothing."""
+    event, session = text_in(fields, "hook_event_name"), id_in(fields, "session_id")
+    meaning = _EVENTS.get(event)
+    meant = meaning(fields) if meaning and session else None
+    if meant is None or session is None:
+        return None
+    agent_id = id_in(fields, "agent_id")
+    return Heard(
+        NAME,
+        session,
+        event,
+        *meant,
+        folder=text_in(fields, "cwd") or None,
+        call=id_in(fields, "tool_call_id") or id_in(fields, "tool_use_id"),
+        turn=id_in(fields, "prompt_id"),
+        child=Child(agent_id, text_in(fields, "agent_type")) if agent_id else None,
+    )
+
+
+def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+    """An answer as Qwen takes it; None where it would not hear it. A payload does not say whose a server is: who
+    registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
+    match heard.moment, answer:
+        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+            said: Fields = {"additionalContext": text}
+        case Moment.CALL, AllowCall() if heard.event == _PERMISSION:
+            said = {"decision": {"behavior": "allow"}}
+        case Moment.REVIEW, Approve():
+            said = {"decision": {"behavior": "allow"}}
+        case Moment.REVIEW, SendBack(words=words):
+            said = {"decision": {"behavior": "deny", "message": words}}
+        case _:
+            return None
+    return {"hookSpecificOutput": {"hookEventName": heard.event, **said}}
+
+
+def _session_start(fields: Fields) -> _Meaning:
+    source = text_in(fields, "source") or _STARTUP
+    return Moment.START, (Compacted() if source == _COMPACT else Started(source),)
+
+
+def _prompt(fields: Fields) -> _Meaning:
+    prompt = text_in(fields, "submitted_prompt") or text_in(fields, "prompt")
+    return Moment.PROMPT, (TurnBegan(prompt),) if prompt else ()
+
+
+def _before_call(fields: Fields) -> _Meaning | None:
+    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
+    if tool := own_tool(name):
+        return Moment.CALL, (OwnCall(tool, arguments),)
+    proposed = PROPOSALS.get(name)
+    return (Moment.PASSIVE, proposed(arguments, None)) if proposed else None
+
+
+def _permission(fields: Fields) -> _Meaning | None:
+    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
+    if own_tool(name):
+        return Moment.CALL, ()
+    proposed = PROPOSALS.get(name)
+    return (Moment.REVIEW, proposed(arguments, None)) if proposed else None
+
+
+def _after_call(fields: Fields) -> _Meaning:
+    name, arguments, result = text_in(fields, "tool_name"), fields.get("tool_input"), fields.get("tool_response")
+    if tool := own_tool(name):
+        return Moment.TOOL, (OwnCall(tool, arguments),)
+    call = _goal if name in _GOALS else PLAN_CALLS.get(name)
+    return Moment.TOOL, call(arguments, result) if call else ()
+
+
+def _after_failure(fields: Fields) -> _Meaning:
+    """A call that failed changed nothing, but one of planwire's own is over."""
+    tool = own_tool(text_in(fields, "tool_name"))
+    return Moment.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
+
+
+def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
+    """A goal, which Qwen tells its model as JSON in a text. What the model proposes of it decides nothing yet."""
+    try:
+        goal = msgspec.json.decode(text_in(result, "llmContent"))
+    except (msgspec.MsgspecError, RecursionError):
+        return ()
+    objective, status = text_in(goal, "objective"), text_in(goal, "status")
+    entry = Entry(objective, None, folded_status(status) or status or DEFAULT_STATUS)
+    return (ListHeard(GOAL, (entry,)),) if objective else ()
+
+
+def _stop(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (TurnOver(STOP_END_TURN),)
+
+
+def _stop_failure(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
+
+
+def _child_began(fields: Fields) -> _Meaning | None:
+    return (Moment.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
+
+
+def _child_ended(fields: Fields) -> _Meaning | None:
+    return (Moment.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
+
+
+def _session_end(fields: Fields) -> _Meaning:
+    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+
+
+#: The events that mean something. One that is not here is none of planwire's business.
+_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": _prompt,
+    "PreToolUse": _before_call,
+    _PERMISSION: _permission,
+    "PostToolUse": _after_call,
+    "PostToolUseFailure": _after_failure,
+    "SubagentStart": _child_began,
+    "SubagentStop": _child_ended,
+    "Stop": _stop,
+    "StopFailure": _stop_failure,
+    "SessionEnd": _session_end,
+}

@@ -1,0 +1,247 @@
+"""What a hook says as events of its session: on the newest state, and only what adds to it.
+
+An agent's hooks come doubled, late, and in part: the same list after every call, a session that ends three times, a
+turn whose beginning nobody recorded. So nothing here depends on what came before, only on the state. A session begins
+with its first prompt or plan: one in which nothing happened leaves no trace.
+
+What an agent does in its terminal answers a question that is still open elsewhere: it went on.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.hooks.happenings import (
+    ChildBegan,
+    ChildEnded,
+    Compacted,
+    Decided,
+    Ended,
+    Happening,
+    Heard,
+    ListHeard,
+    OwnCall,
+    PlanInTranscript,
+    Proposed,
+    Started,
+    TaskChanged,
+    Titled,
+    TodosInDatabase,
+    TurnBegan,
+    TurnOver,
+)
+from planwire.hooks.plan_calls import TODOS
+from planwire.model.additions import addition
+from planwire.model.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    DISMISSED,
+    HOOKS,
+    Choice,
+    ContextCompacted,
+    Event,
+    PlanReviewed,
+    PlanSet,
+    Recorded,
+    ReviewAsked,
+    SessionOpened,
+    StepRef,
+    TurnEnded,
+)
+from planwire.model.fold import fold
+from planwire.model.plan import MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.records import AGENT, PLANWIRE, SessionState
+from planwire.model.sameness import is_same
+from planwire.model.statuses import DEFAULT_STATUS
+from planwire.model.stop_reasons import STOP_CANCELLED
+from planwire.model.titles import title_of_prompt
+from planwire.model.unheard import CLIENT
+
+__all__ = ["TERMINAL", "Authored", "HookedSession", "child_reader", "record"]
+
+#: The client of a session in a terminal, as people read it.
+TERMINAL: Final = "the terminal"
+#: Why a session ends whose context is cleared: its agent goes on, under another id.
+_CLEARED: Final = "clear"
+#: The field of an entry that holds the agent's own id of a task.
+_TASK: Final = "taskId"
+#: A command to the agent itself makes no title.
+_COMMANDS: Final = ("/", "<", "!", "#")
+#: The answers to a proposal that only the terminal can give.
+_OPTIONS: Final = (Choice("approve", "Approve", "allow_once"), Choice("keep-planning", "Keep planning", "reject_once"))
+
+#: What can happen to a plan. Nothing else of a child's matters to the session.
+_OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
+#: What an agent does only if it no longer waits for an answer.
+_SIGNS_OF_WORK: Final = (TurnBegan, ListHeard, TaskChanged, OwnCall)
+
+#: An event with its author.
+Authored: TypeAlias = tuple[str, Event]
+
+
+class HookedSession(Struct, frozen=True):
+    """A session as its hooks leave it: its state, and whether a turn is on (None: no hook said). `is_over`: the agent
+    has left it."""
+
+    state: SessionState
+    is_working: bool | None = None
+    is_over: bool = False
+
+
+def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
+    """The session after a hook, and the events to write. `title` is the agent's name for people."""
+    written: list[Authored] = []
+    what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
+    for each in (None, *what) if session.state.seq or _begins(what) else ():
+        for by, event in _of_happening(session, heard, each) if each is not None else _general(session, heard, title):
+            state = session.state
+            if (new := addition(state, event)) is not None:
+                written.append((by, new))
+                state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), by, new))
+                session = replace(session, state=state)
+    for each in what:
+        session = _after(session, each)
+    return session, written
+
+
+def child_reader(heard: Heard) -> str:
+    """The reader that a hook belongs to: the agent itself, or the child by the name of its list."""
+    return f"{TODOS}@{heard.child.id}" if heard.child else ""
+
+
+def _after(session: HookedSession, happening: Happening) -> HookedSession:
+    match happening:
+        case TurnBegan():
+            return replace(session, is_working=True, is_over=False)
+        case TurnOver():
+            return replace(session, is_working=False)
+        case Started():
+            return replace(session, is_over=False)
+        case Ended(reason=reason):
+            return replace(session, is_working=False, is_over=reason != _CLEARED)
+    return session
+
+
+def _general(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
+    """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
+    if heard.child is None or not session.state.seq:
+        yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
+    if heard.child is None and any(isinstance(each, _SIGNS_OF_WORK) for each in heard.what):
+        yield from _went_on(session.state)
+
+
+def _begins(what: Iterable[Happening]) -> bool:
+    """Whether a session begins with this."""
+    return any(isinstance(each, (TurnBegan, Titled, *_OF_PLANS)) for each in what)
+
+
+def _of_happening(session: HookedSession, heard: Heard, happening: Happening) -> Iterator[Authored]:
+    state = session.state
+    match happening:
+        case TurnBegan(prompt=prompt):
+            has_title = state.opened is not None and state.opened.title is not None
+            if prompt.strip() and not has_title and not prompt.lstrip().startswith(_COMMANDS):
+                yield PLANWIRE, SessionOpened(title=title_of_prompt(prompt))
+        case Titled(title=words):
+            yield AGENT, SessionOpened(title=title_of_prompt(words))
+        case ListHeard(plan_id=plan_id, entries=entries, summary=summary):
+            if entries or _id_of(heard, plan_id) in state.live():
+                yield AGENT, _plan_set(state, heard, ItemsPlan(_id_of(heard, plan_id), entries), summary)
+        case TaskChanged():
+            shared = replace(heard, child=None)  # sub-agents work on the tasks of their session
+            if (plan := _with_task(state, shared, happening)) is not None:
+                yield AGENT, _plan_set(state, shared, plan)
+        case Proposed(plan_id=plan_id, text=text, draft=draft):
+            if text.strip():
+                yield from _proposed(state, heard, MarkdownPlan(_id_of(heard, plan_id), text), is_asked=not draft)
+        case Decided():
+            yield from _decided(state, heard, happening)
+        case Compacted():
+            if state.seq and state.compacted != state.seq:
+                yield AGENT, ContextCompacted(reason="reported by a hook")
+        case TurnOver(stop_reason=reason):
+            if session.is_working or state.stopped is None:
+                yield AGENT, TurnEnded(reason)
+        case Ended():
+            if session.is_working or any(each.asked for each in state.plans.values()):
+                yield AGENT, TurnEnded(STOP_CANCELLED)
+        case Started() | ChildBegan() | ChildEnded() | OwnCall() | PlanInTranscript() | TodosInDatabase():
+            pass  # nothing happened to a plan, or nobody has looked it up
+        case _:
+            assert_never(happening)
+
+
+def _went_on(state: SessionState) -> Iterator[Authored]:
+    """The ends of questions that nobody answered: the agent or its person went on in the terminal. A refusal there
+    makes no hook of its own."""
+    for plan_id, each in state.live().items():
+        if each.asked is not None and each.owner == AGENT:
+            yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
+
+
+def _proposed(state: SessionState, heard: Heard, plan: MarkdownPlan, *, is_asked: bool) -> Iterator[Authored]:
+    record = state.live().get(plan.id)
+    yield AGENT, _plan_set(state, heard, plan)
+    is_open = record is not None and record.asked is not None and is_same(record.state.plan, plan)
+    if is_asked and not is_open:
+        yield AGENT, ReviewAsked(plan.id, _OPTIONS, _question(state, heard))
+
+
+def _question(state: SessionState, heard: Heard) -> str:
+    """A name for a question that no other of the session has, and that a repeated hook has again."""
+    return f"terminal-{heard.call or heard.turn or state.seq}"
+
+
+def _decided(state: SessionState, heard: Heard, decided: Decided) -> Iterator[Authored]:
+    """The terminal's answer to a proposal, unless the agent has the same one from planwire."""
+    plan_id = _id_of(heard, decided.plan_id)
+    record = state.live().get(plan_id)
+    if record is None and not decided.text.strip():
+        return
+    if decided.text.strip():
+        yield AGENT, _plan_set(state, heard, MarkdownPlan(plan_id, decided.text))
+    verdict = APPROVED if decided.approved else CHANGES_REQUESTED
+    asked, last = (record.asked, record.review) if record else (None, None)
+    is_known = asked is None and last is not None and last.verdict == verdict and not last.is_stale
+    if not is_known:
+        if record is None or not record.is_proposal:
+            yield AGENT, ReviewAsked(plan_id, _OPTIONS, _question(state, heard))
+        yield CLIENT, PlanReviewed(plan_id, 0, verdict, question=asked.id if asked else "")
+
+
+def _id_of(heard: Heard, plan_id: str) -> str:
+    """The id of a plan. A child has its own plans, and the first of them is its name as a reader."""
+    return f"{plan_id}@{heard.child.id}" if heard.child else plan_id
+
+
+def _plan_set(state: SessionState, heard: Heard, plan: Plan, summary: str | None = None) -> PlanSet:
+    is_new = heard.child is not None and plan.id not in state.live()
+    parent = _step_at_work(state) if is_new else None
+    return PlanSet(plan, summary, HOOKS, parent=parent, reader=child_reader(heard))
+
+
+def _step_at_work(state: SessionState) -> StepRef | None:
+    """The step that the agent itself works on, which a new child works for."""
+    for plan_id in (MAIN, TODOS):
+        for step in state.live()[plan_id].state.steps if plan_id in state.live() else ():
+            if step.is_current:
+                return StepRef(plan_id, step.id)
+    return None
+
+
+def _with_task(state: SessionState, heard: Heard, task: TaskChanged) -> ItemsPlan | None:
+    """The list with one task changed; None if nothing is known of that task but that it is gone."""
+    plan_id = _id_of(heard, task.plan_id)
+    record = state.live().get(plan_id)
+    entries = record.state.plan.entries if record and isinstance(record.state.plan, ItemsPlan) else ()
+    place = next((n for n, each in enumerate(entries) if (each.meta or {}).get(_TASK) == task.key), None)
+    if place is None:
+        if task.gone:
+            return None
+        new = Entry(task.content or f"Task {task.key}", None, task.status or DEFAULT_STATUS, {_TASK: task.key})
+        return ItemsPlan(plan_id, (*entries, new))
+    known = entries[place]
+    changed = replace(known, content=task.content or known.content, status=task.status or known.status)
+    return ItemsPlan(plan_id, (*entries[:place], *(() if task.gone else (changed,)), *entries[place + 1 :]))

@@ -1,0 +1,74 @@
+"""Processes by names that no other process ever gets: the number of one, and when it began.
+
+The number alone is given to another process sooner or later. What `/proc` says is cheap; elsewhere `ps` is asked.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+__all__ = ["is_running", "lineage", "process_name"]
+
+#: More than any real tree of processes has.
+_MOST_ANCESTORS: Final = 1_000
+#: The states of processes that ended.
+_DEAD: Final = frozenset("ZX")
+
+
+class _Process(NamedTuple):
+    """The parent of a process, and when it began."""
+
+    parent: int
+    began: str
+
+
+def process_name(pid: int) -> str | None:
+    """The name of a process that runs; None if there is none, or the system does not tell."""
+    process = _process(pid)
+    return f"{pid}-{process.began}" if process else None
+
+
+def is_running(name: str) -> bool:
+    """Whether the process of that name still runs. A dead one that its parent has yet to bury does not."""
+    number = name.partition("-")[0]
+    return number.isdecimal() and process_name(int(number)) == name
+
+
+def lineage(pid: int | None = None) -> Iterator[str]:
+    """The names of this process, or of another, and of its ancestors."""
+    number = os.getpid() if pid is None else pid
+    for _ in range(_MOST_ANCESTORS):
+        process = _process(number)
+        if process is None:
+            return
+        yield f"{number}-{process.began}"
+        number = process.parent
+
+
+def _process(pid: int) -> _Process | None:
+    return _from_proc(pid) if os.path.exists("/proc/self/stat") else _from_ps(pid)  # noqa: PTH110
+
+
+def _from_proc(pid: int) -> _Process | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()  # the name before it may hold anything
+    return None if fields[0] in _DEAD else _Process(int(fields[1]), fields[19])
+
+
+def _from_ps(pid: int) -> _Process | None:
+    """What `ps` says, in one language and one time zone, whatever an agent has set."""
+    import subprocess  # noqa: PLC0415  (where there is /proc, nobody needs it)
+
+    command = ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)]
+    try:
+        said = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, timeout=5, check=True, env={"LC_ALL": "C", "TZ": "UTC"}
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    parent, *began = said.split()
+    return _Process(int(parent), "-".join(began).replace(":", ""))

@@ -1,0 +1,172 @@
+"""A spool: a folder where records wait for a journal, in order, until somebody drains them.
+
+Any number of processes append, at any moment, to one file (`spool_append` says how). One process at a time drains: it
+takes the file over under another name, as a *segment*, reads its records in order, and removes it when all of them are
+where they belong. A drainer that dies in between leaves its segment behind, and the next one begins with it. So a
+record may be given twice, each time with the same key: a journal that appends under that key takes it once.
+
+What can't be kept is told as `Lost`: records that found no room, and those whose writer was killed in the middle.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from time import time_ns
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.journal.drainer_lock import DrainerLock
+from planwire.journal.protocol import Once
+from planwire.journal.spool_append import HEAD, LATE, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
+from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
+
+__all__ = ["ASIDE", "Lost", "Segment", "Spool", "Spooled"]
+
+#: What segments are called, by what they were before.
+_SEALED: Final = {SPOOL: "sealed-", OVERFLOW: "lost-"}
+#: What all segments are called, those of writers whose turn did not come among them.
+_SEGMENTS: Final = (*_SEALED.values(), LATE)
+#: Seconds to wait for a writer. One that needs longer is drained the next time.
+_PATIENCE: Final = 0.1
+
+
+#: Before the name of a segment that was set aside.
+ASIDE: Final = "aside-"
+
+
+class Spooled(Struct, frozen=True):
+    """A record: when it was appended (in milliseconds), what its writer notes about it, and what it is."""
+
+    at: int
+    note: dict[str, str]
+    body: bytes
+    key: Once
+
+
+class Lost(Struct, frozen=True):
+    """Records that are gone, and what is left of them: the first bytes of their bodies, if any. `at` is when the first
+    of them was to be appended, if that is known."""
+
+    at: int | None
+    note: dict[str, str]
+    head: bytes
+    count: int
+    key: Once
+
+
+_Given: TypeAlias = Spooled | Lost
+
+
+class Segment:
+    """Records that were taken over, in order. It stays until it is `done`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.is_done = False
+
+    @property
+    def name(self) -> str:
+        return self._path.name
+
+    def __iter__(self) -> Iterator[_Given]:
+        if self.name.startswith(_SEALED[OVERFLOW]):
+            yield from self._lost()
+            return
+        for n, found in self._read():
+            key = Once(self.name, n)
+            match found:
+                case WholeRecord(at, note, body):
+                    yield Spooled(at, note, body, key)
+                case TornRecord(at, note, head):
+                    yield Lost(at, note, head[:HEAD], 1, key)
+
+    def done(self) -> None:
+        """Everything in it is where it belongs: remove it."""
+        self._path.unlink(missing_ok=True)
+        self.is_done = True
+
+    def set_aside(self) -> None:
+        """Something in it can't be understood: keep it under a name that nobody drains."""
+        self._path.rename(self._path.with_name(f"{ASIDE}{self.name}"))
+        self.is_done = True
+
+    def _lost(self) -> Iterator[Lost]:
+        """Equal heads only once, with their count."""
+        found: dict[bytes, Lost] = {}
+        for n, each in self._read():
+            head = each.body if isinstance(each, WholeRecord) else each.head
+            first = found.get(head) or Lost(each.at, each.note, head, 0, Once(self.name, n))
+            found[head] = replace(first, count=first.count + 1)
+        yield from found.values()
+
+    def _read(self) -> Iterator[tuple[int, WholeRecord | TornRecord]]:
+        with suppress(FileNotFoundError), self._path.open("rb") as file:  # a person may remove the folder
+            yield from enumerate(map(read_piece, pieces(file)))
+
+
+class Spool:
+    """The spool in a folder, which need not be there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def append(self, note: Mapping[str, str], body: bytes, most: int = MOST) -> bool:
+        """Append a record, and say whether it is kept. Nothing is raised."""
+        return append(str(self.folder), encode_note(dict(note)), body, most)
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing to drain. Cheap: it reads the names in one folder."""
+        return not any(name in _SEALED or name.startswith(_SEGMENTS) for name in self._names())
+
+    def drainer_lock(self) -> DrainerLock:
+        """The lock to acquire before draining."""
+        return DrainerLock(self.folder)
+
+    def drain(self, lock: DrainerLock) -> Iterator[Segment]:
+        """What is to be drained: segments that others left, then what was appended since. It ends at a segment that its
+        caller has not called `done`: order is kept, and a spool that nobody can drain stays within its bound."""
+        for segment in self._segments(lock):
+            if not lock.is_held:
+                return
+            yield segment
+            if not segment.is_done:
+                return
+        refill(str(self.folder))
+
+    def _segments(self, lock: DrainerLock) -> Iterator[Segment]:
+        yield from self._named(*_SEALED.values())
+        if lock.is_held:
+            yield from self._sealed(SPOOL)
+        yield from self._named(LATE)
+        if lock.is_held:
+            yield from self._sealed(OVERFLOW)
+
+    def _named(self, *beginnings: str) -> Iterator[Segment]:
+        """The segments that are there, oldest first."""
+        found = [name for name in self._names() if name.startswith(beginnings)]
+        for name in sorted(found, key=lambda name: name.split("-")[1:]):
+            yield Segment(self.folder / name)
+
+    def _names(self) -> list[str]:
+        try:
+            return os.listdir(self.folder)  # noqa: PTH208  (names are all it takes)
+        except OSError:
+            return []
+
+    def _sealed(self, name: str) -> Iterator[Segment]:
+        """Take a file over, if nobody is in the middle of writing to it: its lock is kept meanwhile."""
+        path = self.folder / f"{_SEALED[name]}{time_ns():020d}-{os.urandom(4).hex()}"
+        with suppress(OSError):
+            if (handle := locked(str(self.folder / name), patience=_PATIENCE)) is None:
+                return
+            try:
+                if not os.fstat(handle).st_size:
+                    (self.folder / name).unlink()
+                    return
+                (self.folder / name).rename(path)
+            finally:
+                os.close(handle)
+            yield Segment(path)

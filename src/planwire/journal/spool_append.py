@@ -1,0 +1,261 @@
+"""The appending end of a spool: records wait in a file until somebody drains them into a journal.
+
+Hooks run this in a Python that has only its standard library and no time: nothing here imports planwire, or anything
+that is slow to load. `spool` has the other end.
+
+A record is one piece of the file. It begins with the byte 0x1e, and no other byte of it is one: a note or a body that
+has that byte gets it escaped, and JSON never has it. So where a record begins is never a guess. One whose writer was
+killed halfway is cut short by the next 0x1e, has the wrong length and costs only itself; and whatever a body holds, it
+can't pass for a record, not even if its own record is torn. A record in full:
+
+    0x1e TIME NOTE-LENGTH BODY-LENGTH newline NOTE newline BODY newline
+
+Writers take turns (`flock`). Whoever drains renames the file while holding its lock; so a writer that was waiting looks
+whether the file still has its name, and opens the new one if not. One whose turn does not come, because another was
+stopped in the middle of its own, leaves its record in a file of its own, which is drained as well.
+
+A body that finds no room leaves its first bytes in `overflow`, for they tell whose it was: what is lost shall be known.
+On a full disk there is no room for that either. So the folder has a `reserve`, a file that is there to be removed.
+"""
+
+import os
+from errno import EDQUOT, ENOSPC
+from time import monotonic, sleep, time, time_ns
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is spooled there
+    _HAS_FLOCK = False
+else:
+    _HAS_FLOCK = True
+
+__all__ = [
+    "HEAD",
+    "LATE",
+    "LOCK",
+    "MOST",
+    "MOST_IN_A_RECORD",
+    "OVERFLOW",
+    "SPOOL",
+    "append",
+    "encode_note",
+    "is_drained",
+    "is_stale",
+    "locked",
+    "make_folder",
+    "put",
+    "refill",
+]
+
+SPOOL = "spool"
+OVERFLOW = "overflow"
+LATE = "late-"
+RESERVE = "reserve"
+LOCK = "drainer.lock"
+#: Bytes in the spool, in one record, in the overflow, and of a body that went there.
+MOST = 64 << 20
+MOST_IN_A_RECORD = 32 << 20
+MOST_OVERFLOW = 1 << 20
+HEAD = 512
+
+#: Seconds after which somebody who drains has said often enough nothing: it was stopped, or is stuck.
+_STALE = 5.0
+_RESERVED = 8 << 10
+_PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
+#: Seconds to wait for other writers, and between two looks, from the first to the last. A turn takes microseconds,
+#: unless the writer was stopped in the middle, or a thousand others want to run.
+_PATIENCE = 3.0
+_GLANCES = (0.001, 0.05)
+#: Records that wait in files of their own.
+_MOST_LATE = 1_000
+#: More often than a file can be renamed by those who drain it.
+_MOST_TRIES = 100
+_NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+
+def append(folder: str, note: bytes, body: bytes, most: int = MOST) -> bool:
+    """Append a record, and say whether it is in the spool. Nothing is raised, whatever is wrong."""
+    try:
+        if make_folder(folder):
+            refill(folder)
+        if len(body) <= MOST_IN_A_RECORD and _append(folder, SPOOL, note, body, most):
+            return True
+    except _NotOurTurn:
+        if _put_aside(folder, note, body):
+            return True
+    except Exception:  # a full disk, a folder of somebody else's, …
+        pass
+    _leave_a_sign(folder, note, body[:HEAD])
+    return False
+
+
+def encode_note(note: "dict[str, str]") -> bytes:
+    """A note as one line: `key=value`, separated by tabs."""
+    fields = (f"{key}={value}".replace("\t", " ").replace("\n", " ") for key, value in note.items())
+    return "\t".join(fields).encode("utf-8", "replace")
+
+
+def make_folder(folder: str) -> bool:
+    """Make a folder that only its owner can read, if it is missing; say whether it was."""
+    if os.path.isdir(folder):
+        return False
+    parent = os.path.dirname(folder)
+    if parent and not os.path.isdir(parent):
+        os.makedirs(parent, _PRIVATE_FOLDER, exist_ok=True)
+    try:
+        os.mkdir(folder, _PRIVATE_FOLDER)
+    except FileExistsError:
+        return False
+    return True
+
+
+def refill(folder: str) -> None:
+    """Have a `reserve` in a folder, if there is room for one."""
+    try:
+        handle = os.open(f"{folder}/{RESERVE}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE)
+    except OSError:  # mostly because there is one
+        return
+    try:
+        os.write(handle, os.urandom(_RESERVED))  # zeros take no room in some file systems
+    except OSError:
+        os.unlink(f"{folder}/{RESERVE}")
+    finally:
+        os.close(handle)
+
+
+def put(folder: str, name: str, data: bytes) -> None:
+    """Write a file that is there all at once, or not at all."""
+    path = f"{folder}/{name}"
+    draft = f"{folder}/.{name}-{os.urandom(4).hex()}"
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE)
+    try:
+        try:
+            _write(handle, data)
+        finally:
+            os.close(handle)
+        os.rename(draft, path)
+    except OSError:
+        os.unlink(draft)
+        raise
+
+
+def locked(path: str, flags: int = 0, patience: "float | None" = None) -> "int | None":
+    """The handle of a file, locked: it has its name until it is closed. None if others keep it locked."""
+    end = monotonic() + (_PATIENCE if patience is None else patience)
+    for _ in range(_MOST_TRIES):
+        handle = os.open(path, os.O_RDWR | _NOT_THROUGH_LINKS | flags, _PRIVATE_FILE)
+        try:
+            if not _lock(handle, end):
+                break
+            if _is_at(handle, path):
+                found, handle = handle, -1
+                return found
+        finally:
+            if handle >= 0:
+                os.close(handle)
+    return None
+
+
+def is_drained(folder: str) -> bool:
+    """Whether somebody is there who drains the spool (`drainer_lock`)."""
+    try:
+        handle = os.open(f"{folder}/{LOCK}", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return not is_stale(os.fstat(handle))
+    finally:
+        os.close(handle)
+    return False
+
+
+def is_stale(lock: os.stat_result) -> bool:
+    """Whether whoever has this lock has not said for a while that it is alive."""
+    return abs(time() - lock.st_mtime) > _STALE
+
+
+class _NotOurTurn(Exception):
+    """Others keep the file locked."""
+
+
+def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool:
+    handle = locked(f"{folder}/{name}", os.O_CREAT | os.O_APPEND)
+    if handle is None:
+        raise _NotOurTurn
+    try:
+        record = _record(note, body)
+        length = os.fstat(handle).st_size
+        if length + len(record) > most:
+            return False
+        try:
+            _write(handle, record)
+        except BaseException:
+            os.ftruncate(handle, length)
+            raise
+        return True
+    finally:
+        os.close(handle)
+
+
+def _put_aside(folder: str, note: bytes, body: bytes) -> bool:
+    try:
+        if sum(name.startswith(LATE) for name in os.listdir(folder)) < _MOST_LATE:
+            put(folder, f"{LATE}{time_ns():020d}-{os.urandom(4).hex()}", _record(note, body))
+            return True
+    except OSError:
+        pass
+    return False
+
+
+def _record(note: bytes, body: bytes) -> bytes:
+    note, body = _escaped(note), _escaped(body)
+    return b"\x1e%d %d %d\n%b\n%b\n" % (time_ns() // 1_000_000, len(note), len(body), note, body)
+
+
+def _escaped(data: bytes) -> bytes:
+    return data.replace(b"\x1f", b"\x1f_").replace(b"\x1e", b"\x1f^")
+
+
+def _write(handle: int, data: bytes) -> None:
+    """All of it in one go, if the system takes it."""
+    done = os.write(handle, data)
+    while done < len(data):
+        done += os.write(handle, data[done:])
+
+
+def _lock(handle: int, end: float) -> bool:
+    glance, longest = _GLANCES
+    while _HAS_FLOCK:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if monotonic() > end:
+                return False
+            sleep(glance)
+            glance = min(glance * 2, longest)
+        else:
+            return True
+    return False
+
+
+def _is_at(handle: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _leave_a_sign(folder: str, note: bytes, head: bytes) -> None:
+    try:
+        try:
+            _append(folder, OVERFLOW, note, head, MOST_OVERFLOW)
+        except OSError as error:
+            if error.errno not in (ENOSPC, EDQUOT):
+                return
+            os.unlink(f"{folder}/{RESERVE}")
+            _append(folder, OVERFLOW, note, head, MOST_OVERFLOW)
+    except Exception:  # then nothing can be done
+        pass

@@ -1,0 +1,34 @@
+"""What an event adds to a state: whoever reports an agent's plans writes no event that says nothing new.
+
+Agents repeat themselves: they send the same list after every tool call, and their names with every session. Both the
+relay and the hooks hold what they hear against the state that they know, by this rule.
+"""
+
+from msgspec.structs import asdict, replace
+
+from planwire.model.events import Event, PlanRemoved, PlanReviewed, PlanSet, ReviewAsked, SessionOpened
+from planwire.model.records import SessionState
+from planwire.model.sameness import is_same
+
+__all__ = ["addition"]
+
+
+def addition(state: SessionState, event: Event) -> Event | None:
+    """The event as the journal should have it, or None if it says nothing new."""
+    plans = state.live()
+    match event:
+        case PlanSet(plan=plan):
+            before = plans.get(plan.id)
+            return event if before is None or not is_same(before.state.plan, plan) else None
+        case PlanRemoved(plan_id=plan_id):
+            return event if plan_id in plans else None
+        case ReviewAsked(plan_id=plan_id, question=question):
+            asked = plans[plan_id].asked if plan_id in plans else None
+            return event if plan_id in plans and not (asked and asked.id == question) else None
+        case PlanReviewed(plan_id=plan_id):
+            return replace(event, revision=plans[plan_id].revision) if plan_id in plans else None
+        case SessionOpened():
+            known = state.opened or SessionOpened()
+            new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}
+            return SessionOpened(**new) if new else None
+    return event

@@ -1,0 +1,274 @@
+"""From the spool of hooks to the journal, and back to the hooks that wait for an answer."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planwire.hooks.drained import drain_into, open_drained
+from planwire.hooks.draining import HookDrainer
+from planwire.journal import Journal, Stamped, load_state, open_journal
+from planwire.journal.engines import hooks_path, journal_of_hooks
+from planwire.journal.processes import process_name
+from planwire.journal.spool import Spool
+from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, Told
+from planwire.readmodel.states import HOOK
+from planwire.session.lapses import end_lapsed
+
+LIST = [{"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]
+
+
+class Terminal:
+    """A journal, and an agent in a terminal whose hooks write to its spool."""
+
+    def __init__(self, path: Path) -> None:
+        self.journal: Journal = open_journal(path / "journal.db")
+        self.folder = path / "journal.db-hooks"
+        self.spool = Spool(self.folder)
+        self.process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+
+    def hook(self, event: str, session: str = "abc", answer: str = "", **fields: Any) -> None:
+        """A hook of Claude Code's."""
+        name = process_name(self.process.pid)
+        assert name is not None
+        note = {"ancestors": f"1:1:sh,{name.replace('-', ':')}:claude", **({"answer": answer} if answer else {})}
+        payload = {
+            "session_id": session,
+            "transcript_path": f"/home/user/.claude/projects/-work/{session}.jsonl",
+            "cwd": "/work",
+            "hook_event_name": event,
+            **fields,
+        }
+        assert self.spool.append(note, json.dumps(payload).encode())
+
+    def todo(self, todos: object = LIST, **fields: Any) -> None:
+        self.hook("PostToolUse", tool_name="TodoWrite", tool_input={"todos": todos}, tool_response={}, **fields)
+
+    def comment(self, text: str) -> None:
+        self.journal.append("abc", [Stamped(1, "ann", Remarked("todos", COMMENT, text, step="s2"))])
+        drain_into(self.journal, self.folder)
+
+    def drain(self) -> None:
+        drain_into(self.journal, self.folder)
+
+    def answer(self, name: str) -> str:
+        """What a hook is told, once it has taken it."""
+        answers = self.folder / "answers"
+        (answers / name).rename(answers / f"{name}.taken")
+        said = (answers / f"{name}.taken").read_text()
+        (answers / f"{name}.taken").rename(answers / f"{name}.told")
+        return str(json.loads(said)["hookSpecificOutput"]["additionalContext"]) if said else ""
+
+    def events(self, kind: type[Any], session: str = "abc") -> list[Any]:
+        return [each.event for each in self.journal.read(session) if isinstance(each.event, kind)]
+
+    def names(self, folder: str = ".") -> list[str]:
+        return sorted(path.name for path in (self.folder / folder).iterdir())
+
+    def die(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(tmp_path)
+    yield terminal
+    terminal.die()
+    terminal.journal.close()
+
+
+def test_what_hooks_said_is_in_the_journal_in_its_order(terminal: Terminal) -> None:
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.todo()
+    terminal.todo([{"content": "Read", "status": "completed"}, {"content": "Write", "status": "completed"}])
+    terminal.hook("Stop")
+    terminal.drain()
+    terminal.drain()
+    state = load_state(terminal.journal, "abc")
+    assert state.opened is not None
+    assert (state.opened.agent, state.opened.cwd, state.opened.title) == ("Claude Code", "/work", "Fix it")
+    assert [state.plans["todos"].version, state.stopped] == [2, "end_turn"]
+    assert terminal.spool.is_empty()
+
+
+def test_a_drainer_that_dies_behind_its_append_leaves_nothing_to_double(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.todo([{"content": "Other", "status": "pending"}])
+    dying = HookDrainer(terminal.journal, terminal.folder)
+    with dying.lock:
+        [segment] = terminal.spool.drain(dying.lock)
+        dying._take(segment)
+    seq = terminal.journal.last_seq("abc")
+    terminal.drain()
+    assert terminal.journal.last_seq("abc") == seq
+    assert terminal.spool.is_empty()
+
+
+def test_a_journal_is_created_for_what_hooks_said(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    folder = hooks_path(str(path))
+    assert folder is not None
+    assert journal_of_hooks(folder) == f"sqlite:{path}"
+    payload = {"session_id": "abc", "prompt_id": "p", "hook_event_name": "UserPromptSubmit", "prompt": "Go"}
+    Spool(folder).append({}, json.dumps(payload).encode())
+    with open_drained(str(path)) as journal:
+        assert [each.id for each in journal.sessions()] == ["abc"]
+
+
+def test_a_word_is_offered_told_and_seen(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("careful")
+    assert terminal.names("news") == ["abc"]
+    terminal.hook("PostToolUse", tool_name="Bash", answer="a1")
+    terminal.drain()
+    assert "careful" in terminal.answer("a1")
+    terminal.drain()
+    assert [each.stage for each in terminal.events(Told)] == ["offered", TOLD]
+    assert terminal.names("news") == []
+    assert terminal.names("answers") == []
+    terminal.hook("PostToolUse", tool_name="Bash", answer="a2")
+    terminal.drain()
+    assert terminal.answer("a2") == ""
+
+
+def test_of_hooks_at_the_same_time_one_tells(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("careful")
+    for name in ("a1", "a2"):
+        terminal.hook("PostToolUse", tool_name="Bash", answer=name)
+    terminal.drain()
+    terminal.hook("PostToolUse", tool_name="Bash", answer="a3")
+    terminal.drain()
+    told = [terminal.answer(name) for name in ("a1", "a2", "a3")]
+    assert ["careful" in each for each in told] == [True, False, False]
+
+
+def test_an_answer_that_nobody_took_is_taken_back_and_the_next_hook_tells(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("careful")
+    terminal.hook("PostToolUse", tool_name="Bash", answer="late")
+    terminal.drain()
+    for path in (terminal.folder / "answers").iterdir():
+        os.utime(path, (1, 1))
+    terminal.drain()
+    assert terminal.events(Told)[-1].stage == REFUSED
+    assert terminal.names("answers") == []
+    terminal.hook("PostToolUse", tool_name="Bash", answer="next")
+    terminal.drain()
+    assert "careful" in terminal.answer("next")
+
+
+def test_a_hook_that_was_killed_while_it_spoke_is_repeated_and_marked(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("careful")
+    terminal.hook("PostToolUse", tool_name="Bash", answer="killed")
+    terminal.drain()
+    answers = terminal.folder / "answers"
+    (answers / "killed").rename(answers / "killed.taken")
+    for path in answers.iterdir():
+        os.utime(path, (1, 1))
+    terminal.hook("PostToolUse", tool_name="Bash", answer="next")
+    terminal.drain()
+    said = terminal.answer("next")
+    assert "careful" in said
+    assert "perhaps" in said
+
+
+def test_what_is_no_payload_is_answered_with_nothing(terminal: Terminal) -> None:
+    for number, body in enumerate((b"", b"{", b"[1]", b"\xff\xfe", b'{"session_id": 7}', b'{"future": true}')):
+        terminal.spool.append({"answer": f"a{number}"}, body)
+    terminal.drain()
+    assert {path.read_bytes() for path in (terminal.folder / "answers").iterdir()} == {b""}
+    assert terminal.journal.sessions() == []
+
+
+def test_a_segment_that_nobody_understands_does_not_stop_the_others(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    terminal.todo()
+    with monkeypatch.context() as broken:
+        broken.setattr(HookDrainer, "_record", fail)
+        terminal.drain()
+    assert [name.startswith("aside-") for name in terminal.names() if "sealed" in name] == [True]
+    terminal.todo()
+    terminal.drain()
+    assert len(terminal.events(PlanSet)) == 1
+
+
+def test_a_second_agent_with_the_same_id_gets_a_prefix(terminal: Terminal) -> None:
+    terminal.todo()
+    payload = {
+        "session_id": "abc",
+        "turn_id": "t",
+        "transcript_path": "/home/user/.codex/sessions/2026/11/15/rollout-abc.jsonl",
+        "cwd": "/work",
+        "model": "m",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "update_plan",
+        "tool_input": {"plan": [{"step": "Look", "status": "pending"}]},
+        "tool_response": "Plan updated",
+        "tool_use_id": "c1",
+    }
+    terminal.drain()
+    terminal.spool.append({}, json.dumps(payload).encode())
+    terminal.drain()
+    assert [each.id for each in terminal.journal.sessions()] == ["abc", "codex-abc"]
+
+
+def test_a_cleared_context_goes_on_with_the_plan_and_hears_it(terminal: Terminal) -> None:
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.todo()
+    terminal.hook("Stop")
+    terminal.hook("SessionEnd", reason="clear")
+    terminal.drain()
+    terminal.hook("SessionStart", session="def", source="clear", answer="a1")
+    terminal.drain()
+    assert "Write" in terminal.answer("a1")
+    state = load_state(terminal.journal, "def")
+    assert state.opened is not None
+    assert state.opened.forked is not None
+    assert state.opened.forked.session == "abc"
+    assert [each.session for each in terminal.journal.leases()] == ["def"]
+
+
+def test_the_agents_process_holds_its_session_and_its_end_ends_the_turn(terminal: Terminal) -> None:
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.todo()
+    terminal.drain()
+    [lease] = terminal.journal.leases()
+    assert (lease.session, lease.terms.holder, lease.terms.is_working, lease.is_held) == ("abc", HOOK, True, True)
+    terminal.die()
+    end_lapsed(terminal.journal)
+    assert load_state(terminal.journal, "abc").stopped == "disconnected"
+    assert terminal.journal.leases() == []
+
+
+def test_a_session_that_ends_is_let_go(terminal: Terminal) -> None:
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.hook("Stop")
+    terminal.hook("SessionEnd", reason="prompt_input_exit")
+    terminal.drain()
+    assert terminal.journal.leases() == []
+
+
+def test_what_was_lost_is_a_gap_in_its_session(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    payload = json.dumps({"session_id": "abc", "tool_input": "x" * 5_000}).encode()
+    assert not terminal.spool.append({}, payload, most=10)
+    terminal.drain()
+    terminal.drain()
+    assert [each.count for each in terminal.events(Gap)] == [1]
