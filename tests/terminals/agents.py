@@ -4,6 +4,8 @@ Each has two ways: `agent.headless("prompt")` is one prompt on a command line, a
 """
 
 import json
+import os
+import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -160,7 +162,7 @@ def copilot(model: str, home: Path, **environment: str) -> TerminalAgent:
     return agent
 
 
-AGENTS: Final[Mapping[str, Callable[[str, Path], TerminalAgent]]] = {
+AGENTS: Final[Mapping[str, Callable[..., TerminalAgent]]] = {
     "claude": claude,
     "codex": codex,
     "gemini": gemini,
@@ -172,9 +174,14 @@ AGENTS: Final[Mapping[str, Callable[[str, Path], TerminalAgent]]] = {
 
 def _terminal_agent(name: str, home: Path, environment: Mapping[str, str], *asking: str) -> TerminalAgent:
     command = or_skip(PROGRAMS[name])
+    programs = home / "bin"  # where planwire finds it by its name, as it would on a person's machine
+    programs.mkdir(parents=True, exist_ok=True)
+    (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+    (programs / name).chmod(0o755)
     proxies = {name.lower(): NOWHERE for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")}
     agent = furnished(name, command, home, {**proxies, "no_proxy": "127.0.0.1,localhost", **environment})
-    return TerminalAgent(agent.name, agent.command, agent.environment, agent.cwd, asking)
+    paths = f"{programs}{os.pathsep}{agent.environment['PATH']}"
+    return TerminalAgent(agent.name, agent.command, {**agent.environment, "PATH": paths}, agent.cwd, asking)
 
 
 def _settings(file: Path, settings: Mapping[str, Any]) -> None:
