@@ -19,42 +19,63 @@ from bench.figure import Cell, Figure, Target, at_most
 from bench.progress import say
 from bench.proof import prove
 from planwire.hooks.command_line import Role, hook_command
+from planwire.journal import open_journal
 from planwire.journal.spool import Spool, Spooled
+from planwire.model.events import TOLD, Told
 
 __all__ = ["measure"]
 
 ROUNDS = 50
 AT_ONCE = 1_000
-#: What an agent says when it has written a file.
-PAYLOAD: Final = json.dumps(
-    {
-        "session_id": "5f0c3a52-0c5b-4d3e-9d55-3b1f2f0f9e10",
-        "transcript_path": "/home/user/.claude/projects/-home-user-project/5f0c3a52.jsonl",
+SESSION: Final = "5f0c3a52-0c5b-4d3e-9d55-3b1f2f0f9e10"
+
+
+def _payload(event: str, **fields: object) -> bytes:
+    """What Claude Code says at an event."""
+    common = {
+        "session_id": SESSION,
+        "transcript_path": f"/home/user/.claude/projects/-home-user-project/{SESSION}.jsonl",
         "cwd": "/home/user/project",
-        "hook_event_name": "PostToolUse",
-        "tool_name": "Write",
-        "tool_input": {"file_path": "/home/user/project/notes.md", "content": "A line of notes.\n" * 100},
+        "hook_event_name": event,
     }
-).encode()
+    return json.dumps({**common, **fields}).encode()
+
+
+def _tool(name: str, **arguments: object) -> bytes:
+    return _payload("PostToolUse", tool_name=name, tool_input=arguments, tool_response={})
+
+
+#: A file was written; there is a list of steps; the context was compacted.
+WRITTEN: Final = _tool("Write", file_path="/home/user/project/notes.md", content="A line of notes.\n" * 100)
+PLANNED: Final = _tool(
+    "TodoWrite", todos=[{"content": f"Step {n}", "status": "pending"} for n in range(20)]
+)
+COMPACTED: Final = _payload("SessionStart", source="compact")
 PYTHON: Final = "python -S -I"
 
 
 class Hook(NamedTuple):
     """A kind of hook that is timed: its row in the table, the name of its figures, and what it may cost. `proof` looks
-    into the folder of hooks for what all of them did."""
+    into the folder of hooks for what all of them did, behind what hooks said `before`."""
 
     row: str
     role: Role
+    payload: bytes
     figure: str
     target: Target
     proof: Callable[[Path], None]
+    before: bytes = b""
 
 
 def measure() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         places = {hook: Path(folder) / hook.role / "journal.db-hooks" for hook in HOOKS}
-        commands = {hook.row: hook_command(hook.role, places[hook]) for hook in HOOKS}
-        typical = _time({PYTHON: f"{shlex.quote(sys.executable)} -S -I -c pass", **commands})
+        for hook in HOOKS:
+            places[hook].parent.mkdir()
+            if hook.before:
+                _run(hook_command("record", places[hook]), hook.before)
+        commands = {hook.row: (hook_command(hook.role, places[hook]), hook.payload) for hook in HOOKS}
+        typical = _time({PYTHON: (f"{shlex.quote(sys.executable)} -S -I -c pass", b""), **commands})
         for hook in HOOKS:
             hook.proof(places[hook])
     yield Figure("hook_python_ms", typical[PYTHON] * 1_000, "ms", cell=Cell(PYTHON, "start to end"))
@@ -64,17 +85,17 @@ def measure() -> Iterator[Figure]:
     yield Figure(f"hook_{AT_ONCE}_events_lost", _lost_at_once(), "events", at_most(0))
 
 
-def _time(commands: dict[str, str]) -> dict[str, float]:
+def _time(commands: dict[str, tuple[str, bytes]]) -> dict[str, float]:
     """The seconds that each command typically takes. They take turns; a first round, which does not count, writes byte
     code."""
     say(f"{ROUNDS} rounds of {len(commands)} hooks")
-    rounds = [{name: _run(command) for name, command in commands.items()} for _ in range(ROUNDS + 1)][1:]
+    rounds = [{name: _run(*command) for name, command in commands.items()} for _ in range(ROUNDS + 1)][1:]
     return {name: median(taken[name] for taken in rounds) for name in commands}
 
 
-def _run(command: str) -> float:
+def _run(command: str, payload: bytes) -> float:
     start = perf_counter()
-    subprocess.run(["sh", "-c", command], input=PAYLOAD, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["sh", "-c", command], input=payload, stdout=subprocess.DEVNULL, check=True)
     return perf_counter() - start
 
 
@@ -95,7 +116,14 @@ def _lost_at_once() -> int:
 
 
 def _prove_recorded(folder: Path) -> None:
-    prove([each.body for each in _drained(folder)], [PAYLOAD] * (ROUNDS + 1), "the hook that records")
+    prove([each.body for each in _drained(folder)], [WRITTEN] * (ROUNDS + 1), "the hook that records")
+
+
+def _prove_told(folder: Path) -> None:
+    """Every one of them told the plan, with nobody there to do it for them."""
+    with open_journal(folder.parent / "journal.db") as journal:
+        told = [each.event for each in journal.read(SESSION) if isinstance(each.event, Told)]
+    prove([each.stage for each in told].count(TOLD), ROUNDS + 1, "the hook that tells")
 
 
 def _drained(folder: Path) -> list[Spooled]:
@@ -108,4 +136,7 @@ def _drained(folder: Path) -> list[Spooled]:
     return found
 
 
-HOOKS: Final = (Hook("a hook that records", "record", "hook_passive", at_most(2.5), _prove_recorded),)
+HOOKS: Final = (
+    Hook("a hook that records", "record", WRITTEN, "hook_passive", at_most(2.5), _prove_recorded),
+    Hook("a hook that tells", "tell", COMPACTED, "hook_telling", at_most(12), _prove_told, PLANNED),
+)

@@ -125,7 +125,11 @@ events: SearchStrategy[Event] = st.one_of(
         st.booleans(),
     ),
     st.builds(
-        ReviewAsked, _ids, st.lists(texts | st.builds(Choice, texts, texts, _kinds), max_size=3).map(tuple), _questions
+        ReviewAsked,
+        _ids,
+        st.lists(texts | st.builds(Choice, texts, texts, _kinds), max_size=3).map(tuple),
+        _questions,
+        st.booleans(),
     ),
     st.builds(TellAsked, st.booleans()),
     st.just(StopAsked()),
@@ -199,7 +203,7 @@ _ends: SearchStrategy[Event] = st.one_of(
     st.builds(RemarkAnswered, st.just("p"), _said, _texts),
     st.builds(RemarkReopened, st.just("p"), _said),
     st.sampled_from((PlanRemoved("p"), PlanReopened("p"), ReviewAsked("p"), ReviewAsked("q"), TurnEnded("end_turn"))),
-    st.builds(ReviewAsked, st.just("p"), st.just((Choice("yes", "Yes", "allow_once"),)), _questions),
+    st.builds(ReviewAsked, st.just("p"), st.just((Choice("yes", "Yes", "allow_once"),)), _questions, st.booleans()),
     st.sampled_from((TellAsked(), TellAsked(interrupt=True), StopAsked())),
     st.builds(PlanSet, st.builds(MarkdownPlan, st.just("q"), _texts)),
 )

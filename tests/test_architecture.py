@@ -45,6 +45,7 @@ EFFECTFUL: Final = {
         "importing",
         "looking",
         "own_calls",
+        "reviewing",
         "thin_hook",
         "opencode_database",
         "todo_database",

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -147,6 +148,16 @@ def test_a_command_that_fails_leaves_nothing_behind(home: Path, agent: str, monk
     assert "failed: it would not" in failed.err
     assert settings(home) == SETTINGS
     assert not plugins(home).exists()
+
+
+def test_a_planwire_from_elsewhere_is_not_touched(home: Path) -> None:
+    setup("copilot")
+    was = settings(home)
+    shutil.rmtree(plugins(home))
+    refused = setup("copilot")
+    assert refused.code == USAGE
+    assert "Copilot CLI has a planwire that this command did not install. Remove it first: copilot" in refused.err
+    assert settings(home) == was
 
 
 def test_codex_is_said_to_need_trust_and_its_trust_is_taken_back(home: Path) -> None:

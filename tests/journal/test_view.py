@@ -175,9 +175,9 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 9
+    assert rules == 11
     assert " ".join(state) == (
-        "id seq opened plans stopped turns compacted remarked told placed tell stop children mode forks at"
+        "id seq opened plans stopped turns compacted remarked recapped told placed tell stop children mode forks at"
     )
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered "

@@ -148,7 +148,7 @@ def test_a_plan_has_every_word_of_people() -> None:
     assert (untold["kind"], untold["steps"], untold["told_at"]) == ("selection", ["s2"], None)
     names = [(each["id"], each["name"], each["verdict"]) for each in value["question"].pop("options")]
     assert (value["question"], names) == (
-        {"id": "", "at": 10_000, "open": False},
+        {"id": "", "at": 10_000, "open": False, "takes_edit": False},
         [("", "Yes", "dismissed"), ("", "No", "dismissed")],
     )
 

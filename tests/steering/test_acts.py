@@ -36,6 +36,7 @@ from planwire.steering.offers import status_offers
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
 from planwire.steering.reach import ANSWER, STEER, STOP, TELL, Reach
+from planwire.steering.reach import WORDS as TAKES_WORDS
 from planwire.steering.target import Decision
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from tests.steering.acting import LIST, NESTED, NO, TEXT, YES, Session, a_list, agents
@@ -196,6 +197,7 @@ GIVEN: dict[str, Any] = {
     "comments": (Comment("hm"),),
     "changes": (RemoveStep("s2"),),
     "plan_text": "[ ] test {s3}",
+    "edited": "# Another plan",
 }
 
 
@@ -254,6 +256,7 @@ WANTED = [
     Wanted("comment", None, 17, text="never", quote="a passage", keep=True),
     Wanted("reopen"),
     Wanted("review", None, 17, option="exit-plan-auto", question="q1", text="go", now=True, interrupt=False),
+    Wanted("review", None, 17, verdict=APPROVED, question="q1", edited="# Ship it"),
     Wanted("tell", text="look at the tests", interrupt=True),
     Wanted("stop"),
 ]
@@ -336,6 +339,7 @@ any_wanted = st.builds(
     st.none() | st.lists(remarks, max_size=2).map(tuple),
     st.none() | st.lists(changes, max_size=3).map(tuple),
     st.none() | st.lists(st.sampled_from(("[ ] a {s1}", "[x] b {s2}", "[ ] c", "# d", "e")), max_size=4).map("\n".join),
+    st.none() | contents,
 )
 #: Acts with just the arguments that they take.
 acts_on_steps: SearchStrategy[Wanted] = st.one_of(
@@ -375,18 +379,25 @@ def tried(session: Session, wanted: Wanted) -> bool:
     return True
 
 
-reaches = st.builds(Reach, st.frozensets(st.sampled_from((ANSWER, TELL, STEER, STOP))), st.booleans())
+reaches = st.builds(Reach, st.frozensets(st.sampled_from((ANSWER, TELL, STEER, STOP, TAKES_WORDS))), st.booleans())
 choices = st.lists(st.sampled_from((YES, NO, Choice("odd", "Odd"), Choice("", "Yes"))), max_size=3).map(tuple)
 
 
-@given(plans(st.just("main")), owners, st.none() | choices, reaches, st.lists(any_wanted, min_size=1, max_size=6))
+@given(
+    plans(st.just("main")),
+    owners,
+    st.none() | choices,
+    st.booleans(),
+    reaches,
+    st.lists(any_wanted, min_size=1, max_size=6),
+)
 def test_nothing_but_a_designed_refusal_comes_of_any_act(
-    plan: Plan, via: str, options: tuple[Choice, ...] | None, reach: Reach, wanted: list[Wanted]
+    plan: Plan, via: str, options: tuple[Choice, ...] | None, takes_edit: bool, reach: Reach, wanted: list[Wanted]
 ) -> None:
     session = Session(plan, via)
     session.reach = reach
     if options is not None:
-        session.append(ReviewAsked("main", options, "q1"), by=AGENT)
+        session.append(ReviewAsked("main", options, "q1", takes_edit), by=AGENT)
     for each in wanted:
         before = session.state
         decision = answer(session, each)

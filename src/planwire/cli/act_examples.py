@@ -68,9 +68,12 @@ examples:
   planwire approve --revision 17                        the plan you saw, and no other
   planwire approve --revision 17 --comment "go ahead"   with a comment
   planwire approve --changes --comment "smaller steps"  request changes instead; more comments may follow
+  planwire approve --edit                               edit the plan in $VISUAL or $EDITOR, and approve that
+  planwire approve --text-file plan.md                  approve it as the file has it
 
 If the agent asks for your approval, this answers it, wherever else it is asked: whichever answer comes first counts.
-Without --option it takes the agent's only option that approves this once, or asks you to choose.
+Without --option it takes the agent's only option that approves this once, or asks you to choose. An edited plan is for
+agents that take one with your answer: Claude Code in a terminal does, with planwire setup --review.
 {_HEARD}""",
     "select": f"""\
 examples:

@@ -14,6 +14,7 @@ from planwire.cli.acting_person import acting_person, add_person_options
 from planwire.cli.answering import answering
 from planwire.cli.argument_types import count, revision
 from planwire.cli.edit import edit
+from planwire.cli.edited_plan import kept_if_refused, with_edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
 from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark, remark
@@ -128,6 +129,10 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
         words = "answer the agent's question with this option of its own: a name or an id"
         answer.add_argument("--option", metavar="OPTION", help=words)
         answer.add_argument("--changes", action="store_true", help="request changes instead")
+    if "edited" in act.takes:
+        text = parser.add_mutually_exclusive_group()
+        text.add_argument("--edit", action="store_true", help="edit the plan first, if the agent takes an edited one")
+        text.add_argument("--text-file", metavar="FILE", help="the same with the text of a file; - is standard input")
     if "after" in act.takes:
         place = parser.add_mutually_exclusive_group(required="by" in act.takes)
         place.add_argument("--after", metavar="STEP", help="right after this step")
@@ -151,7 +156,7 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
     if "interrupt" in act.takes:
         words = "now, even if the agent's turn must be cancelled for it"
         parser.add_argument("--interrupt", action="store_true", help=words)
-    if "plan_text" in act.takes:
+    if "plan_text" in act.takes or "edited" in act.takes:
         parser.add_argument("--editor", metavar="COMMAND", help="the editor (default: $VISUAL, $EDITOR or vi)")
 
 
@@ -176,9 +181,12 @@ def run(arguments: argparse.Namespace) -> int:
                 steered = edit(journal, target, arguments, by)
             else:
                 wanted = Wanted(act.name, seen=target.revision, **dict(_arguments(act, arguments, target, by)))
-                if _asks(act) and act.name in target.card.acts:  # or else it is refused, and there is nothing to ask
-                    confirm(target, arguments, _question(act, wanted, target.card))
-                steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
+                if "edited" in act.takes:
+                    wanted = with_edit(wanted, target, arguments)
+                with kept_if_refused(wanted, arguments):
+                    if _asks(act) and act.name in target.card.acts:  # or else it is refused, and nothing is asked
+                        confirm(target, arguments, _question(act, wanted, target.card))
+                    steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
         except MovedOn as moved:
             raise conflict_error(moved) from None
     _tell(steered, as_json=arguments.json)
@@ -198,7 +206,8 @@ def _question(act: Act, wanted: Wanted, card: PlanCard) -> str:
     [approved, *_] = VERDICTS
     if card.question is not None and wanted.question is not None:
         option = card.question.meant(wanted.verdict, wanted.option)
-        return f"Send “{one_line(option.name)}” to the agent?" if option else ""
+        edited = ", with the plan as you edited it" if wanted.edited is not None else ""
+        return f"Send “{one_line(option.name)}” to the agent{edited}?" if option else ""
     return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
 
 

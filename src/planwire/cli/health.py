@@ -22,14 +22,16 @@ from planwire.cli.terminal_checks import check_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
-from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.engines import open_journal, shared_url
-from planwire.journal.spool_append import LOCK
+from planwire.journal.spool import ASIDE
+from planwire.journal.spool_append import is_drained
 
 __all__ = ["checked"]
 
-_SPOOL: Final = ("spool", "sealed-*")
+#: What waits in the folder of hooks, what was lost, and what could not be understood.
+_SPOOL: Final = ("spool", "sealed-*", "late-*")
 _LOST: Final = ("overflow", "lost-*")
+_ASIDE: Final = (f"{ASIDE}*",)
 _MEGABYTE: Final = 1 << 20
 _NUMBERS: Final = re.compile(r"\d+\.\d+\.\d+")
 
@@ -75,9 +77,14 @@ def _spool(url: str | None) -> Condition:
     if not os.access(folder, os.W_OK | os.X_OK):
         return trouble("hooks", f"{folder} can't be written: change its permissions")
     waiting, lost = (_size(folder, names) for names in (_SPOOL, _LOST))
-    drainer = "somebody records it" if _is_drained(folder) else "the next planwire command records it"
+    drainer = "somebody records it" if is_drained(str(folder)) else "the next planwire command records it"
     if lost:
         return trouble("hooks", f"some of what they said was lost, since {folder} was full: run planwire sessions")
+    if _size(folder, _ASIDE):
+        kept = f"{folder}/{ASIDE}*"
+        return trouble(
+            "hooks", f"some of what they said can't be understood, and is kept in {kept}: remove those files"
+        )
     if waiting > _MEGABYTE:
         return trouble("hooks", f"{waiting // _MEGABYTE} MB wait to be recorded: run planwire sessions")
     return good("hooks", f"{waiting} bytes wait, and {drainer}" if waiting else "all that they said is recorded")
@@ -85,16 +92,6 @@ def _spool(url: str | None) -> Condition:
 
 def _size(folder: Path, names: tuple[str, ...]) -> int:
     return sum(each.stat().st_size for name in names for each in folder.glob(name) if each.is_file())
-
-
-def _is_drained(folder: Path) -> bool:
-    """Whether somebody keeps the lock of those who drain. Nothing is created to find out."""
-    if not (folder / LOCK).exists():
-        return False
-    lock = DrainerLock(folder)
-    is_free = lock.acquire()
-    lock.release()
-    return not is_free
 
 
 def _terminal(agent: str) -> Condition:

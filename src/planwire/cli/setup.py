@@ -2,7 +2,6 @@
 planwire's plugin in an agent's own terminal."""
 
 import argparse
-import re
 import shlex
 import shutil
 import sys
@@ -16,6 +15,7 @@ from planwire.cli.editors import EDITORS, Editor, SettingsFile, settings_path
 from planwire.cli.exit_codes import DONE
 from planwire.cli.settings_write import plan_edit, plan_undo
 from planwire.cli.terminals import TERMINALS
+from planwire.cli.venv_warning import warn_of_venv
 from planwire.errors import InputError, Refused
 from planwire.journal.engines import shared_url
 from planwire.relay.process import name_of
@@ -58,10 +58,6 @@ planwire setup [-h] TERMINAL [--review] [--journal URL] [--yes]
        planwire setup [-h] EDITOR --undo"""
 
 
-#: Environments that belong to one command: those of pipx and uv.
-_KEPT = re.compile(r"/pipx/venvs/|/uv/tools/")
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = _USAGE
     names = [*TERMINALS, *EDITORS]
@@ -102,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.flush()
     if arguments.write:
         raise Refused(f"{editor.why_not}: paste the text above. Nothing was changed")
-    _warn_of_venv()
+    warn_of_venv("The editor", Path(_planwire()[0]))
     return DONE
 
 
@@ -162,7 +158,7 @@ def _change(arguments: argparse.Namespace, editor: Editor, agent: list[str]) -> 
     else:
         where = f" --file {shlex.quote(str(arguments.file))}" if arguments.file else ""
         print(f"Done. To take it back: planwire setup {arguments.editor} --undo{where}")
-        _warn_of_venv()
+        warn_of_venv("The editor", Path(_planwire()[0]))
     return DONE
 
 
@@ -191,18 +187,6 @@ def _planwire() -> list[str]:
     if program.stem == "planwire" and shutil.which(program.absolute()):
         return [str(program.absolute())]
     return [sys.executable, "-m", "planwire"]
-
-
-def _warn_of_venv() -> None:
-    """Say which planwire the editor will start if that lies in an environment that may be a project's."""
-    program = Path(_planwire()[0])
-    folder = program.parent.parent
-    if (folder / "pyvenv.cfg").exists() and not _KEPT.search(folder.as_posix()):
-        print(
-            f"The editor will start {program}: it no longer can when {folder} is gone. "
-            "A planwire of its own: uv tool install 'planwire[mcp,terminal]', or pipx install.",
-            file=sys.stderr,
-        )
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:

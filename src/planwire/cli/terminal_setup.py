@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from planwire.cli.agent_commands import must_run, program_path, shown_command
+from planwire.cli.agent_commands import must_run, program_path, run_command, shown_command
 from planwire.cli.conditions import trouble
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.file_swap import read_bytes, swap_bytes
@@ -27,7 +27,8 @@ from planwire.cli.plugin_folder import (
 from planwire.cli.terminal_checks import check_terminal, fired
 from planwire.cli.terminal_undo import agree, check_settings, take_out, undo_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
-from planwire.errors import PlanwireError
+from planwire.cli.venv_warning import warn_of_venv
+from planwire.errors import InputError, PlanwireError
 from planwire.extras import need_of
 from planwire.hooks.hook_table import OPENCODE
 from planwire.hooks.plugin import NAME
@@ -52,11 +53,20 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
             return DONE
     for path in terminal.settings_paths():
         check_settings(path)
+    if present is None:
+        _refuse_another(terminal, program)
     edits = _edits(terminal, wanted)
     _show(terminal, program, wanted, present)
     agree(terminal, yes=arguments.yes)
     receipt = _install(terminal, wanted, present, edits)
     return _report(terminal, receipt, program)
+
+
+def _refuse_another(terminal: Terminal, program: str) -> None:
+    """Refuse to replace a planwire that somebody else installed, which could not be taken back."""
+    if terminal.listing and terminal.is_listed(run_command([program, *terminal.listing], Path.home()).text):
+        how = "; ".join(map(shown_command, terminal.commands(terminal.uninstall, Path())))
+        raise InputError(f"{terminal.title} has a planwire that this command did not install. Remove it first: {how}")
 
 
 def _show(terminal: Terminal, program: str, wanted: Receipt, present: Receipt | None) -> None:
@@ -94,13 +104,15 @@ def _install(terminal: Terminal, wanted: Receipt, present: Receipt | None, edits
     paths = terminal.settings_paths()
     before = [read_bytes(path) for path in paths]
     wanted.write_files()
+    done = 0
     try:
         for words in terminal.commands(terminal.install, folder):
             must_run(words, folder, terminal.typed)
+            done += 1
         for path, content in edits.items():
             swap_bytes(path, read_bytes(path), content)
     except PlanwireError:
-        take_out(terminal, _with_settings(wanted, paths, before))
+        take_out(terminal, _with_settings(wanted, paths, before), done)
         wanted.remove()
         raise
     receipt = _with_settings(wanted, paths, before)
@@ -125,4 +137,6 @@ def _report(terminal: Terminal, receipt: Receipt, program: str) -> int:
     if receipt.review and terminal.left_of_review:
         print(f"{terminal.left_of_review}.")
     print(f"To take it back: planwire setup {receipt.agent} --undo")
+    sys.stdout.flush()
+    warn_of_venv(terminal.title, Path(sys.executable))
     return DONE if all(each.ok or each.is_choice for each in found) else NOT_DONE

@@ -62,12 +62,14 @@ def check_settings(path: Path) -> None:
         raise InputError(f"{path} does not parse: {error}. Nothing was changed") from None
 
 
-def take_out(terminal: Terminal, receipt: Receipt) -> list[str]:
-    """Take an installation out of its agent. What could not be restored is returned."""
+def take_out(terminal: Terminal, receipt: Receipt, done: int | None = None) -> list[str]:
+    """Take an installation out of its agent, of which the first so many commands were `done`, if not all. What could
+    not be restored is returned."""
     folder = plugin_folder(receipt.agent)
     unchanged = {each.path for each in receipt.settings if read_bytes(Path(each.path)) == each.after}
     if shutil.which(terminal.program) and folder.is_dir():
-        for words in terminal.commands(terminal.uninstall, folder):
+        commands = terminal.commands(terminal.uninstall, folder)
+        for words in commands if done is None else commands[len(commands) - done :]:
             run_command(words, folder, terminal.typed)
     left = []
     for each in receipt.settings:

@@ -82,7 +82,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     """Whether a payload is of Copilot CLI: by camelCase, by where its transcript is, or by a time in a payload that has
     neither a transcript nor a mode of permissions."""
     if "session_id" not in fields:
-        return "sessionId" in fields and "hook_source" not in fields
+        return "sessionId" in fields
     if not text_in(fields, "hook_event_name"):
         return False
     if _TRANSCRIPT.search(text_in(fields, "transcript_path")):

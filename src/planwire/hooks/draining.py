@@ -20,6 +20,7 @@ from planwire.hooks.happenings import Heard, Moment, Started
 from planwire.hooks.hooked_sessions import HookedSessions
 from planwire.hooks.looking import looked_up
 from planwire.hooks.recording import TERMINAL, HookedSession, record
+from planwire.hooks.review_events import held_back
 from planwire.hooks.telling import to_tell
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state
 from planwire.journal.drainer_lock import DrainerLock
@@ -117,7 +118,10 @@ class HookDrainer:
     def _read(self, spooled: Spooled) -> _Waiting | None:
         note = spooled.note
         payload = read_hook(spooled.body, note.get("agent"), note.get("variables", "").split())
-        return _Waiting(spooled, payload, looked_up(payload.heard)) if payload else None
+        if payload is None:
+            return None
+        heard = looked_up(payload.heard)
+        return _Waiting(spooled, payload, held_back(heard) if note.get("role") == "ask" else heard)
 
     def _record(self, session: str, hooks: list[_Waiting], segment: str) -> None:
         """Append what the hooks of a session say, and answer those that wait for it."""

@@ -3,14 +3,20 @@
 `thin_hook` calls these, in a process of its own that nothing may keep long: whatever is wrong, it ends without a word.
 """
 
+import os
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
+from planwire.hooks.agents import read_hook
 from planwire.hooks.drained import open_journal_of
 from planwire.hooks.draining import HookDrainer
+from planwire.hooks.happenings import Moment
+from planwire.hooks.hooked_sessions import HookedSessions
 
-__all__ = ["settle", "tell_now"]
+__all__ = ["ask", "settle", "tell_now"]
 
 #: Seconds to wait for another process that drains the spool, and between two looks.
 _PATIENCE: Final = 0.6
@@ -31,6 +37,34 @@ def tell_now(folder: str, answer: str) -> None:
             drainer.drain()
         finally:
             drainer.lock.release()
+
+
+def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
+    """Hold the plan of a hook back until a person has decided, and say what they did."""
+    from planwire.hooks.reviewing import hold_review  # noqa: PLC0415  (a hook that tells has no time for it)
+
+    payload = read_hook(body, note.get("agent"), note.get("variables", "").split())
+    if payload is None or payload.heard.moment is not Moment.REVIEW:
+        return
+    place = Path(folder)
+    with open_journal_of(place) as journal:
+        drainer = HookDrainer(journal, place)
+
+        def drain() -> None:
+            with suppress(OSError):
+                if drainer.has_work:
+                    with drainer.lock as is_held:
+                        if is_held:
+                            drainer.drain()
+                            drainer.mark_news()
+
+        session = HookedSessions(journal, place).name_of(payload)
+        hold_review(journal, payload, _say, session=session, drain=drain)
+
+
+def _say(answer: bytes) -> None:
+    while answer:
+        answer = answer[os.write(1, answer) :]
 
 
 def settle(folder: str) -> None:

@@ -48,16 +48,19 @@ from planwire.model.events import (
     ReviewAsked,
     SessionOpened,
     StepRef,
+    Told,
     TurnEnded,
 )
 from planwire.model.fold import fold
+from planwire.model.kinds import prose_of
 from planwire.model.plan import MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
-from planwire.model.records import AGENT, PLANWIRE, SessionState
+from planwire.model.records import AGENT, ANSWER, PLANWIRE, PlanRecord, SessionState
 from planwire.model.sameness import is_same
 from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.stop_reasons import STOP_CANCELLED
 from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
+from planwire.steering.answers import plain_choice
 
 __all__ = ["TERMINAL", "Authored", "HookedSession", "child_reader", "record"]
 
@@ -198,17 +201,29 @@ def _decided(state: SessionState, heard: Heard, decided: Decided) -> Iterator[Au
     """The terminal's answer to a proposal, unless the agent has the same one from planwire."""
     plan_id = _id_of(heard, decided.plan_id)
     record = state.live().get(plan_id)
+    verdict = APPROVED if decided.approved else CHANGES_REQUESTED
     if record is None and not decided.text.strip():
         return
-    if decided.text.strip():
+    given = record.decision if record else None
+    is_text = not decided.text.strip() or (record is not None and _has_text(record, decided.text))
+    if given is not None and given.verdict == verdict and is_text:  # the agent's receipt for a person's decision
+        yield CLIENT, Told(ANSWER, 0, request=given.question)
+        return
+    if not is_text:
         yield AGENT, _plan_set(state, heard, MarkdownPlan(plan_id, decided.text))
-    verdict = APPROVED if decided.approved else CHANGES_REQUESTED
     asked, last = (record.asked, record.review) if record else (None, None)
     is_known = asked is None and last is not None and last.verdict == verdict and not last.is_stale
     if not is_known:
         if record is None or not record.is_proposal:
             yield AGENT, ReviewAsked(plan_id, _OPTIONS, _question(state, heard))
-        yield CLIENT, PlanReviewed(plan_id, 0, verdict, question=asked.id if asked else "")
+        review = PlanReviewed(plan_id, 0, verdict, question=asked.id if asked else "")
+        choice = plain_choice(asked.options, verdict) if asked else None
+        chosen = {"answer": choice.name, "option": choice.id, "kind": choice.kind} if choice else {}
+        yield CLIENT, replace(review, **chosen)
+
+
+def _has_text(record: PlanRecord, text: str) -> bool:
+    return (prose_of(record.state.plan) or "").strip() == text.strip()
 
 
 def _id_of(heard: Heard, plan_id: str) -> str:

@@ -27,8 +27,6 @@ from planwire.hooks import (
     qwen,
     qwen_transcript,
 )
-from planwire.hooks.looking import looked_up
-from planwire.hooks.opencode_database import default_database, read_session, sessions_in
 from planwire.hooks.transcripts import Keep, Past, ReadTranscript, TranscriptHead, records
 from planwire.model.plan import Fields
 
@@ -135,11 +133,15 @@ def _changed(path: Path) -> int:
 
 def _copilot_past(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[Past]:
     """What happened in a session of Copilot's, with the steps that are in its database."""
+    from planwire.hooks.looking import looked_up  # noqa: PLC0415  (it needs SQLite)
+
     return (replace(each, heard=looked_up(each.heard)) for each in copilot_transcript.read(head, lines, keep))
 
 
 def _opencode_sessions(place: Path | None) -> Iterator[PastSession | UnreadTranscript]:
     """The sessions in opencode's database: a file, the one in a folder, or that of the user."""
+    from planwire.hooks.opencode_database import default_database, read_session, sessions_in  # noqa: PLC0415  (as above)
+
     file = default_database() if place is None else place / f"{opencode.NAME}.db" if place.is_dir() else place
     if place is None and not file.is_file():
         return

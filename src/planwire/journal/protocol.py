@@ -83,12 +83,14 @@ class Snapshot(Struct, frozen=True):
 class Terms(Struct, frozen=True, omit_defaults=True):
     """What the holder of a lease says of itself: which program it is (`relay`, `mcp`, `hook`), whether a turn is on,
     and what it can do for people in this session (`answer`, `tell`, …; a journal keeps any word). `process` names one
-    on this machine (`journal.processes`) that another took the lease for, and whose end is the end of the lease."""
+    on this machine (`journal.processes`) that another took the lease for, and whose end is the end of the lease. A
+    holder that serves a single `question` of the agent's, and knows nothing of its turn, names that."""
 
     holder: str = ""
     is_working: bool = False
     can: tuple[str, ...] = ()
     process: str = ""
+    question: str = ""
 
     def lease_of(self, session: str) -> str | None:
         """The name of the only lease that a process has of a session; None for leases that get random names."""

@@ -169,11 +169,12 @@ class Choice(Struct, frozen=True, omit_defaults=True):
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
     """The agent waits for a person's review of a plan. `options` are the answers that it offers, if it asks in its
     client; older journals have their names only. `question` is a name for the question that no other has: a person who
-    answers it elsewhere says so by that name."""
+    answers it elsewhere says so by that name. `takes_edit`: they may approve another text than the agent's."""
 
     plan_id: PlanId
     options: tuple[Choice | str, ...] = ()
     question: str = ""
+    takes_edit: bool = False
 
 
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):

@@ -5,7 +5,7 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 
 | event | version | revision | steps | deltas | remarks | verdicts | asked |
 |---|---|---|---|---|---|---|---|
-| `PlanSet` | + 1 | its number | tracked | from here on | some end | stale, if the wording changed | no more |
+| `PlanSet` | + 1 | its number | tracked | from here on | some end | stale, if reworded | no more, but for an edit |
 | `PlanChanged` | | its number | changed | + 1 | some end | the same | no more, if by the agent |
 | `PlanRemoved` | | its number | hidden | | most end | | no more |
 | `PlanReopened` | | its number | back | | some open again | | |
@@ -22,6 +22,9 @@ A plan from planwire's tools is planwire's: everyone's change is a change. A pla
 hooks, is the agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark.
 Older journals have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these
 become remarks.
+
+One change of an agent's plan is a person's: they approve it as they edited it, while the agent asks and takes that. The
+plan stays the agent's, its turn goes on as it was, and the question stays open until the agent has its answer.
 """
 
 from collections.abc import Callable, Iterable
@@ -141,7 +144,7 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> Chang
     if record is None:
         return {}
     options = tuple(each if isinstance(each, Choice) else Choice("", each) for each in event.options)
-    question = OpenQuestion(recorded.seq, recorded.at, options, event.question)
+    question = OpenQuestion(recorded.seq, recorded.at, options, event.question, event.takes_edit)
     asked = replace(record, asked=question, disputed=0)
     return {"plans": proposed({**state.plans, event.plan_id: asked}, event.plan_id, recorded)}
 

@@ -42,13 +42,14 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     before = state.plans.get(event.plan.id)
     then = before.state if before else None
     kept = before if before and not before.removed else None
+    is_edit = kept is not None and _is_edit(kept, recorded.by)
     carried = carried_plan(event.origin)
     after = (carried.state(event.plan, then) if carried else None) or track(
         event.plan, then, is_replacement=event.replaces
     )
     record = PlanRecord(
         after,
-        AGENT if event.via in (ACP, HOOKS) else PLANWIRE,
+        kept.owner if kept and is_edit else AGENT if event.via in (ACP, HOOKS) else PLANWIRE,
         before.version + 1 if before else 1,
         recorded.seq,
         before.base if before else None,
@@ -61,6 +62,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
         numbered=before.numbered if before else 0,
         remarks=before.remarks if before else (),
         reviews=before.reviews if before else (),
+        asked=kept.asked if kept and is_edit else None,
         is_proposal=before.is_proposal if before else False,
         approval=before.approval if before else None,
         notes=kept.notes if kept else (),
@@ -79,7 +81,12 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
         return before is None or before.removed or wording(before.cleared or before.state) != wording(after)
 
     plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_new)
-    return {"plans": plans, "stopped": None, "mode": event.mode or state.mode}
+    return {"plans": plans, "stopped": state.stopped if is_edit else None, "mode": event.mode or state.mode}
+
+
+def _is_edit(record: PlanRecord, by: str) -> bool:
+    """Whether a new text by this author is that of a person who approves the plan as they edited it."""
+    return by != AGENT and record.asked is not None and record.asked.takes_edit
 
 
 def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) -> PlanRecord:

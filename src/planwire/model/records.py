@@ -176,12 +176,14 @@ class Remark(Struct, frozen=True):
 
 class OpenQuestion(Struct, frozen=True):
     """The agent waits for a word on a plan. The client asks its user for one of the `options`, or nobody but planwire
-    does: then it is a review. Without an `id`, or without options, nobody else can answer for the client."""
+    does: then it is a review. Without an `id`, or without options, nobody else can answer for the client. `takes_edit`:
+    a person may approve the plan as they edited it."""
 
     seq: int
     at: int
     options: tuple[Choice, ...]
     id: str = ""
+    takes_edit: bool = False
 
     @property
     def is_review(self) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.model.events import COMMENTED, DISMISSED, PlanReviewed
+from planwire.model.kinds import text_of
 from planwire.model.plan import Fields, PlanId
 from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
@@ -190,10 +191,17 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """Other people's changes to a plan of the tools since its last version."""
+    """Other people's changes to a plan of the tools since its last version. On an agent's plan, the text that a person
+    approved, if the agent never got it as its answer."""
+    plan_id, review = record.state.plan.id, record.review
     if record.owner != PLANWIRE:
+        is_lost = review is not None and not review.is_known and review != record.decision
+        if review and is_lost and review.revision == record.base > told and record.by not in _KNOWN:
+            yield (
+                record.base,
+                _item("set", record.by, plan_id, {"revision": record.base, "text": text_of(record.state.plan)}),
+            )
         return
-    plan_id = record.state.plan.id
     if record.removed:
         if record.revision > told and record.removed_by not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})

@@ -11,7 +11,7 @@ from msgspec import Struct
 from planwire.readmodel.card import PlanCard
 from planwire.steering.acts import ACTS
 from planwire.steering.delivery import heard_with_answer
-from planwire.steering.reviews import VERDICT_LABELS
+from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS
 from planwire.steering.wanted import Wanted
 
 __all__ = ["Reply", "answers", "asked_moments", "asked_words", "dispute_words", "words_go"]
@@ -20,12 +20,14 @@ _YES, _NO, _ = VERDICT_LABELS
 
 
 class Reply(Struct, frozen=True):
-    """One answer to offer. `takes_words`: a person's words go with it. `is_main`: the one that a face may stress."""
+    """One answer to offer. `takes_words`: a person's words go with it. `is_main`: the one that a face may stress.
+    `takes_edit`: the plan's text goes with it, as the person edits it."""
 
     label: str
     wanted: Wanted
     takes_words: bool = True
     is_main: bool = False
+    takes_edit: bool = False
 
 
 def answers(card: PlanCard) -> tuple[Reply, ...]:
@@ -36,7 +38,8 @@ def answers(card: PlanCard) -> tuple[Reply, ...]:
         return ()
     question = card.question.id or None
     if not card.question.is_review:
-        return tuple(
+        edit = Reply(EDIT_LABEL, Wanted("review", verdict=_YES, question=question), takes_edit=True)
+        options = tuple(
             Reply(
                 each.name,
                 Wanted("review", option=each.id, question=question),
@@ -44,6 +47,7 @@ def answers(card: PlanCard) -> tuple[Reply, ...]:
             )
             for each in card.question.options
         )
+        return (*options, edit) if card.question.takes_edit else options
     return tuple(
         Reply(VERDICT_LABELS[each], Wanted("review", verdict=each, question=question), is_main=each == _YES)
         for each in (_YES, _NO)

@@ -129,12 +129,13 @@ class OptionValue(Struct, frozen=True):
 
 class QuestionValue(Struct, frozen=True):
     """The agent waits for a word on the plan: one of `options`, if it offers any through its client. `id` names the
-    question; `open` says whether it can be answered here."""
+    question; `open` says whether it can be answered here, `takes_edit` whether with another text of the plan."""
 
     id: str
     at: int
     options: tuple[OptionValue, ...]
     open: bool
+    takes_edit: bool
 
 
 class PlanValue(Struct, frozen=True):
@@ -305,7 +306,7 @@ def _question(card: PlanCard) -> QuestionValue | None:
     if asked is None:
         return None
     options = tuple(OptionValue(each.id, each.name, each.verdict) for each in asked.options)
-    return QuestionValue(asked.id, asked.at, options, asked.is_open)
+    return QuestionValue(asked.id, asked.at, options, asked.is_open, asked.takes_edit)
 
 
 def difference_json(change: PlanChange) -> dict[str, Any]:

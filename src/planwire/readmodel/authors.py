@@ -10,7 +10,7 @@ from planwire.readmodel.plain_text import one_line
 __all__ = ["author", "person_name"]
 
 #: Authors that planwire itself writes, and words by which it speaks of them.
-_RESERVED: Final = ("agent", "assistant", "client", "model", "planwire", "relay", "system", "user", "you")
+_RESERVED: Final = ("agent", "assistant", "client", "hook", "model", "planwire", "relay", "system", "user", "you")
 _LONGEST: Final = 64
 
 

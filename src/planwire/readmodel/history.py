@@ -289,8 +289,11 @@ def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, .
 
 
 def verdict_words(review: PlanReviewed | Review) -> str:
-    """A verdict in words, with the chosen answer if the agent offered several."""
+    """A verdict in words, with the chosen answer if the agent offered several. A question that ended without one has
+    no verdict."""
     answer = f": {review.answer}" if review.answer else ""
     is_late = review.is_late if isinstance(review, Review) else review.late
     late = ", too late: the agent had another answer" if is_late else ""
-    return f"{review.verdict.replace('_', ' ')}{answer} (revision {review.revision}){late}"
+    is_unanswered = review.verdict == DISMISSED and bool(review.question) and not answer
+    words = "not answered" if is_unanswered else review.verdict.replace("_", " ")
+    return f"{words}{answer} (revision {review.revision}){late}"

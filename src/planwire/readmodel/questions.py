@@ -6,6 +6,7 @@ from planwire.model.records import PlanRecord
 from planwire.readmodel.authors import author
 from planwire.steering.answers import options_named, plain_choice, verdict_of
 from planwire.steering.delivery import client_name
+from planwire.steering.edits import takes_edit
 from planwire.steering.reach import ANSWER, Reach
 from planwire.steering.reviews import VERDICTS
 from planwire.steering.words import quoted
@@ -26,7 +27,8 @@ class QuestionCard(Struct, frozen=True):
     """The agent waits for a person's answer.
 
     `client` asks it there, with the agent's own `options`; `is_review`: it is asked only here, and any verdict answers.
-    `is_open`: people can answer it here. `sent` says which answer is on its way, and whose.
+    `is_open`: people can answer it here. `takes_edit`: they can approve the plan as they edit it. `sent` says which
+    answer is on its way, and whose.
     """
 
     id: str
@@ -36,6 +38,7 @@ class QuestionCard(Struct, frozen=True):
     is_open: bool = True
     sent: str = ""
     is_review: bool = False
+    takes_edit: bool = False
 
     def meant(self, verdict: str | None, named: str | None = None) -> AnswerOption | None:
         """The option that a verdict alone means, or the one that is `named`; None if a person has to choose one."""
@@ -65,7 +68,8 @@ def question_of(record: PlanRecord, client: str | None, reach: Reach) -> Questio
         f"{author(given.by)} answered {quoted(given.answer or given.verdict)}: on its way to the agent" if given else ""
     )
     is_open = asked.is_review or bool(asked.id and options and ANSWER in reach.can and not given)
-    return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent, asked.is_review)
+    edits = is_open and takes_edit(record)
+    return QuestionCard(asked.id, asked.at, client_name(client), options, is_open, sent, asked.is_review, edits)
 
 
 def need_of(record: PlanRecord, title: str) -> str:

@@ -97,7 +97,7 @@ def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
         before = holds.get(session, NOBODY)
         holds[session] = Hold(
             True,
-            before.is_relayed or terms.holder != MCP,
+            before.is_relayed or not (terms.holder == MCP or terms.question),
             before.is_working or terms.is_working,
             tuple(dict.fromkeys((*before.can, *terms.can))),
         )

@@ -13,7 +13,15 @@ from planwire.model.records import PlanRecord
 from planwire.session.moved_on import MovedOn
 from planwire.steering.plan_text import as_text
 
-__all__ = ["edit_file", "edited_text", "editor_command", "text_after_conflict", "text_to_edit", "without_comments"]
+__all__ = [
+    "edit_file",
+    "edited_prose",
+    "edited_text",
+    "editor_command",
+    "text_after_conflict",
+    "text_to_edit",
+    "without_comments",
+]
 
 _HELP: Final = """\
 # One step per line: [ ] to do, [~] in progress, [x] done, [-] cancelled; (high) or (low) before its text.
@@ -49,10 +57,16 @@ def edited_text(text: str, editor: list[str], problem: str = "") -> str:
         about = "".join(f"# {line}\n" for line in problem.splitlines())
         path.write_text(f"{about}{_HELP}{text}", encoding="utf-8")
         edit_file(str(path), editor)
-        try:
-            return without_comments(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise Refused(f"the edited text can't be read ({error}): nothing was changed") from None
+        return without_comments(_read_back(path))
+
+
+def edited_prose(text: str, editor: list[str]) -> str:
+    """A text as the person leaves it: all of it is theirs, and nothing in it a comment."""
+    with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
+        path = Path(folder) / "plan.md"
+        path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
+        edit_file(str(path), editor)
+        return _read_back(path)
 
 
 def text_to_edit(record: PlanRecord) -> str:
@@ -76,6 +90,13 @@ def text_after_conflict(moved: MovedOn, written: str) -> str:
 
 def without_comments(text: str) -> str:
     return "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("#"))
+
+
+def _read_back(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refused(f"the edited text can't be read ({error}): nothing was changed") from None
 
 
 def _unstartable(editor: str, why: Exception) -> InputError:

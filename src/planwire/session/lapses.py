@@ -1,13 +1,13 @@
 """Leases that lapsed: whoever finds one says, once, that its turn is over.
 
 A process that is killed can't record its own end, so those who look at the journal do it. Any number of them may look
-at once: the journal writes the event of the one that ends the lease. A finder may be late, and another holder may serve
+at once: the journal writes what the one says that ends the lease. A finder may be late, and another holder may serve
 the session by then: so each decides on the newest state, with the leases as they are at that moment.
 """
 
 from planwire.errors import Conflict, DamagedJournal, JournalUnavailable
 from planwire.journal import Journal, KnownLease, load_state
-from planwire.model.events import DISCONNECTED, TurnEnded
+from planwire.model.events import DISCONNECTED, DISMISSED, Event, PlanReviewed, TurnEnded
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.readmodel.states import MCP
 from planwire.session.writer import stamped
@@ -37,13 +37,28 @@ def _end(journal: Journal, lapsed: KnownLease) -> None:
     while True:
         try:
             state = load_state(journal, lapsed.session)
-            is_over = _was_on(state, lapsed) and not _goes_on(journal.leases(), lapsed)
-            events = [TurnEnded(DISCONNECTED)] if is_over else []
+            events = _left_open(state, lapsed) if lapsed.terms.question else _turn(journal, state, lapsed)
             return journal.end_lease(lapsed, stamped(events, PLANWIRE, state.at), state.seq)
         except DamagedJournal:  # a session that can't be read has no state to change
             return journal.end_lease(lapsed)
         except Conflict:
             continue
+
+
+def _turn(journal: Journal, state: SessionState, lapsed: KnownLease) -> list[Event]:
+    """The end of the turn that died with its holder."""
+    is_over = _was_on(state, lapsed) and not _goes_on(journal.leases(), lapsed)
+    return [TurnEnded(DISCONNECTED)] if is_over else []
+
+
+def _left_open(state: SessionState, lapsed: KnownLease) -> list[Event]:
+    """The end of the question that died with its holder: nobody can give the agent an answer to it any more. The agent
+    itself goes on."""
+    return [
+        PlanReviewed(plan_id, record.revision, DISMISSED, question=record.asked.id)
+        for plan_id, record in state.plans.items()
+        if record.asked is not None and record.asked.id == lapsed.terms.question
+    ]
 
 
 def _was_on(state: SessionState, lapsed: KnownLease) -> bool:
@@ -57,6 +72,7 @@ def _goes_on(leases: list[KnownLease], lapsed: KnownLease) -> bool:
     died with a relay. The tools of a relay's agent may outlive the relay by a moment: they keep no turn alive that is
     not their own."""
     others = [each.terms for each in leases if each.is_held and each.session == lapsed.session]
+    others = [each for each in others if not each.question]
     if lapsed.terms.holder != MCP:
         others = [each for each in others if each.holder != MCP]
     return any(each.is_working or not lapsed.terms.is_working for each in others)

@@ -61,7 +61,7 @@ class MovedOn(PlanError):
     @property
     def fits_anyway(self) -> bool:
         """Whether the plan as it is now can take the act."""
-        return not self.missing and self.wanted.plan_text is None
+        return not self.missing and self.wanted.plan_text is None and self.wanted.edited is None
 
     @property
     def instead(self) -> Instead | None:

@@ -21,6 +21,7 @@ from planwire.steering import commands, now, remark_acts, reviews
 from planwire.steering.answers import with_verdict
 from planwire.steering.commands import suggested_step
 from planwire.steering.conflict import Touches, is_outdated
+from planwire.steering.edits import refuse_untaken
 from planwire.steering.now import with_telling
 from planwire.steering.reach import NOBODY, STOP, TELL, Reach
 from planwire.steering.reviews import to_run
@@ -173,7 +174,7 @@ _TABLE: Final = (
     Act(
         *("review", "approve", "Review", "Approve a plan, or request changes", reviews.review, On.PLAN, Touches.PLAN),
         needs=("verdict",),
-        takes=("option", "question", "text", "comments", "keep", "now", "interrupt"),
+        takes=("option", "question", "text", "comments", "keep", "now", "interrupt", "edited"),
         any_plan=True,
         gestures=(Gesture(("v",), "Review", "approve the plan, or request changes", main=True),),
     ),
@@ -307,6 +308,8 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
     _refuse_dismissed(act, record)
     if not act.any_plan:
         refuse_unchangeable(record)
+    if wanted.edited is not None:
+        refuse_untaken(record)
     if wanted.steps is not None:
         to_run(record, wanted.steps)
     if wanted.is_on_remark and act.name == "reword":
@@ -341,5 +344,5 @@ def _check_arguments(act: Act, wanted: Wanted) -> None:
     for name in given:
         if name not in takes:
             raise PlanError(f"The act {act.name!r} doesn't take {name!r}.")
-    if wanted.plan_text is not None and wanted.seen is None:
+    if wanted.seen is None and (wanted.plan_text is not None or wanted.edited is not None):
         raise PlanError("An edited plan needs 'seen', the revision that was edited: steps since then are not in it.")

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from planwire.model.events import CHANGES_REQUESTED
 from planwire.model.records import PLANWIRE, PlanRecord, Remark, SessionState
 from planwire.model.remarks import (
     ANSWERED,
@@ -15,7 +16,7 @@ from planwire.model.remarks import (
     SUPERSEDED,
     WITHDRAWN,
 )
-from planwire.steering.reach import HEAR, NOBODY, STEER, TELL, Reach
+from planwire.steering.reach import HEAR, NOBODY, STEER, TELL, WORDS, Reach
 
 __all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer"]
 
@@ -59,11 +60,13 @@ def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *
     return f"The agent will see it with {' or '.join(ways)}."
 
 
-def heard_with_answer(heard: str, reach: Reach, *, now: bool = False) -> str:
-    """A sentence on when the agent hears the words that come with an answer, which has no place for them: by its own
-    way, or when it would hear anything else."""
-    if STEER in reach.can:
+def heard_with_answer(heard: str, reach: Reach, verdict: str | None = None, *, now: bool = False) -> str:
+    """A sentence on when the agent hears the words that come with an answer: along with it, where that has a place for
+    them, by its own way, or when it would hear anything else. Without a `verdict` the answer is still to choose."""
+    if STEER in reach.can or (WORDS in reach.can and verdict == CHANGES_REQUESTED):
         return "Your words go along."
+    if WORDS in reach.can and verdict is None:
+        return "Your words go along with a request for changes."
     if now and TELL in reach.can:
         return "The agent hears your words when its turn is over."
     return heard.replace(" it ", " your words ", 1)

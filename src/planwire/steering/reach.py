@@ -4,15 +4,17 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["ANSWER", "HEAR", "NOBODY", "STEER", "STOP", "TELL", "Reach"]
+__all__ = ["ANSWER", "HEAR", "NOBODY", "STEER", "STOP", "TELL", "WORDS", "Reach"]
 
 #: What the process in front of an agent can do for people: give it the answer to its question, tell it something now,
 #: put that into a turn that runs, and stop the turn. An agent that hears is told with the result of its next tool call.
+#: One that takes words gets those that a person says when they send its plan back, with that.
 ANSWER: Final = "answer"
 TELL: Final = "tell"
 STEER: Final = "steer"
 STOP: Final = "stop"
 HEAR: Final = "hear"
+WORDS: Final = "words"
 
 
 class Reach(Struct, frozen=True):

@@ -30,16 +30,19 @@ from planwire.model.remarks import RUN_ALL
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.answers import answer_to
 from planwire.steering.delivery import heard_with_answer
+from planwire.steering.edits import edited_plan, refuse_edit
 from planwire.steering.target import Decision, Target, check_length, refuse_unchangeable
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
 
-__all__ = ["VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
+__all__ = ["EDIT_LABEL", "VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
 
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
 #: What a person does with each verdict.
 VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment only"}
+#: What a person does who approves the plan as they edit it, where the agent takes that.
+EDIT_LABEL: Final = "Edit and approve"
 #: The way of a verdict that a person gives here, not in the agent's client.
 VIA: Final = "planwire"
 
@@ -62,25 +65,29 @@ def review(on: Target, wanted: Wanted) -> Decision:
     verdict = wanted.verdict or ""
     if verdict not in VERDICTS and wanted.option is None:
         raise UnknownWord(f"There is no verdict {verdict!r}: choose one of {', '.join(VERDICTS)}.")
+    refuse_edit(verdict, wanted.edited)
     if verdict == COMMENTED:
         return comment(on, wanted)
+    choice = answer_to(on, wanted)
+    edit = edited_plan(on, choice, wanted.edited)
     # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
     about = on.record if verdict == APPROVED else on.seen or on.record
-    given = PlanReviewed(on.record.state.plan.id, about.revision, verdict, via=VIA)
-    choice = answer_to(on, wanted)
+    revision = on.session.seq + 1 if edit else about.revision
+    given = PlanReviewed(on.record.state.plan.id, revision, verdict, via=VIA)
     if choice is not None and on.record.asked is not None:
         chosen = {"answer": choice.name, "option": choice.id, "kind": choice.kind}
         given = replace(given, question=on.record.asked.id, **chosen)
-    said = _comments(on, wanted, kind=REQUEST if verdict == CHANGES_REQUESTED else COMMENT, review=on.session.seq + 1)
+    kind, review = REQUEST if verdict == CHANGES_REQUESTED else COMMENT, on.session.seq + len(edit) + 1
+    said = _comments(on, wanted, kind, review)
     if _is_given(on, given) and all(_is_said(on, each) for each in said):
         raise NothingChanges(_SAID_ALREADY)
     spoken = sum(bool(each.text) for each in said)
     count = f", with {spoken} comment{'s' * (spoken > 1)}" if spoken else ""
-    words = VERDICTS.get(verdict, "Answered")
+    words = f"{VERDICTS.get(verdict, 'Answered')}{' as you edited it' if edit else ''}"
     if choice is None:
         return Decision((given, *said), f"{words}{count}. {on.heard}")
-    heard = f" {heard_with_answer(on.heard, on.reach, now=on.now)}" if spoken else ""
-    return Decision((given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
+    heard = f" {heard_with_answer(on.heard, on.reach, verdict, now=on.now)}" if spoken else ""
+    return Decision((*edit, given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
 
 
 def select(on: Target, wanted: Wanted) -> Decision:

@@ -37,6 +37,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     - `option`: the answer that a person chose, by its id or its name; `question`: the question that they saw.
     - `now`: the agent is to hear it now; `interrupt`: its turn may be cancelled for that.
     - `changes`: several changes at once. `plan_text`: the same, as the text of the plan after a person edited it.
+    - `edited`: the plan that a person approves, as they edited it: a text, whole.
     """
 
     act: str
@@ -59,6 +60,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     comments: Annotated[tuple[Comment, ...], Meta(max_length=MOST_COMMENTS)] | None = None
     changes: Annotated[tuple[StepChange, ...], Meta(max_length=MOST_CHANGES)] | None = None
     plan_text: str | None = None
+    edited: str | None = None
 
     @property
     def is_on_remark(self) -> bool:

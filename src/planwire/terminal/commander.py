@@ -6,7 +6,7 @@ person comes back.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 from textual.app import SuspendNotSupported
@@ -43,6 +43,8 @@ _EDIT: Final = DialogAnswer("edit", "Edit", key="e")
 _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
 _INTERRUPT: Final = DialogAnswer("interrupt", "Cancel the turn, and tell", "warning", "y")
 _WAIT: Final = DialogAnswer("wait", "Not now", key="n")
+#: The argument that is a plan's text.
+_EDITED: Final = "edited"
 #: The answer to a question for text that has the agent hear it now.
 NOW: Final = "now"
 
@@ -50,7 +52,8 @@ NOW: Final = "now"
 class TextQuestion(NamedTuple):
     """A question for the text of an act. `text` is the one to change. `keeps`: the words can be kept in force. The
     first of the `answers` sends the act, or does what `others` has for it: they return whether that is done. `kept`:
-    that is switched on at first."""
+    that is switched on at first. The text is this `argument` of the act. A plan that is left as it was is sent, too:
+    it is approved all the same."""
 
     title: str
     answers: Sequence[DialogAnswer]
@@ -60,6 +63,7 @@ class TextQuestion(NamedTuple):
     keeps: bool = False
     kept: bool = False
     others: Mapping[str, Callable[[Typed], bool]] = {}
+    argument: str = "text"
 
 
 class Commander:
@@ -83,18 +87,23 @@ class Commander:
         """Ask for the text of an act, and send it. An unsent text comes back the next time that the person wants this
         act."""
         app = self._screen.app
-        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after, wanted.quote)
-        text = harmless(question.text)
+        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after, wanted.quote, question.argument)
+        text, is_edit = harmless(question.text), question.argument == _EDITED
 
         async def send(typed: Typed) -> bool:
             nonlocal wanted
             if typed.answer in question.others:
                 return question.others[typed.answer](typed)
-            if text and typed.text == text:
+            is_same = bool(text) and typed.text == text
+            if is_same and not is_edit:
                 self.say(_UNCHANGED, 3)
                 return True
-            said = {"keep": True if typed.switched else None, "now": True if typed.answer == NOW else None}
-            again = await self.perform(card.id, replace(wanted, text=typed.text, **said), editable=True)
+            said: dict[str, Any] = {
+                "keep": True if typed.switched else None,
+                "now": True if typed.answer == NOW else None,
+            }
+            said[question.argument] = None if is_same else typed.text
+            again = await self.perform(card.id, replace(wanted, **said), editable=True)
             wanted = again or wanted
             return again is None
 
@@ -166,7 +175,7 @@ class Commander:
     ) -> str:
         words = wanted.text or moved.text_of(wanted.target)
         about = Line(((f"{ACTS[wanted.act].label}  ", "muted"), (one_line(words), "strong")))
-        has_typed = wanted.text is not None or wanted.plan_text is not None
+        has_typed = any(each is not None for each in (wanted.text, wanted.plan_text, wanted.edited))
         title = _CHANGED if has_typed else _CHANGED_UNDER_KEY
         dialog = DecisionDialog(title, [about, *conflict_lines(moved)], answers, safe.value)
         return await self._screen.app.push_screen_wait(dialog) or safe.value

@@ -14,11 +14,11 @@ from planwire.readmodel.card import PlanCard, QuestionCard, ReviewCard
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import AnswerOption
 from planwire.steering.acts import ACTS, Act
-from planwire.steering.reviews import VERDICT_LABELS
+from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS
 from planwire.terminal.lines import Line, Part, fitted, hanging
 from planwire.terminal.rows import PLAN, ago
 
-__all__ = ["answer_hint", "question_lines", "verdict_words"]
+__all__ = ["EDIT_KEY", "answer_hint", "question_lines", "verdict_words"]
 
 #: Cells of an answer's name, so that what stands beside it is in a column.
 NAME: Final = 44
@@ -26,6 +26,8 @@ NAME: Final = 44
 MOST: Final = 9
 MOST_LINES: Final = 4
 
+#: The key of an answer that is no option of the agent's: those have numbers.
+EDIT_KEY: Final = "e"
 _APPROVE: Final = ACTS["review"].command
 _APPROVED, _CHANGES, *_ = VERDICT_LABELS
 
@@ -54,11 +56,16 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
     if not asked.is_open:
         return
-    wide = min(max((cell_len(one_line(each.name)) for each in asked.options[:MOST]), default=0), NAME)
+    labels = [*(one_line(each.name) for each in asked.options[:MOST]), *([EDIT_LABEL] if asked.takes_edit else [])]
+    wide = min(max(map(cell_len, labels), default=0), NAME)
     for number, option in enumerate(asked.options[:MOST], start=1):
         start = f"    {number if session is None else '·'}  "
         name = fitted(one_line(option.name), 2 * max(width - 8, 10))
         yield from _beside_line(start, name, wide, _beside(option, session), width)
+    if asked.takes_edit:
+        key = EDIT_KEY if session is None else "·"
+        beside = f"{_command(_APPROVE, session)} --edit" if session else ""
+        yield from _beside_line(f"    {key}  ", EDIT_LABEL, wide, beside, width)
     if len(asked.options) > MOST:
         yield from hanging(("    ·  ", "muted"), f"and {len(asked.options) - MOST} more", "muted", "", width)
     if session is None:

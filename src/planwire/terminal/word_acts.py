@@ -13,12 +13,13 @@ from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import AnswerOption
 from planwire.steering.acts import ACTS
-from planwire.steering.reviews import VERDICT_LABELS, to_run
+from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
 from planwire.steering.wanted import Comment, Wanted
 from planwire.terminal.commander import NOW, Commander, TextQuestion
 from planwire.terminal.dialogs import ChoiceDialog, DialogAnswer, DialogChoice
 from planwire.terminal.lines import Line
+from planwire.terminal.plan_questions import EDIT_KEY
 from planwire.terminal.pointed import Pointed
 from planwire.terminal.rows import DRAFT, PLAN
 from planwire.terminal.text_dialog import Typed
@@ -34,6 +35,8 @@ QUOTED: Final = 300
 SPELLED_OUT: Final = 6
 _OPTIONAL: Final = "Comment (optional)"
 _COLLECT: Final = "collect"
+_EDIT: Final = "edit"
+_APPROVED, *_ = VERDICT_LABELS
 
 
 class WordActs:
@@ -97,6 +100,11 @@ class WordActs:
         options = {str(number): each for number, each in enumerate(asked.options if asked else (), start=1)}
 
         def chosen(said: str) -> None:
+            if asked is not None and said == _EDIT:
+                needed = replace(wanted, verdict=_APPROVED, question=asked.id, comments=drafts or None)
+                title, answers = f"{EDIT_LABEL}: {named(card)}{count}", [send(VERDICT_LABELS[_APPROVED])]
+                self._commander.ask(card, needed, TextQuestion(title, answers, about, card.text, argument="edited"))
+                return
             if asked is not None and said in options:
                 needed = replace(wanted, option=options[said].id, question=asked.id)
                 title, label = f"“{one_line(options[said].name, QUOTED)}”", "Send"
@@ -111,7 +119,8 @@ class WordActs:
 
         choices = [DialogChoice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
         if options:
-            choices = [_answer(number, each) for number, each in options.items()] + choices[-1:]
+            edit = [DialogChoice(_EDIT, EDIT_LABEL, EDIT_KEY)] if asked and asked.takes_edit else []
+            choices = [*(_answer(number, each) for number, each in options.items()), *edit, choices[-1]]
         self._choose(f"Review {named(card)}{count}", choices, about, chosen)
 
     def select(self, on: Pointed, wanted: Wanted) -> None:

@@ -67,6 +67,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
             type="button",
             data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
             data_bare=not each.takes_words,
+            data_edits=each.takes_edit,
             class_="primary" if each.is_main else None,
             dir="auto",
         )

@@ -4,6 +4,8 @@
 
 import { onChanged } from "./page.js";
 import { perform, sayUnsent } from "./perform.js";
+import { toast } from "./toasts.js";
+import { editPlan } from "./writing.js";
 
 const FORM = "form.answer-form";
 const KEPT = "planwire answer ";
@@ -35,6 +37,27 @@ async function send(button) {
   if (!came.done) return came.edit ? form.querySelector("textarea").focus() : show();
   if (!isBare) forget(form, key);
   show();
+}
+
+/** Have the plan edited, and approve it as it is then. The words beside the button go along, as with any answer. */
+async function edit(button) {
+  const form = button.closest(FORM), { answer: address } = form.dataset, key = keyOf(form);
+  if (form.hasAttribute("aria-busy")) return;
+  const plan = await planAt(address), act = JSON.parse(button.dataset.send);
+  if (!plan) return toast("Couldn't load the text of the plan. Try again.");
+  if (plan.question?.id !== act.question) return toast("The agent's question is over.");
+  const words = `${button.textContent}: ${plan.title}`;
+  const submit = async (edited, seen, trouble) => {
+    const text = sessionStorage.getItem(key)?.trim();
+    const body = { ...act, seen, ...(text ? { text } : {}), ...more.of(form), edited };
+    sending.add(key);
+    const came = await perform({ address, body, words, text: edited, trouble, isAnswer: true });
+    sending.delete(key);
+    if (came.done) forget(form, key);
+    show();
+    return came;
+  };
+  editPlan({ key: `${address} ${act.question}`, title: words, text: plan.text, seen: plan.revision, submit });
 }
 
 function forget(form, key) {
@@ -73,9 +96,15 @@ function show() {
   for (const key of written) if (!shown.has(key) && !left.has(key)) offer(key);
 }
 
-const isAsked = async (address) => {
+/** The plan with its text and its question; null if it can't be loaded. */
+const planAt = async (address) => {
   const answer = await fetch(address, { headers: { accept: "application/json" } }).catch(() => null);
-  return !answer?.ok || Boolean((await answer.json()).question?.open);
+  return answer?.ok ? answer.json() : null;
+};
+
+const isAsked = async (address) => {
+  const plan = await planAt(address);
+  return !plan || Boolean(plan.question?.open);
 };
 
 /** Ask what to do with words whose question is over. It may only be out of sight, or the words on their way. */
@@ -98,7 +127,7 @@ const WORDS_LEFT = [{ label: "Send as a comment", value: true, kind: "primary" }
 export function startAnswers() {
   document.addEventListener("click", (event) => {
     const button = event.target.closest(`${FORM} [data-send]`);
-    if (button) send(button);
+    if (button) button.dataset.edits === undefined ? send(button) : edit(button);
   });
   document.addEventListener("submit", (event) => { if (event.target.matches(FORM)) event.preventDefault(); });
   document.addEventListener("input", (event) => {

@@ -1,10 +1,10 @@
-// Dialogs with a text: a comment on a plan, and its steps as a text.
+// Dialogs with a text: a comment on a plan, its steps as a text, and the text of a proposal.
 
 import { ENTER_SAVES, keeper, saveOnEnter, tellNow } from "./composer.js";
 import { open } from "./dialogs.js";
 import { perform } from "./perform.js";
 import { actsOf, el, planName, revisionOf } from "./plans.js";
-import { ACTS } from "./table.js";
+import { ACTS, VERDICTS } from "./table.js";
 
 const drafts = new Map();
 let writing = null; // the open text, and the text that it began with
@@ -87,5 +87,15 @@ export async function editAsText(plan, sayTrouble) {
     submit: (text, trouble) =>
       perform({ address, body: { act: "suggest", seen, plan_text: text }, words: title, text, trouble }),
     again: ({ revision, text }) => { seen = revision; return text; },
+  });
+}
+
+/** Have the text of a plan edited. `submit(text, seen, trouble)` sends it, and resolves as `perform` does. */
+export function editPlan({ key, title, text, seen, submit }) {
+  write({
+    key: `${key} plan`, title, lines: true, text, label: "The agent goes on with this text.",
+    hint: "Ctrl+Enter to approve", save: el("button", { class: "primary" }, VERDICTS.approved),
+    submit: (edited, trouble) => submit(edited, seen, trouble),
+    again: ({ revision }) => { seen = revision; },
   });
 }

@@ -1,0 +1,22 @@
+"""A warning before others are told to start a planwire that may be gone tomorrow, with a project's environment."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+__all__ = ["warn_of_venv"]
+
+#: Environments that belong to one command: those of pipx and uv.
+_KEPT: Final = re.compile(r"/pipx/venvs/|/uv/tools/")
+
+
+def warn_of_venv(who: str, program: Path) -> None:
+    """Say which program somebody will start if that lies in an environment that may be a project's."""
+    folder = program.parent.parent
+    if (folder / "pyvenv.cfg").exists() and not _KEPT.search(folder.as_posix()):
+        print(
+            f"{who} will start {program}: it no longer can when {folder} is gone. "
+            "A planwire of its own: uv tool install 'planwire[mcp,terminal]', or pipx install.",
+            file=sys.stderr,
+        )

@@ -1,0 +1,133 @@
+"""The review of a proposal that a hook holds back, as events and answers: what it asks, what ends it, what was said.
+
+A question lives in the journal, and the hook only waits beside it. So everything that ends it is an event: a person's
+decision and that the agent has it, that nobody will answer, or what the agent does in its terminal (`recording`).
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from planwire.chat.markup import element
+from planwire.chat.render import remark_elements
+from planwire.hooks.answers import Approve, SendBack
+from planwire.hooks.happenings import Heard, Proposed, TurnOver
+from planwire.hooks.recording import TERMINAL, child_reader
+from planwire.hooks.review_terms import ReviewTerms
+from planwire.model.events import (
+    APPROVED,
+    CHANGES_REQUESTED,
+    DISMISSED,
+    HOOKS,
+    Choice,
+    Event,
+    PlanReviewed,
+    PlanSet,
+    ReviewAsked,
+    SessionOpened,
+    Told,
+)
+from planwire.model.kinds import text_of
+from planwire.model.plan import Fields, MarkdownPlan, PlanId
+from planwire.model.readers import LEAD, heard_by
+from planwire.model.records import ANSWER, TOOL, PlanRecord, Remark, Review, SessionState
+from planwire.model.unheard import remark_item
+
+__all__ = ["answer_to", "asking", "held_back", "is_asked", "proposal_in", "reviewed_id", "told", "unanswered"]
+
+APPROVE: Final = "approve"
+CHANGES: Final = "changes"
+_CHANGES_NAME: Final = "Request changes"
+_SENT_BACK: Final = "A person reviewed your plan and asks for changes. Revise it, then propose it again."
+
+
+def proposal_in(heard: Heard) -> Proposed | None:
+    """The proposal that a hook is about."""
+    return next((each for each in heard.what if isinstance(each, Proposed) and not each.draft), None)
+
+
+def held_back(heard: Heard) -> Heard:
+    """What a hook says while it holds a proposal back. The turn that it is the end of, in some agents, is not over: it
+    goes on if the plan goes back."""
+    return replace(heard, what=tuple(each for each in heard.what if not isinstance(each, TurnOver)))
+
+
+def reviewed_id(heard: Heard, proposed: Proposed) -> str:
+    """The plan that a proposal is. A sub-agent's is not the one of the agent that leads."""
+    return f"{proposed.plan_id}@{heard.child.id}" if heard.child else proposed.plan_id
+
+
+def asking(
+    state: SessionState, heard: Heard, title: str, plan: MarkdownPlan, terms: ReviewTerms, question: str
+) -> Iterator[Event]:
+    """The events of a question: what the journal lacks of the session and of the proposal, and the question itself."""
+    if state.opened is None:
+        yield SessionOpened(title, TERMINAL, heard.folder)
+    if not _is_plan(state.plans.get(plan.id), plan.content):
+        yield PlanSet(plan, via=HOOKS, reader=child_reader(heard))
+    options = (Choice(APPROVE, terms.approve, "allow_once"), Choice(CHANGES, _CHANGES_NAME, "reject_once"))
+    yield ReviewAsked(plan.id, options, question, terms.takes_edit)
+
+
+def is_asked(state: SessionState, plan_id: PlanId, question: str) -> bool:
+    """Whether a question is still open: neither is it over, nor is there a newer one about its plan."""
+    record = state.plans.get(plan_id)
+    return record is not None and not record.removed and record.asked is not None and record.asked.id == question
+
+
+def unanswered(state: SessionState, plan_id: PlanId, question: str) -> tuple[PlanReviewed, ...]:
+    """The end of a question that nobody will answer any more. It has no verdict, so that nobody takes it for one."""
+    if not is_asked(state, plan_id, question):
+        return ()
+    return (PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question),)
+
+
+def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve | SendBack | None:
+    """The answer that a person's decision is for the agent; None as long as there is none. `proposed` is the text that
+    the agent has: an approval of another one brings it along."""
+    decision = record.decision
+    if decision is None:
+        return None
+    if decision.verdict == APPROVED:
+        text = text_of(record.state.plan)
+        return Approve(text if terms.takes_edit and text.strip() != proposed.strip() else None)
+    return SendBack(_words(record, decision)) if decision.verdict == CHANGES_REQUESTED else None
+
+
+def told(state: SessionState, plan_id: PlanId, question: str, answer: Approve | SendBack) -> Iterator[Told]:
+    """What the agent knows once it has the answer to a question: the decision, and the words that went along with it.
+    Nothing of it is said twice."""
+    record = state.plans.get(plan_id)
+    given = (each for each in reversed(record.reviews if record else ()) if each.question == question)
+    decision = next((each for each in given if not each.is_late), None)
+    if record is None or decision is None:
+        return
+    if decision.is_on_its_way:
+        yield Told(ANSWER, 0, request=question)
+    ids = tuple(each.id for each in _remarks_with(record, decision) if each.told is None)
+    if ids and isinstance(answer, SendBack):
+        yield Told(TOOL, heard_by(state, LEAD).told, remarks=ids, request=question)
+
+
+def _remarks_with(record: PlanRecord, decision: Review) -> list[Remark]:
+    return [each for each in record.remarks if each.review == decision.seq and each.closed is None]
+
+
+def _words(record: PlanRecord, decision: Review) -> str:
+    """All remarks that belong to a review, each with its author. The agent's own text has no ids of steps, so the words
+    on a step quote it."""
+    items = [_quoted(record, each) for each in _remarks_with(record, decision)]
+    return "\n".join([element("notice", _SENT_BACK, by="planwire"), *remark_elements(items)])
+
+
+def _quoted(record: PlanRecord, remark: Remark) -> Fields:
+    step = next((each for each in record.state.steps if each.id == remark.step), None)
+    item = remark_item(remark)
+    return {**item, "quote": step.content} if step and not remark.quote else item
+
+
+def _is_plan(record: PlanRecord | None, text: str) -> bool:
+    if record is None or record.removed or not isinstance(record.state.plan, MarkdownPlan):
+        return False
+    return record.state.plan.content.strip() == text.strip()

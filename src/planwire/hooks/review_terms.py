@@ -1,0 +1,55 @@
+"""The terms on which each agent's hook can hold a plan back: for how long, and what its agent makes of the answer.
+
+The hooks files that `planwire setup --review` writes have their timeouts from here, so that an agent never gives up on
+a hook before the hook itself does.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+__all__ = ["MARGIN_SECONDS", "REVIEW_TERMS", "ReviewTerms", "terms_of"]
+
+#: How much longer an agent's own timeout has to be than the wait of the hook.
+MARGIN_SECONDS: Final = 15
+_ELSEWHERE: Final = 540
+
+
+class ReviewTerms(Struct, frozen=True):
+    """One row.
+
+    - `wait_seconds`: how long a person may take. After that the agent goes on as if there were no hook.
+    - `takes_edit`: the agent takes another text than its own with an approval.
+    - `approve`: what an approval is called for people. Where the agent still asks in its terminal, it says so.
+    - `needs_word`: silence is no approval there. Elsewhere the agent's own dialog follows, or the person goes on.
+    - `unanswered`: what the agent is told when the time is up, where it would take silence for an approval.
+    """
+
+    wait_seconds: float = _ELSEWHERE
+    takes_edit: bool = False
+    approve: str = "Approve"
+    needs_word: bool = True
+    unanswered: str = ""
+
+
+#: By the agent's name in the table of agents with hooks.
+REVIEW_TERMS: Final = {
+    "claude-code": ReviewTerms(4 * 24 * 60 * 60, takes_edit=True),
+    # Its dialog comes after 60 s, whatever the hook's timeout is, and a late answer is dropped.
+    "qwen": ReviewTerms(50),
+    # Without a person it takes a hook that ends in silence for an approval.
+    "gemini": ReviewTerms(
+        3_600,
+        needs_word=False,
+        unanswered="No one has decided about this plan yet, so it is not approved. Don't carry it out: stop here and "
+        "ask the person to look at it.",
+    ),
+    "codex": ReviewTerms(approve="Approve, and leave plan mode in Codex yourself", needs_word=False),
+    "opencode": ReviewTerms(approve="Approve, then confirm in opencode", needs_word=False),
+    "copilot": ReviewTerms(approve="Approve, then confirm in Copilot", needs_word=False),
+}
+
+
+def terms_of(agent: str) -> ReviewTerms:
+    """The terms of an agent by its name; careful ones for an agent without a row."""
+    return REVIEW_TERMS.get(agent, ReviewTerms())

@@ -1,0 +1,276 @@
+"""The waiting hook: a process that holds a proposal back until a person has decided about it, here or elsewhere.
+
+It puts the question into the journal and looks there until the question is over. A person's decision is the hook's
+answer. If the agent went on without it, the hook ends without a word; if nobody decides in time, or the agent hangs up,
+it closes the question first. A timeout is never an approval: where an agent takes silence for one, the hook sends the
+plan back instead.
+
+It may wait for days, so a look is one query of the session's last number, a few times in a second. If it is killed, its
+lease lapses, and whoever looks at the journal next closes its question (`session.lapses`).
+"""
+
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from secrets import token_hex
+from threading import Event as Flag
+from threading import current_thread, main_thread
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from planwire.errors import JournalError, JournalUnavailable
+from planwire.hooks.agents import HookPayload
+from planwire.hooks.answers import Approve, SendBack
+from planwire.hooks.happenings import TurnOver
+from planwire.hooks.looking import looked_up
+from planwire.hooks.review_events import answer_to, asking, is_asked, proposal_in, reviewed_id, told, unanswered
+from planwire.hooks.review_terms import ReviewTerms, terms_of
+from planwire.journal import Journal, Lease, Stamped, Terms, catch_up, load_state
+from planwire.journal.processes import lineage
+from planwire.model.events import Event, TurnEnded
+from planwire.model.plan import MarkdownPlan
+from planwire.model.records import AGENT, SessionState
+from planwire.readmodel.states import HOOK
+from planwire.session.writer import append_latest, stamped
+from planwire.steering.reach import ANSWER, WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+__all__ = ["HeldReview", "hold_review"]
+
+#: Seconds between two looks at the journal, those after QUIET seconds, and those at the processes above this one.
+LOOK: Final = 0.2
+LOOK_LATER: Final = 1.0
+QUIET: Final = 600.0
+LOOK_UP: Final = 1.0
+#: The processes above a hook that its answer is for: the shell that runs it, and the agent.
+_ABOVE: Final = 2
+#: Seconds in which a busy journal takes what is to be recorded after the answer went out.
+PATIENCE: Final = 60.0
+_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
+
+
+def hold_review(
+    journal: Journal,
+    payload: HookPayload,
+    say: Callable[[bytes], None],
+    *,
+    session: str | None = None,
+    drain: Callable[[], object] = lambda: None,
+    terms: ReviewTerms | None = None,
+) -> None:
+    """Hold the proposal of a hook back until it is decided, and answer the hook by `say`, which writes and flushes.
+
+    `session` is the journal's name of the session, if that is not the agent's. `drain` brings into the journal what
+    other hooks of the agent have heard since: if no other process does that, nobody would learn that the agent went on.
+    """
+    heard = looked_up(payload.heard)
+    proposed = proposal_in(heard)
+    if proposed is None or not proposed.text.strip():
+        return
+    with _hang_ups() as is_over:
+        plan = MarkdownPlan(reviewed_id(heard, proposed), proposed.text)
+        terms = terms or terms_of(heard.agent)
+        held = HeldReview(journal, payload, session or heard.session, plan, terms, is_over)
+        held.hold(say, drain)
+
+
+class HeldReview:
+    """One question, from its first event to its last. `is_over` is set when the agent hangs up."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        payload: HookPayload,
+        session: str,
+        plan: MarkdownPlan,
+        terms: ReviewTerms,
+        is_over: Flag,
+    ) -> None:
+        self._journal = journal
+        self._payload = payload
+        self._session = session
+        self._plan = plan
+        self._terms = terms
+        self._is_over = is_over
+        self._question = token_hex(8)
+        self._state = SessionState(session)
+        self._lease: Lease | None = None
+        self._above = _above()
+        self._begun = self._looked_up = monotonic()
+
+    def hold(self, say: Callable[[bytes], None], drain: Callable[[], object]) -> None:
+        """Ask, wait, and answer. A journal that can't be used has no decision in it: the same as if nobody decided."""
+        end = self._begun + self._terms.wait_seconds
+        try:
+            with suppress(JournalUnavailable):
+                drain()
+            self._ask(end)
+            answer = self._wait(end, drain) if self._lease else self._silence()
+        except JournalError:
+            answer = self._silence()
+        try:
+            if answer is not None:
+                self._give(answer, say)
+        finally:
+            if self._lease is not None:
+                with suppress(JournalError):
+                    self._lease.release()
+
+    # -- the question
+
+    def _ask(self, end: float) -> None:
+        """Put the question into the journal, which may be busy. First the lease: it says that people can answer."""
+        can = Terms(HOOK, can=(ANSWER, WORDS), question=self._question)
+        while not self._is_hung_up():
+            try:
+                self._lease = self._lease or self._journal.lease(self._session, can)
+                self._state = load_state(self._journal, self._session)
+                self._append(self._asking, AGENT)
+                return
+            except JournalUnavailable:
+                if monotonic() >= end:
+                    raise
+                self._is_over.wait(LOOK)
+
+    def _asking(self, state: SessionState) -> Sequence[Event]:
+        title = self._payload.agent.title
+        return tuple(asking(state, self._payload.heard, title, self._plan, self._terms, self._question))
+
+    def _wait(self, end: float, drain: Callable[[], object]) -> Approve | SendBack | None:
+        """Look until the question is over. None if the hook has nothing to say then."""
+        while True:
+            is_hung_up, is_late = self._is_hung_up(), monotonic() >= end
+            with suppress(JournalUnavailable):
+                drain()
+                self._look()
+                if not self._is_asked(self._state):
+                    return None
+                answer = answer_to(self._state.plans[self._plan.id], self._plan.content, self._terms)
+                if answer is not None and not is_hung_up:
+                    return answer
+            if is_hung_up or is_late:
+                return self._close(is_hung_up=is_hung_up)
+            pause = LOOK if monotonic() < self._begun + QUIET else LOOK_LATER
+            self._is_over.wait(min(pause, max(end - monotonic(), 0)))
+
+    def _look(self) -> None:
+        if self._journal.last_seq(self._session) != self._state.seq:
+            self._state = catch_up(self._journal, self._state)
+
+    def _is_asked(self, state: SessionState) -> bool:
+        return is_asked(state, self._plan.id, self._question)
+
+    def _is_hung_up(self) -> bool:
+        """Whether nobody listens to this process any more."""
+        if self._is_over.is_set():
+            return True
+        if monotonic() - self._looked_up >= LOOK_UP:
+            self._looked_up = monotonic()
+            return _above() != self._above
+        return False
+
+    # -- its end
+
+    def _close(self, *, is_hung_up: bool) -> Approve | SendBack | None:
+        """Close the question without a verdict. A decision that comes in that very moment counts, if anyone listens.
+        Where silence would be an approval, the plan goes back."""
+        late: list[Approve | SendBack] = []
+
+        def closing(state: SessionState) -> Sequence[Event]:
+            late.clear()
+            if not self._is_asked(state):
+                return ()
+            answer = answer_to(state.plans[self._plan.id], self._plan.content, self._terms)
+            if answer is not None and not is_hung_up:
+                late.append(answer)
+                return ()
+            return (*unanswered(state, self._plan.id, self._question), *self._turn_end())
+
+        with suppress(JournalError):
+            self._append_patiently(closing, HOOK)
+        if late:
+            return late[0]
+        return None if is_hung_up else self._silence()
+
+    def _silence(self) -> SendBack | None:
+        """What to say when nobody decided: nothing, where that is no approval."""
+        return SendBack(self._terms.unanswered) if self._terms.unanswered else None
+
+    def _give(self, answer: Approve | SendBack, say: Callable[[bytes], None]) -> None:
+        """Answer the hook, and record that the agent has it: in that order, so that nothing counts as told that was
+        not said."""
+        spoken = self._payload.spoken(answer)
+        is_heard = bool(spoken) or (isinstance(answer, Approve) and not self._terms.needs_word)
+        if spoken:
+            try:
+                say(spoken)
+            except OSError:
+                is_heard = False
+        if not is_heard:
+            self._close(is_hung_up=True)
+            return
+
+        def telling(state: SessionState) -> Sequence[Event]:
+            end = self._turn_end() if isinstance(answer, Approve) else ()
+            return (*told(state, self._plan.id, self._question, answer), *end)
+
+        with suppress(JournalError):
+            self._append_patiently(telling, HOOK)
+
+    def _turn_end(self) -> tuple[TurnEnded, ...]:
+        """The end of the turn, where the hook is that of a turn which would have ended without it."""
+        ends = [each for each in self._payload.heard.what if isinstance(each, TurnOver)]
+        return (TurnEnded(ends[0].stop_reason),) if ends else ()
+
+    # -- writing
+
+    def _append(self, prepare: Callable[[SessionState], Sequence[Event]], by: str) -> None:
+        def latest() -> SessionState:
+            self._state = catch_up(self._journal, self._state)
+            return self._state
+
+        def prepared(state: SessionState) -> Sequence[Stamped]:
+            return stamped(prepare(state), by)
+
+        append_latest(self._journal, latest, prepared)
+
+    def _append_patiently(self, prepare: Callable[[SessionState], Sequence[Event]], by: str) -> None:
+        """Append to a journal that may be busy. Whoever finds the lapsed lease does it, if this process can't."""
+        end = monotonic() + PATIENCE
+        while True:
+            try:
+                self._append(prepare, by)
+                return
+            except JournalUnavailable:
+                if monotonic() >= end:
+                    raise
+
+
+def _above() -> tuple[str, ...]:
+    """The processes above this one, the nearest first. They differ once one of them has ended, because those below it
+    have another parent then."""
+    return tuple(islice(lineage(), 1, _ABOVE + 1))
+
+
+@contextmanager
+def _hang_ups() -> "Iterator[Flag]":
+    """A flag that is set by the signals with which an agent, or a terminal, ends a hook."""
+    flag = Flag()
+
+    def hang_up(_signal: int, _frame: "FrameType | None") -> None:
+        flag.set()
+
+    if current_thread() is not main_thread():
+        yield flag
+        return
+    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    before = {number: signal.signal(number, hang_up) for number in numbers}
+    try:
+        yield flag
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
