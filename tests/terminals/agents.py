@@ -4,6 +4,8 @@ Each has two ways: `agent.headless("prompt")` is one prompt on a command line, a
 """
 
 import json
+import os
+import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,19 +20,31 @@ __all__ = ["AGENTS", "TerminalAgent", "claude", "codex", "copilot", "gemini", "o
 
 KEY: Final = "scripted-model-needs-no-key"
 HEADLESS_SECONDS = 110
+UNTRUSTED: Final = "--dangerously-bypass-hook-trust"  # nobody is there to trust hooks
 
 
 @dataclass(frozen=True)
 class TerminalAgent(Agent):
-    """An agent in a terminal. `asking` is what its command line needs to answer one prompt, which comes at its end."""
+    """An agent in a terminal.
+
+    `asking` is what its command line needs to answer one prompt, which comes at its end; `options` is what it needs to
+    begin a conversation. Once its terminal shows `ready`, it takes words. `tool` is how it names a tool of planwire's.
+    """
 
     asking: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    ready: str = ""
+    tool: str = "mcp__planwire__{}"
+
+    def called(self, name: str) -> str:
+        """The name of a tool of planwire's, as the model calls it."""
+        return self.tool.format(name)
 
     def headless(
         self, prompt: str, *options: str, seconds: float = HEADLESS_SECONDS
     ) -> subprocess.CompletedProcess[str]:
         """The agent, run on one prompt until it has answered."""
-        return self.run(*self.asking, *options, prompt, seconds=seconds)
+        return self.run(*options, *self.asking, prompt, seconds=seconds)
 
     def run(self, *arguments: str, seconds: float = HEADLESS_SECONDS) -> subprocess.CompletedProcess[str]:
         """The agent, run with arguments of its own until it ends."""
@@ -61,7 +75,9 @@ def claude(model: str, home: Path, **environment: str) -> TerminalAgent:
             "DISABLE_TELEMETRY": "1",
             **environment,
         },
-        "-p",
+        asking=("-p",),
+        ready="❯",
+        tool="mcp__plugin_planwire_planwire__{}",
     )
     known = {
         "hasCompletedOnboarding": True,
@@ -72,19 +88,31 @@ def claude(model: str, home: Path, **environment: str) -> TerminalAgent:
     return agent
 
 
+#: Codex has been offered a newer model, and its terminal leaves no daemon behind.
 CODEX_MORE: Final = """
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+
 [features]
 daemon_auto_start = false
 """
 
 
-def codex(model: str, home: Path, more: str = CODEX_MORE, **environment: str) -> TerminalAgent:
-    """Codex. `more` are lines of its settings; without those here its terminal leaves a daemon behind."""
-    agent = _terminal_agent("codex", home, {"OPENAI_API_KEY": KEY, **environment}, "exec", "--skip-git-repo-check")
+def codex(model: str, home: Path, more: str = "", **environment: str) -> TerminalAgent:
+    """Codex. `more` are lines that its settings begin with."""
+    agent = _terminal_agent(
+        "codex",
+        home,
+        {"OPENAI_API_KEY": KEY, **environment},
+        asking=("exec", "--skip-git-repo-check", UNTRUSTED),
+        options=(UNTRUSTED,),
+        ready="Ask Codex to do anything",
+        tool="mcp__planwire.{}",
+    )
     file = home / ".codex" / "config.toml"
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        file.write_text(CODEX_SETTINGS.format(model=model, project=agent.cwd) + more)
+        file.write_text(more + CODEX_SETTINGS.format(model=model, project=agent.cwd) + CODEX_MORE)
     return agent
 
 
@@ -97,7 +125,9 @@ def gemini(model: str, home: Path, **environment: str) -> TerminalAgent:
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         **environment,
     }
-    agent = _terminal_agent("gemini", home, variables, "-p")
+    agent = _terminal_agent(
+        "gemini", home, variables, asking=("-p",), ready="Type your message", tool="mcp_planwire_{}"
+    )
     known = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -115,7 +145,7 @@ def qwen(model: str, home: Path, **environment: str) -> TerminalAgent:
         "OPENAI_MODEL": "scripted",
         **environment,
     }
-    agent = _terminal_agent("qwen", home, variables, "-p")
+    agent = _terminal_agent("qwen", home, variables, asking=("-p",), ready="Type your message")
     known = {
         "security": {"auth": {"selectedType": "openai"}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -126,10 +156,11 @@ def qwen(model: str, home: Path, **environment: str) -> TerminalAgent:
 
 
 def opencode(model: str, home: Path, **environment: str) -> TerminalAgent:
-    """OpenCode."""
+    """OpenCode, which looks for its own package at each start with a plugin: it looks once, and then goes on."""
     without = ("AUTOUPDATE", "LSP_DOWNLOAD", "MODELS_FETCH", "SHARE")
     variables = {**{f"OPENCODE_DISABLE_{each}": "1" for each in without}, **environment}
-    agent = _terminal_agent("opencode", home, variables, "run")
+    agent = _terminal_agent("opencode", home, variables, asking=("run",), ready="Ask anything", tool="planwire_{}")
+    (home / ".npmrc").write_text("fetch-retries=0\n")
     scripted = {
         "npm": "@ai-sdk/openai-compatible",
         "options": {"baseURL": f"{model}/v1", "apiKey": KEY},
@@ -150,12 +181,15 @@ def copilot(model: str, home: Path, **environment: str) -> TerminalAgent:
         "COPILOT_AUTO_UPDATE": "false",
         **environment,
     }
-    agent = _terminal_agent("copilot", home, variables, "--no-auto-update", "-p")
+    without = "--no-auto-update"
+    agent = _terminal_agent(
+        "copilot", home, variables, asking=(without, "-p"), options=(without,), ready="? help", tool="planwire-{}"
+    )
     _settings(home / ".copilot" / "config.json", {"trusted_folders": [str(agent.cwd)]})
     return agent
 
 
-AGENTS: Final[Mapping[str, Callable[[str, Path], TerminalAgent]]] = {
+AGENTS: Final[Mapping[str, Callable[..., TerminalAgent]]] = {
     "claude": claude,
     "codex": codex,
     "gemini": gemini,
@@ -165,11 +199,16 @@ AGENTS: Final[Mapping[str, Callable[[str, Path], TerminalAgent]]] = {
 }
 
 
-def _terminal_agent(name: str, home: Path, environment: Mapping[str, str], *asking: str) -> TerminalAgent:
+def _terminal_agent(name: str, home: Path, environment: Mapping[str, str], **ways: Any) -> TerminalAgent:
     command = or_skip(PROGRAMS[name])
+    programs = home / "bin"  # where planwire finds it by its name, as it would on a person's machine
+    programs.mkdir(parents=True, exist_ok=True)
+    (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+    (programs / name).chmod(0o755)
     proxies = {name.lower(): NOWHERE for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")}
     agent = furnished(name, command, home, {**proxies, "no_proxy": "127.0.0.1,localhost", **environment})
-    return TerminalAgent(agent.name, agent.command, agent.environment, agent.cwd, asking)
+    paths = f"{programs}{os.pathsep}{agent.environment['PATH']}"
+    return TerminalAgent(agent.name, agent.command, {**agent.environment, "PATH": paths}, agent.cwd, **ways)
 
 
 def _settings(file: Path, settings: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -13,25 +14,30 @@ from typing import Self
 
 import pytest
 
-from tests.peers.agents import Agent
+from tests.terminals.agents import TerminalAgent
 
 __all__ = ["Tmux"]
 
 PATIENCE = 30.0
 LOOK_SECONDS = 0.05
+LOOKS_AT_REST = 8
+ENTER_SECONDS = 2.0
+ENTERS = 5
 
 
 class Tmux:
     """A program in a tmux of its own: `with Tmux(claude(…)) as terminal: terminal.wait_for("Welcome")`."""
 
-    def __init__(self, program: Agent, *arguments: str, columns: int = 160, rows: int = 50) -> None:
+    def __init__(self, program: TerminalAgent, *arguments: str, columns: int = 160, rows: int = 50) -> None:
         tmux = shutil.which("tmux")
         if tmux is None:
             pytest.skip("there is no tmux, in which agents get a terminal")
         self._socket = Path(program.environment["TMPDIR"]) / "tmux"
         self._tmux = [tmux, "-S", str(self._socket), "-f", os.devnull]
         variables = {**program.environment, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        started = ["env", "-i", *(f"{name}={value}" for name, value in variables.items()), *program.command, *arguments]
+        set_to = [f"{name}={value}" for name, value in variables.items()]
+        started = ["env", "-i", *set_to, *program.command, *program.options, *arguments]
+        self._ready = program.ready
         self._environment = {**program.environment, "TERM": "xterm-256color"}
         size = ["-x", str(columns), "-y", str(rows)]
         # What it showed is still to be read once it has ended.
@@ -73,12 +79,36 @@ class Tmux:
         self._run("send-keys", "-l", text)
 
     def say(self, text: str) -> None:
-        """Words and Enter: agents take what comes in one go for something that was pasted, so Enter comes alone, once
-        the words are to be seen."""
+        """Words and Enter. Agents drop keys while they are about to start, and take what comes in one go for something
+        that was pasted: so Enter comes alone, and again until the words have left the place where they were typed."""
+        self.wait_for_rest()
         self.type(text)
         end = text[-20:]
-        self.wait_until(lambda screen: end in " ".join(screen.split()) or end in screen, f"to show {end!r}")
-        self.press("Enter")
+        self.wait_until(lambda screen: end in " ".join(screen.split()), f"to show {end!r}")
+        typed = self.wait_for_rest()
+        for _ in range(ENTERS):
+            self.press("Enter")
+            if self._changes(typed):
+                return
+        raise AssertionError(f"Enter did nothing with {text!r}")
+
+    def wait_for_rest(self) -> str:
+        """Wait until nothing on the screen has changed for a while. Returns the screen."""
+        seen: deque[str] = deque(maxlen=LOOKS_AT_REST)
+
+        def is_at_rest(screen: str) -> bool:
+            seen.append(screen)
+            return len(seen) == LOOKS_AT_REST and len(set(seen)) == 1
+
+        return self.wait_until(is_at_rest, "its rest")
+
+    def _changes(self, screen: str) -> bool:
+        end = time.monotonic() + ENTER_SECONDS
+        while self.screen == screen:
+            if time.monotonic() > end:
+                return False
+            time.sleep(LOOK_SECONDS)
+        return True
 
     def wait_for(self, text: str, patience: float = PATIENCE) -> str:
         """Wait until it shows a text. Returns the screen."""
