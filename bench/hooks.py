@@ -47,9 +47,7 @@ def _tool(name: str, **arguments: object) -> bytes:
 
 #: A file was written; there is a list of steps; the context was compacted.
 WRITTEN: Final = _tool("Write", file_path="/home/user/project/notes.md", content="A line of notes.\n" * 100)
-PLANNED: Final = _tool(
-    "TodoWrite", todos=[{"content": f"Step {n}", "status": "pending"} for n in range(20)]
-)
+PLANNED: Final = _tool("TodoWrite", todos=[{"content": f"Step {n}", "status": "pending"} for n in range(20)])
 COMPACTED: Final = _payload("SessionStart", source="compact")
 PYTHON: Final = "python -S -I"
 

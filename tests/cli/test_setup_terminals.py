@@ -214,6 +214,15 @@ def test_the_comments_in_opencodes_settings_stay(home: Path) -> None:
     assert (home / ".config/opencode/plugin/planwire.js").is_file()
 
 
+def test_another_journal_replaces_opencodes_server(home: Path) -> None:
+    setup("opencode")
+    replaced = setup("opencode", "--journal", str(home / "other.db"))
+    assert replaced.code == DONE, replaced
+    assert "other.db-hooks" in (home / ".config/opencode/opencode.jsonc").read_text()
+    setup("opencode", "--undo")
+    assert settings(home) == SETTINGS
+
+
 def test_a_file_that_a_person_edited_is_left_to_them(home: Path) -> None:
     setup("opencode")
     path = home / ".config/opencode/plugin/planwire.js"

@@ -256,6 +256,18 @@ def test_the_agents_process_holds_its_session_and_its_end_ends_the_turn(terminal
     assert terminal.journal.leases() == []
 
 
+def test_an_agent_that_ended_behind_its_turn_was_not_disconnected(terminal: Terminal) -> None:
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.todo()
+    terminal.drain()
+    terminal.hook("Stop")
+    terminal.die()
+    terminal.drain()
+    end_lapsed(terminal.journal)
+    assert load_state(terminal.journal, "abc").stopped == "end_turn"
+    assert terminal.journal.leases() == []
+
+
 def test_a_session_that_ends_is_let_go(terminal: Terminal) -> None:
     terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
     terminal.hook("Stop")

@@ -19,6 +19,7 @@ from planwire.errors import PlanError
 from planwire.hooks.agents import HookedAgent, HookPayload
 from planwire.hooks.answers import Answer, SendBack
 from planwire.hooks.happenings import Decided, Happening, Heard, Moment, Proposed, TurnBegan, TurnOver
+from planwire.hooks.hook_table import REVIEWS
 from planwire.hooks.recording import Authored, HookedSession
 from planwire.hooks.recording import record as hear
 from planwire.hooks.review_terms import terms_of
@@ -258,9 +259,11 @@ def test_a_timeout_is_no_approval(path: Path, journal: Journal) -> None:
     with waiting(path, seconds=0.5) as process:
         assert said(process) is None
         assert [each.verdict for each in record(journal).reviews] == [DISMISSED]
-        assert is_closed(journal)
         assert record(journal).approval is None
         assert journal.leases() == []
+        question = asked(journal)
+        assert [each.name for each in question.options] == ["Approve", "Keep planning"], "the terminal asks on"
+        assert not question.takes_edit
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -360,6 +363,7 @@ def test_elsewhere_nothing_is_said_when_the_time_is_up(journal: Journal, name: s
     hold_review(journal, other_agent(name), told.append, terms=replace(terms_of(name), wait_seconds=0))
     assert told == []
     assert [each.verdict for each in record(journal).reviews] == [DISMISSED]
+    assert is_closed(journal) is (name == "codex")
 
 
 def test_where_the_person_goes_on_in_the_terminal_the_answer_says_so(path: Path, journal: Journal) -> None:
@@ -413,3 +417,8 @@ def test_what_the_agent_has_from_planwire_is_a_receipt_or_no_news(path: Path, jo
             assert [(type(event), by) for by, event in receipt] == [(Told, CLIENT)]
         assert said(process) is not None
         assert record_of(load_state(journal, SESSION), Decided(PLAN, True, EDITED)) == []
+
+
+@pytest.mark.parametrize("name", sorted(REVIEWS))
+def test_no_agent_gives_up_on_a_hook_before_the_hook_does(name: str) -> None:
+    assert terms_of(name).wait_seconds < REVIEWS[name].seconds

@@ -28,7 +28,7 @@ from planwire.cli.terminal_checks import check_terminal, fired
 from planwire.cli.terminal_undo import agree, check_settings, take_out, undo_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.cli.venv_warning import warn_of_venv
-from planwire.errors import InputError, PlanwireError
+from planwire.errors import InputError
 from planwire.extras import need_of
 from planwire.hooks.hook_table import OPENCODE
 from planwire.hooks.plugin import NAME
@@ -54,18 +54,19 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
     for path in terminal.settings_paths():
         check_settings(path)
     if present is None:
-        _refuse_another(terminal, program)
-    edits = _edits(terminal, wanted)
+        _edits(terminal, wanted)  # nobody is asked about what can't be done
     _show(terminal, program, wanted, present)
     agree(terminal, yes=arguments.yes)
-    receipt = _install(terminal, wanted, present, edits)
+    if present:
+        take_out(terminal, present)
+    receipt = _install(terminal, wanted)
     return _report(terminal, receipt, program)
 
 
-def _refuse_another(terminal: Terminal, program: str) -> None:
+def _refuse_another(terminal: Terminal, folder: Path) -> None:
     """Refuse to replace a planwire that somebody else installed, which could not be taken back."""
-    if terminal.listing and terminal.is_listed(run_command([program, *terminal.listing], Path.home()).text):
-        how = "; ".join(map(shown_command, terminal.commands(terminal.uninstall, Path())))
+    if terminal.listing and terminal.is_listed(run_command([terminal.program, *terminal.listing], folder).text):
+        how = "; ".join(map(shown_command, terminal.commands(terminal.uninstall, folder)))
         raise InputError(f"{terminal.title} has a planwire that this command did not install. Remove it first: {how}")
 
 
@@ -96,22 +97,23 @@ def _edits(terminal: Terminal, wanted: Receipt) -> dict[Path, bytes]:
     return edited_files(settings, program, wanted.files()[f"{NAME}.js"], wanted.server())
 
 
-def _install(terminal: Terminal, wanted: Receipt, present: Receipt | None, edits: dict[Path, bytes]) -> Receipt:
-    """Write the folder, run the commands, and keep the receipt. If a command fails, everything is as it was."""
-    if present:
-        take_out(terminal, present)
+def _install(terminal: Terminal, wanted: Receipt) -> Receipt:
+    """Write the folder, run the commands, and keep the receipt. If one fails, everything is as it was.
+
+    An agent may lay out its settings anew whenever it is started, so that they are read before that."""
     folder = plugin_folder(wanted.agent)
     paths = terminal.settings_paths()
     before = [read_bytes(path) for path in paths]
     wanted.write_files()
     done = 0
     try:
+        _refuse_another(terminal, folder)
         for words in terminal.commands(terminal.install, folder):
             must_run(words, folder, terminal.typed)
             done += 1
-        for path, content in edits.items():
+        for path, content in _edits(terminal, wanted).items():
             swap_bytes(path, read_bytes(path), content)
-    except PlanwireError:
+    except BaseException:
         take_out(terminal, _with_settings(wanted, paths, before), done)
         wanted.remove()
         raise

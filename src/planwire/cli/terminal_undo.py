@@ -83,7 +83,7 @@ def take_out(terminal: Terminal, receipt: Receipt, done: int | None = None) -> l
         if new is None and path.suffix == ".js":
             with suppress(OSError):
                 path.parent.rmdir()  # if it was only ours
-    for name in terminal.remains:
+    for name in terminal.remains if done != 0 else ():
         shutil.rmtree(terminal.home() / name, ignore_errors=True)
     return left
 

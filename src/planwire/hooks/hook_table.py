@@ -12,6 +12,8 @@ of all. Gemini has its own names of the same events. opencode has functions in p
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from planwire.hooks.review_terms import MARGIN_SECONDS, terms_of
+
 __all__ = ["GEMINI", "HOOKS", "OPENCODE", "REVIEWS", "SHARED", "Hook", "hooks_of"]
 
 #: The agents that take a plugin in the form of Claude Code's.
@@ -76,23 +78,20 @@ HOOKS: Final = (
     Hook("record", "SessionEnd", "SessionEnd", seconds=_END_SECONDS),
 )
 
-#: By how much an agent has to wait longer than the hook itself, which must be the one that gives up: an agent may take
-#: a hook that it had to end for an approval.
-_MARGIN: Final = 15
-_DAYS: Final = 4 * 24 * 60 * 60 + _MARGIN
-_HOUR: Final = 60 * 60 + _MARGIN
-_MINUTES: Final = 9 * 60 + _MARGIN
 
-#: The hook that holds a plan back until a person has decided, by agent. Claude Code has its own dialog open meanwhile,
-#: and whoever answers first wins, so that a person may take days. The others show nothing before the hook is done:
-#: minutes are long enough to sit in front of that. Gemini is told to stop when they are over, and waits an hour before
-#: it comes to that. Qwen gives no hook more than a minute.
+def _waits(agent: str) -> int:
+    """How long an agent waits for a person: longer than the hook, which must be the one that gives up. An agent may
+    take a hook that it had to end for an approval."""
+    return int(terms_of(agent).wait_seconds) + MARGIN_SECONDS
+
+
+#: The hook that holds a plan back until a person has decided, by agent.
 REVIEWS: Final[Mapping[str, Hook]] = {
-    "claude-code": Hook("ask", "PermissionRequest", None, ("ExitPlanMode",), seconds=_DAYS),
-    "codex": Hook("ask", "Stop", None, seconds=_MINUTES),
-    "copilot": Hook("ask", "PreToolUse", None, _PROPOSALS, seconds=_MINUTES),
-    "qwen": Hook("ask", "PermissionRequest", None, ("exit_plan_mode",), seconds=55),
-    GEMINI: Hook("ask", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS, _HOUR),
+    "claude-code": Hook("ask", "PermissionRequest", None, ("ExitPlanMode",), seconds=_waits("claude-code")),
+    "codex": Hook("ask", "Stop", None, seconds=_waits("codex")),
+    "copilot": Hook("ask", "PreToolUse", None, _PROPOSALS, seconds=_waits("copilot")),
+    "qwen": Hook("ask", "PermissionRequest", None, ("exit_plan_mode",), seconds=_waits("qwen")),
+    GEMINI: Hook("ask", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS, _waits(GEMINI)),
 }
 
 

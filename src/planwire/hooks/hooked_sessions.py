@@ -59,10 +59,12 @@ class HookedSessions:
         return next((each.is_working for each in terms if each.process == process and each.holder == HOOK), None)
 
     def hold(self, session: str, process: str, after: HookedSession) -> None:
-        """Have the agent's process hold its session, or let go of it."""
-        if after.is_over:
+        """Have the agent's process hold its session, or let go of it. One that ended behind its turn holds nothing; one
+        that ended in the middle of it leaves a lease that lapsed."""
+        is_alive = is_running(process)
+        if after.is_over or not (is_alive or after.is_working):
             self._journal.lease(session, Terms(HOOK, process=process)).release()
-        elif is_running(process):
+        elif is_alive:
             terms = Terms(HOOK, bool(after.is_working), (HEAR,), process)
             if not any(each.session == session and each.terms == terms for each in self._journal.leases()):
                 self._journal.lease(session, terms)

@@ -62,7 +62,7 @@ from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
 from planwire.steering.answers import plain_choice
 
-__all__ = ["TERMINAL", "Authored", "HookedSession", "child_reader", "record"]
+__all__ = ["TERMINAL", "TERMINAL_OPTIONS", "Authored", "HookedSession", "child_reader", "record"]
 
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
@@ -73,7 +73,10 @@ _TASK: Final = "taskId"
 #: A command to the agent itself makes no title.
 _COMMANDS: Final = ("/", "<", "!", "#")
 #: The answers to a proposal that only the terminal can give.
-_OPTIONS: Final = (Choice("approve", "Approve", "allow_once"), Choice("keep-planning", "Keep planning", "reject_once"))
+TERMINAL_OPTIONS: Final = (
+    Choice("approve", "Approve", "allow_once"),
+    Choice("keep-planning", "Keep planning", "reject_once"),
+)
 
 #: What can happen to a plan. Nothing else of a child's matters to the session.
 _OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
@@ -189,7 +192,7 @@ def _proposed(state: SessionState, heard: Heard, plan: MarkdownPlan, *, is_asked
     yield AGENT, _plan_set(state, heard, plan)
     is_open = record is not None and record.asked is not None and is_same(record.state.plan, plan)
     if is_asked and not is_open:
-        yield AGENT, ReviewAsked(plan.id, _OPTIONS, _question(state, heard))
+        yield AGENT, ReviewAsked(plan.id, TERMINAL_OPTIONS, _question(state, heard))
 
 
 def _question(state: SessionState, heard: Heard) -> str:
@@ -215,7 +218,7 @@ def _decided(state: SessionState, heard: Heard, decided: Decided) -> Iterator[Au
     is_known = asked is None and last is not None and last.verdict == verdict and not last.is_stale
     if not is_known:
         if record is None or not record.is_proposal:
-            yield AGENT, ReviewAsked(plan_id, _OPTIONS, _question(state, heard))
+            yield AGENT, ReviewAsked(plan_id, TERMINAL_OPTIONS, _question(state, heard))
         review = PlanReviewed(plan_id, 0, verdict, question=asked.id if asked else "")
         choice = plain_choice(asked.options, verdict) if asked else None
         chosen = {"answer": choice.name, "option": choice.id, "kind": choice.kind} if choice else {}

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from planwire.chat.markup import element
 from planwire.chat.render import remark_elements
 from planwire.hooks.answers import Approve, SendBack
-from planwire.hooks.happenings import Heard, Proposed, TurnOver
-from planwire.hooks.recording import TERMINAL, child_reader
+from planwire.hooks.happenings import Heard, Moment, Proposed, TurnOver
+from planwire.hooks.recording import TERMINAL, TERMINAL_OPTIONS, child_reader
 from planwire.hooks.review_terms import ReviewTerms
 from planwire.model.events import (
     APPROVED,
@@ -48,8 +48,10 @@ def proposal_in(heard: Heard) -> Proposed | None:
 
 
 def held_back(heard: Heard) -> Heard:
-    """What a hook says while it holds a proposal back. The turn that it is the end of, in some agents, is not over: it
-    goes on if the plan goes back."""
+    """What a hook says while it holds a proposal back, if it has one. The turn that it is the end of, in some agents,
+    is not over then: it goes on if the plan goes back."""
+    if heard.moment is not Moment.REVIEW or proposal_in(heard) is None:
+        return heard
     return replace(heard, what=tuple(each for each in heard.what if not isinstance(each, TurnOver)))
 
 
@@ -76,11 +78,13 @@ def is_asked(state: SessionState, plan_id: PlanId, question: str) -> bool:
     return record is not None and not record.removed and record.asked is not None and record.asked.id == question
 
 
-def unanswered(state: SessionState, plan_id: PlanId, question: str) -> tuple[PlanReviewed, ...]:
-    """The end of a question that nobody will answer any more. It has no verdict, so that nobody takes it for one."""
+def unanswered(state: SessionState, plan_id: PlanId, question: str, *, in_terminal: bool) -> tuple[Event, ...]:
+    """The end of a question that nobody can answer any more. It has no verdict, so that nobody takes it for one. If the
+    agent still asks `in_terminal`, that is its question from here on."""
     if not is_asked(state, plan_id, question):
         return ()
-    return (PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question),)
+    end = PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question)
+    return (end, ReviewAsked(plan_id, TERMINAL_OPTIONS, f"terminal-{question}")) if in_terminal else (end,)
 
 
 def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve | SendBack | None:

@@ -1,17 +1,14 @@
 """The terms on which each agent's hook can hold a plan back: for how long, and what its agent makes of the answer.
 
-The hooks files that `planwire setup --review` writes have their timeouts from here, so that an agent never gives up on
-a hook before the hook itself does.
+The timeouts in the hook files (`hook_table`) are longer: no agent gives up on a hook before the hook itself does.
 """
 
 from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["MARGIN_SECONDS", "REVIEW_TERMS", "ReviewTerms", "terms_of"]
+__all__ = ["REVIEW_TERMS", "ReviewTerms", "terms_of"]
 
-#: How much longer an agent's own timeout has to be than the wait of the hook.
-MARGIN_SECONDS: Final = 15
 _ELSEWHERE: Final = 540
 
 
@@ -22,6 +19,7 @@ class ReviewTerms(Struct, frozen=True):
     - `takes_edit`: the agent takes another text than its own with an approval.
     - `approve`: what an approval is called for people. Where the agent still asks in its terminal, it says so.
     - `needs_word`: silence is no approval there. Elsewhere the agent's own dialog follows, or the person goes on.
+    - `asks_itself`: when the time is up, the agent's own dialog is there to answer it.
     - `unanswered`: what the agent is told when the time is up, where it would take silence for an approval.
     """
 
@@ -29,6 +27,7 @@ class ReviewTerms(Struct, frozen=True):
     takes_edit: bool = False
     approve: str = "Approve"
     needs_word: bool = True
+    asks_itself: bool = True
     unanswered: str = ""
 
 
@@ -41,10 +40,11 @@ REVIEW_TERMS: Final = {
     "gemini": ReviewTerms(
         3_600,
         needs_word=False,
+        asks_itself=False,
         unanswered="No one has decided about this plan yet, so it is not approved. Don't carry it out: stop here and "
         "ask the person to look at it.",
     ),
-    "codex": ReviewTerms(approve="Approve, and leave plan mode in Codex yourself", needs_word=False),
+    "codex": ReviewTerms(approve="Approve, and leave plan mode in Codex yourself", needs_word=False, asks_itself=False),
     "opencode": ReviewTerms(approve="Approve, then confirm in opencode", needs_word=False),
     "copilot": ReviewTerms(approve="Approve, then confirm in Copilot", needs_word=False),
 }

@@ -188,7 +188,9 @@ class HeldReview:
             if answer is not None and not is_hung_up:
                 late.append(answer)
                 return ()
-            return (*unanswered(state, self._plan.id, self._question), *self._turn_end())
+            in_terminal = self._terms.asks_itself and not is_hung_up
+            end = unanswered(state, self._plan.id, self._question, in_terminal=in_terminal)
+            return (*end, *self._turn_end())
 
         with suppress(JournalError):
             self._append_patiently(closing, HOOK)

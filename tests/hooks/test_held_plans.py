@@ -1,0 +1,154 @@
+"""A plan that is held back by the very command that hook files name, where nobody else drains what hooks say."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planwire.hooks.command_line import Role, hook_command
+from planwire.hooks.drained import open_drained
+from planwire.journal import Journal, load_state, open_journal
+from planwire.model.events import APPROVED, CHANGES_REQUESTED
+from planwire.model.kinds import text_of
+from planwire.model.records import PlanRecord
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
+from tests.hooks.test_claude_code import EDITED, SESSION, TEXT, hook
+from tests.waiting import until
+
+PLAN = "plan-mode"
+CALL = {"tool_name": "ExitPlanMode", "tool_input": {"plan": TEXT, "planFilePath": "/p.md"}}
+ROLLOUT = "rollout-2026-11-15T10-00-00-0199.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def _agents_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs these hooks passes for an agent, and that is this process: nobody else shall know."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with open_journal(tmp_path / "journal.db") as journal:
+        yield journal
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "journal.db-hooks"
+
+
+def prompt(session: str) -> dict[str, Any]:
+    common = {"session_id": session, "turn_id": "t1", "transcript_path": ROLLOUT, "cwd": "/home/user/project"}
+    return {**common, "hook_event_name": "UserPromptSubmit", "model": "gpt-5", "prompt": "Go on."}
+
+
+@contextmanager
+def running(role: Role, folder: Path, payload: dict[str, Any]) -> Iterator["subprocess.Popen[str]"]:
+    """A hook as an agent runs it."""
+    command, pipe = hook_command(role, folder).replace(" 2>/dev/null", ""), subprocess.PIPE
+    with subprocess.Popen(["sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(payload))
+        process.stdin.close()
+        process.stdin = None
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (0, "")
+    return json.loads(out) if out else {}
+
+
+def record(journal: Journal, session: str = SESSION) -> PlanRecord:
+    return load_state(journal, session).plans[PLAN]
+
+
+def is_held(journal: Journal, session: str = SESSION) -> bool:
+    found = load_state(journal, session).plans.get(PLAN)
+    return found is not None and found.asked is not None and found.asked.options[1].name == "Request changes"
+
+
+def decide(journal: Journal, session: str = SESSION, **arguments: Any) -> None:
+    steer(journal, session, PLAN, Wanted("review", seen=record(journal, session).revision, **arguments), "ana")
+
+
+def test_a_plan_is_approved_with_an_edit_through_the_hook(journal: Journal, folder: Path) -> None:
+    with running("ask", folder, hook("PermissionRequest", **CALL)) as process:
+        until(lambda: is_held(journal))
+        decide(journal, verdict=APPROVED, edited=EDITED)
+        answer = ended(process)["hookSpecificOutput"]["decision"]
+        assert (answer["behavior"], answer["updatedInput"]["plan"]) == ("allow", EDITED.strip())
+    result = {"plan": EDITED.strip(), "isAgent": False, "filePath": "/p.md"}
+    with running("tell", folder, hook("PostToolUse", **CALL, tool_response=result, tool_use_id="t1")) as process:
+        ended(process)
+    now = record(journal)
+    assert (now.asked, now.version, now.by, text_of(now.state.plan)) == (None, 2, "ana", EDITED.strip())
+    assert [each.verdict for each in now.reviews] == [APPROVED]
+
+
+def test_the_waiting_hook_learns_from_other_hooks_that_the_agent_went_on(journal: Journal, folder: Path) -> None:
+    with running("ask", folder, hook("PermissionRequest", **CALL)) as process:
+        until(lambda: is_held(journal))
+        result = {"plan": TEXT, "isAgent": False, "filePath": "/p.md"}
+        with running("record", folder, hook("PostToolUse", **CALL, tool_response=result, tool_use_id="t1")) as other:
+            ended(other)
+        assert ended(process) == {}
+        now = record(journal)
+        assert (now.asked, now.version) == (None, 1)
+        assert now.review is not None
+        assert (now.review.verdict, now.review.by) == (APPROVED, "client")
+
+
+def test_a_hook_that_has_no_plan_holds_nothing(journal: Journal, folder: Path) -> None:
+    with running("ask", folder, hook("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"})) as process:
+        assert ended(process) == {}
+    with running("ask", folder, {"no": "payload"}) as process:
+        assert ended(process) == {}
+
+
+def test_a_plan_of_codex_goes_back_and_its_turn_goes_on(journal: Journal, folder: Path, tmp_path: Path) -> None:
+    plan = {"type": "item_completed", "turn_id": "t1", "item": {"type": "Plan", "id": "p", "text": TEXT}}
+    (tmp_path / ROLLOUT).write_text(json.dumps({"type": "event_msg", "payload": plan}) + "\n")
+    stop = {
+        "session_id": "c1",
+        "turn_id": "t1",
+        "transcript_path": str(tmp_path / ROLLOUT),
+        "cwd": "/home/user/project",
+        "hook_event_name": "Stop",
+        "model": "gpt-5",
+        "permission_mode": "default",
+        "stop_hook_active": False,
+        "last_assistant_message": "",
+    }
+    with running("ask", folder, stop) as process:
+        until(lambda: is_held(journal, "c1"))
+        decide(journal, "c1", verdict=CHANGES_REQUESTED, text="smaller steps")
+        said = ended(process)
+        assert said["decision"] == "block"
+        assert "smaller steps" in said["reason"]
+        assert load_state(journal, "c1").stopped is None
+    with running("ask", folder, {**stop, "turn_id": "t1"}) as process:
+        until(lambda: is_held(journal, "c1"))
+        assert record(journal, "c1").asked is not None
+        decide(journal, "c1", verdict=APPROVED)
+        assert ended(process) == {}
+        until(lambda: load_state(journal, "c1").stopped == "end_turn")
+    (tmp_path / ROLLOUT).write_text("")
+    with (
+        running("ask", folder, {**stop, "session_id": "c2"}) as process,
+        running("tell", folder, prompt("c2")) as other,
+    ):
+        assert (ended(process), ended(other)) == ({}, {})
+    with running("ask", folder, {**stop, "session_id": "c2"}) as process:
+        assert ended(process) == {}
+    with open_drained(str(tmp_path / "journal.db")):
+        assert load_state(journal, "c2").stopped == "end_turn", "a turn without a plan ends as ever"
