@@ -7,6 +7,7 @@ import pytest
 from planwire.hooks import claude_code
 from planwire.hooks.answers import AllowCall, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
@@ -14,9 +15,8 @@ from planwire.hooks.happenings import (
     Decided,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
-    Moment,
     OwnCall,
     Proposed,
     Started,
@@ -42,7 +42,7 @@ def hook(event: str, **fields: Any) -> Payload:
     return {**common, "hook_event_name": event, **fields}
 
 
-def heard(event: str, **fields: Any) -> Heard:
+def heard(event: str, **fields: Any) -> HookCall:
     read = claude_code.read(hook(event, **fields))
     assert read is not None
     return read
@@ -143,7 +143,7 @@ def test_a_session_of_a_named_agent_is_no_sub_agent() -> None:
 
 def test_a_call_has_its_id_and_its_turn() -> None:
     read = heard("PreToolUse", tool_name=OWN, tool_input={"entries": ["Read"]}, tool_use_id="toolu_1")
-    assert (read.call, read.turn, read.moment) == ("toolu_1", "p1", Moment.CALL)
+    assert (read.call, read.turn, read.moment) == ("toolu_1", "p1", Chance.CALL)
     assert read.what == (OwnCall("set_plan", {"entries": ["Read"]}),)
 
 
@@ -158,7 +158,7 @@ def test_a_call_of_anything_else_is_not(name: str) -> None:
 
 
 def test_a_failed_call_of_planwire_is_over() -> None:
-    for interrupted, moment in ((False, Moment.TOOL), (True, Moment.PASSIVE)):
+    for interrupted, moment in ((False, Chance.TOOL), (True, Chance.PASSIVE)):
         read = heard("PostToolUseFailure", tool_name=OWN, tool_input={}, error="no", is_interrupt=interrupted)
         assert (read.moment, read.what) == (moment, (OwnCall("set_plan", {}),))
 
@@ -254,7 +254,7 @@ def decided(answer: Approve | SendBack, **arguments: Any) -> object:
     payload = hook("PermissionRequest", tool_name="ExitPlanMode", tool_input=arguments)
     read = claude_code.read(payload)
     assert read is not None
-    assert read.moment is Moment.REVIEW
+    assert read.moment is Chance.REVIEW
     said = claude_code.speak(read, payload, answer)
     assert said is not None
     assert said["hookSpecificOutput"]["hookEventName"] == "PermissionRequest"

@@ -11,15 +11,15 @@ from planwire.hooks import codex
 from planwire.hooks.answers import AllowCall, Approve, SendBack, Tell
 from planwire.hooks.codex_plan import TAIL_BYTES, newest_plan
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
     Compacted,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
-    Moment,
     OwnCall,
     PlanInTranscript,
     Started,
@@ -39,7 +39,7 @@ def hook(event: str, **fields: Any) -> Payload:
     return {**common, "hook_event_name": event, "model": "gpt-5.5-codex", "permission_mode": "default", **fields}
 
 
-def heard(event: str, **fields: Any) -> Heard:
+def heard(event: str, **fields: Any) -> HookCall:
     read = codex.read(hook(event, **fields))
     assert read is not None
     return read
@@ -87,13 +87,13 @@ def test_the_real_payloads_mean_what_happened(event: str, tool: str) -> None:
 
 def test_the_end_of_a_turn_names_the_transcript_that_may_have_a_plan() -> None:
     read = heard("Stop", last_assistant_message="Here is my plan.")
-    assert read.moment is Moment.REVIEW
+    assert read.moment is Chance.REVIEW
     assert read.what == (TurnOver("end_turn"), PlanInTranscript("plan-mode", ROLLOUT, "01a2"))
 
 
 def test_a_session_without_a_transcript_has_nowhere_to_look() -> None:
     read = heard("Stop", transcript_path=None)
-    assert (read.moment, read.what) == (Moment.PASSIVE, (TurnOver("end_turn"),))
+    assert (read.moment, read.what) == (Chance.PASSIVE, (TurnOver("end_turn"),))
 
 
 @pytest.mark.parametrize("status", ["paused", "blocked", "budget_limited"])
@@ -149,7 +149,7 @@ def test_a_call_of_planwires_own_tools_is_known_and_needs_no_word_from_here() ->
     payload = hook("PreToolUse", tool_name=OWN, tool_input={}, tool_use_id="call_1")
     read = codex.read(payload)
     assert read is not None
-    assert (read.moment, read.call, read.what) == (Moment.CALL, "call_1", (OwnCall("set_plan", {}),))
+    assert (read.moment, read.call, read.what) == (Chance.CALL, "call_1", (OwnCall("set_plan", {}),))
     assert codex.speak(read, payload, AllowCall()) is None
     assert codex.read(hook("PermissionRequest", tool_name="mcp__planwire__remove_plan", tool_input={})) is None
 

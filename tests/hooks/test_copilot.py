@@ -7,6 +7,7 @@ import pytest
 from planwire.hooks import copilot
 from planwire.hooks.answers import AllowCall, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
@@ -14,8 +15,7 @@ from planwire.hooks.happenings import (
     Decided,
     Ended,
     Happening,
-    Heard,
-    Moment,
+    HookCall,
     OwnCall,
     Proposed,
     Started,
@@ -36,13 +36,13 @@ def hook(event: str, **fields: Any) -> Payload:
     return {"hook_event_name": event, **common, **fields}
 
 
-def heard(payload: Payload) -> Heard:
+def heard(payload: Payload) -> HookCall:
     read = copilot.read(payload)
     assert read is not None
     return read
 
 
-def real(event: str, tool: str = "") -> list[tuple[Moment, tuple[Happening, ...], bool]]:
+def real(event: str, tool: str = "") -> list[tuple[Chance, tuple[Happening, ...], bool]]:
     """What is read of the real payloads with this meaning, in both forms, and whether it comes from a sub-agent."""
     said = []
     for payload, _ in payloads("copilot"):
@@ -60,19 +60,22 @@ OWN = (OwnCall("set_plan", {"entries": ["Read", "Write"]}),)
 STARTED = Started("startup")
 BACK, APPROVED = Decided("plan-mode", approved=False, words="please add tests"), Decided("plan-mode", approved=True)
 #: What the real payloads say, by event and tool: those of a plugin, then those of Copilot's own hooks.
-READINGS: dict[tuple[str, str], list[tuple[Moment, tuple[Happening, ...], bool]]] = {
-    ("SessionStart", ""): [(Moment.START, (STARTED,), False), (Moment.START, (Started("resume"),), False)] * 2,
-    ("PreToolUse", "exit_plan_mode"): [(Moment.REVIEW, (Proposed("plan-mode", path=f"{STATE}plan.md"),), False)] * 4,
-    ("PostToolUse", "exit_plan_mode"): [(Moment.TOOL, (BACK,), False), (Moment.TOOL, (APPROVED,), False)] * 2,
-    ("PreToolUse", "planwire-set_plan"): [(Moment.CALL, OWN, False)] * 2,
-    ("PostToolUse", "planwire-set_plan"): [(Moment.TOOL, OWN, False)] * 2,
-    ("PermissionRequest", "planwire/set_plan"): [(Moment.CALL, (), False)] * 2,
-    ("PostToolUse", "Write"): [(Moment.TOOL, (Proposed("plan-mode", DRAFT, draft=True),), False)],
-    ("PostToolUse", "create"): [(Moment.TOOL, (Proposed("plan-mode", DRAFT, draft=True),), False)],
-    ("PreCompact", ""): [(Moment.PASSIVE, (Compacted(),), False)] * 2,
-    ("SubagentStart", ""): [(Moment.PASSIVE, (ChildBegan(),), True)] * 2,
-    ("SubagentStop", ""): [(Moment.PASSIVE, (ChildEnded(),), True)] * 2,
-    ("SessionEnd", ""): [(Moment.PASSIVE, (Ended("complete"),), False), (Moment.PASSIVE, (Ended("user_exit"),), False)]
+READINGS: dict[tuple[str, str], list[tuple[Chance, tuple[Happening, ...], bool]]] = {
+    ("SessionStart", ""): [(Chance.START, (STARTED,), False), (Chance.START, (Started("resume"),), False)] * 2,
+    ("PreToolUse", "exit_plan_mode"): [(Chance.REVIEW, (Proposed("plan-mode", path=f"{STATE}plan.md"),), False)] * 4,
+    ("PostToolUse", "exit_plan_mode"): [(Chance.TOOL, (BACK,), False), (Chance.TOOL, (APPROVED,), False)] * 2,
+    ("PreToolUse", "planwire-set_plan"): [(Chance.CALL, OWN, False)] * 2,
+    ("PostToolUse", "planwire-set_plan"): [(Chance.TOOL, OWN, False)] * 2,
+    ("PermissionRequest", "planwire/set_plan"): [(Chance.CALL, (), False)] * 2,
+    ("PostToolUse", "Write"): [(Chance.TOOL, (Proposed("plan-mode", DRAFT, draft=True),), False)],
+    ("PostToolUse", "create"): [(Chance.TOOL, (Proposed("plan-mode", DRAFT, draft=True),), False)],
+    ("PreCompact", ""): [(Chance.PASSIVE, (Compacted(),), False)] * 2,
+    ("SubagentStart", ""): [(Chance.PASSIVE, (ChildBegan(),), True)] * 2,
+    ("SubagentStop", ""): [(Chance.PASSIVE, (ChildEnded(),), True)] * 2,
+    ("SessionEnd", ""): [
+        (Chance.PASSIVE, (Ended("complete"),), False),
+        (Chance.PASSIVE, (Ended("user_exit"),), False),
+    ]
     * 2,
 }
 
@@ -92,13 +95,13 @@ def test_a_sub_agent_shares_the_steps_of_its_session() -> None:
     arguments = {"description": "todos", "query": "UPDATE todos SET status = 'done'"}
     child = {"agent_id": "child", "agent_type": "explore", "parent_agent_id": SESSION}
     changed = heard({**hook("PostToolUse", tool_name="sql", tool_input=arguments), "session_id": "child", **child})
-    assert (changed.session, changed.child, changed.moment) == (SESSION, None, Moment.PASSIVE)
+    assert (changed.session, changed.child, changed.moment) == (SESSION, None, Chance.PASSIVE)
     assert changed.what == (TodosInDatabase("todos", f"{STATE}session.db"),)
 
 
 def test_sql_about_anything_else_says_nothing() -> None:
     asked = heard(hook("PostToolUse", tool_name="sql", tool_input={"query": "SELECT * FROM notes"}))
-    assert (asked.moment, asked.what) == (Moment.TOOL, ())
+    assert (asked.moment, asked.what) == (Chance.TOOL, ())
 
 
 def test_a_sub_agent_begins_no_turn_of_the_session() -> None:

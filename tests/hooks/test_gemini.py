@@ -7,13 +7,13 @@ import pytest
 from planwire.hooks import gemini
 from planwire.hooks.answers import AllowCall, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Compacted,
     Decided,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
-    Moment,
     OwnCall,
     Proposed,
     Started,
@@ -36,13 +36,13 @@ def hook(event: str, **fields: Any) -> Payload:
     return {**common, "hook_event_name": event, "timestamp": "2026-11-15T16:16:31.493Z", **fields}
 
 
-def heard(event: str, **fields: Any) -> Heard:
+def heard(event: str, **fields: Any) -> HookCall:
     read = gemini.read(hook(event, **fields))
     assert read is not None
     return read
 
 
-def real(event: str, tool: str = "") -> list[tuple[Moment, tuple[Happening, ...]] | None]:
+def real(event: str, tool: str = "") -> list[tuple[Chance, tuple[Happening, ...]] | None]:
     """What is read of all real payloads of an event, or of those about one tool."""
     of_event = [each for each, _ in payloads("gemini") if each["hook_event_name"] == event]
     of_tool = [each for each in of_event if each.get("tool_name", "") == tool]
@@ -56,28 +56,28 @@ def todos(*entries: tuple[str, str]) -> ListHeard:
 CONFIG, PARSER = "Read the config file", "Write the parser"
 OWN = OwnCall("set_plan", {"entries": ["Read", "Write"]})
 #: What the real payloads say, by event and tool.
-READINGS: dict[tuple[str, str], list[tuple[Moment, tuple[Happening, ...]] | None]] = {
+READINGS: dict[tuple[str, str], list[tuple[Chance, tuple[Happening, ...]] | None]] = {
     ("SessionStart", ""): [
-        (Moment.START, (Started("startup"),)),
-        (Moment.PASSIVE, (Started("clear"),)),  # what it would say is lost
-        (Moment.START, (Started("resume"),)),
+        (Chance.START, (Started("startup"),)),
+        (Chance.PASSIVE, (Started("clear"),)),  # what it would say is lost
+        (Chance.START, (Started("resume"),)),
     ],
-    ("BeforeAgent", ""): [(Moment.PROMPT, (TurnBegan("make a plan"),))],
-    ("AfterAgent", ""): [(Moment.PASSIVE, (TurnOver("end_turn"),))],
+    ("BeforeAgent", ""): [(Chance.PROMPT, (TurnBegan("make a plan"),))],
+    ("AfterAgent", ""): [(Chance.PASSIVE, (TurnOver("end_turn"),))],
     ("BeforeTool", "write_todos"): [None, None],
     ("AfterTool", "write_todos"): [
-        (Moment.TOOL, (todos((CONFIG, "in_progress"), (PARSER, "pending")),)),
-        (Moment.TOOL, (todos((CONFIG, "completed"), (PARSER, "in_progress")),)),
+        (Chance.TOOL, (todos((CONFIG, "in_progress"), (PARSER, "pending")),)),
+        (Chance.TOOL, (todos((CONFIG, "completed"), (PARSER, "in_progress")),)),
     ],
-    ("AfterTool", "tracker_create_task"): [(Moment.TOOL, (todos((CONFIG, "pending")),))],
-    ("AfterTool", "tracker_list_tasks"): [(Moment.TOOL, (todos((CONFIG, "pending"), (PARSER, "pending")),))],
-    ("AfterTool", "write_file"): [(Moment.TOOL, (Proposed("plan-mode", TEXT, draft=True),))],
-    ("BeforeTool", "exit_plan_mode"): [(Moment.REVIEW, (Proposed("plan-mode", path=PLAN),))],
-    ("AfterTool", "exit_plan_mode"): [(Moment.TOOL, (Decided("plan-mode", approved=True),))],
-    ("BeforeTool", "mcp_planwire_set_plan"): [(Moment.CALL, (OWN,))],
-    ("AfterTool", "mcp_planwire_set_plan"): [(Moment.TOOL, (OWN,))],
-    ("PreCompress", ""): [None, (Moment.PASSIVE, (Compacted(),))],
-    ("SessionEnd", ""): [(Moment.PASSIVE, (Ended("exit"),)), (Moment.PASSIVE, (Ended("clear"),))],
+    ("AfterTool", "tracker_create_task"): [(Chance.TOOL, (todos((CONFIG, "pending")),))],
+    ("AfterTool", "tracker_list_tasks"): [(Chance.TOOL, (todos((CONFIG, "pending"), (PARSER, "pending")),))],
+    ("AfterTool", "write_file"): [(Chance.TOOL, (Proposed("plan-mode", TEXT, draft=True),))],
+    ("BeforeTool", "exit_plan_mode"): [(Chance.REVIEW, (Proposed("plan-mode", path=PLAN),))],
+    ("AfterTool", "exit_plan_mode"): [(Chance.TOOL, (Decided("plan-mode", approved=True),))],
+    ("BeforeTool", "mcp_planwire_set_plan"): [(Chance.CALL, (OWN,))],
+    ("AfterTool", "mcp_planwire_set_plan"): [(Chance.TOOL, (OWN,))],
+    ("PreCompress", ""): [None, (Chance.PASSIVE, (Compacted(),))],
+    ("SessionEnd", ""): [(Chance.PASSIVE, (Ended("exit"),)), (Chance.PASSIVE, (Ended("clear"),))],
     ("Notification", ""): [None],
 }
 

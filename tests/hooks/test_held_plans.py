@@ -25,12 +25,6 @@ CALL = {"tool_name": "ExitPlanMode", "tool_input": {"plan": TEXT, "planFilePath"
 ROLLOUT = "rollout-2026-11-15T10-00-00-0199.jsonl"
 
 
-@pytest.fixture(autouse=True)
-def _agents_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What runs these hooks passes for an agent, and that is this process: nobody else shall know."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-
-
 @pytest.fixture
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with open_journal(tmp_path / "journal.db") as journal:

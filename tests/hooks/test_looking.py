@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from planwire.hooks.happenings import Happening, Heard, ListHeard, Proposed, TodosInDatabase, TurnBegan
+from planwire.hooks.happenings import Happening, HookCall, ListHeard, Proposed, TodosInDatabase, TurnBegan
 from planwire.hooks.looking import looked_up
 from planwire.model.plan import Entry
 
 
 def found(*what: Happening) -> tuple[Happening, ...]:
-    return looked_up(Heard("copilot", "s", "PostToolUse", what=what)).what
+    return looked_up(HookCall("copilot", "s", "PostToolUse", what=what)).what
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,15 @@ import pytest
 from planwire.hooks import opencode
 from planwire.hooks.answers import AllowCall, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     ChildBegan,
     ChildEnded,
     Compacted,
     Decided,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
-    Moment,
     OwnCall,
     Proposed,
     Started,
@@ -35,13 +35,13 @@ def hook(event: str, **fields: Any) -> Payload:
     return {"agent": "opencode", "event": event, "session_id": "ses_1", "cwd": "/home/user/project", **fields}
 
 
-def heard(event: str, **fields: Any) -> Heard:
+def heard(event: str, **fields: Any) -> HookCall:
     read = opencode.read(hook(event, **fields))
     assert read is not None
     return read
 
 
-def real(event: str, tool: str = "") -> list[tuple[Moment, tuple[Happening, ...], bool] | None]:
+def real(event: str, tool: str = "") -> list[tuple[Chance, tuple[Happening, ...], bool] | None]:
     """What is read of the real payloads of an event and a tool, and whether it comes from a sub-agent."""
     chosen = [each for each, _ in payloads("opencode") if (each["event"], each.get("tool", "")) == (event, tool)]
     reads = [opencode.read(each) for each in chosen]
@@ -50,26 +50,32 @@ def real(event: str, tool: str = "") -> list[tuple[Moment, tuple[Happening, ...]
 
 FIRST = Entry("Read the config file", "high", "in_progress")
 OWN = (OwnCall("set_plan", {"entries": ["Read", "Write"]}),)
-EXIT = (Moment.REVIEW, (Proposed("plan-mode", path=PLAN),), False)
+EXIT = (Chance.REVIEW, (Proposed("plan-mode", path=PLAN),), False)
 #: What the real payloads say, by event and tool.
-READINGS: dict[tuple[str, str], list[tuple[Moment, tuple[Happening, ...], bool] | None]] = {
-    ("session.created", ""): [(Moment.PASSIVE, (Started("startup"),), False), (Moment.PASSIVE, (ChildBegan(),), True)],
-    ("chat.message", ""): [(Moment.PROMPT, (TurnBegan('"make a plan"'),), False), (Moment.PROMPT, (), True)],
-    ("session.updated", ""): [(Moment.PASSIVE, (Titled("Plan test"),), False)],
-    ("tool.execute.after", "todowrite"): [
-        (Moment.TOOL, (ListHeard("todos", (FIRST, Entry("Write the parser", "low", "pending"))),), False),
-        (Moment.TOOL, (ListHeard("todos", (FIRST,)),), False),
+READINGS: dict[tuple[str, str], list[tuple[Chance, tuple[Happening, ...], bool] | None]] = {
+    ("session.created", ""): [
+        (Chance.PASSIVE, (Started("startup"),), False),
+        (Chance.PASSIVE, (ChildBegan(),), True),
     ],
-    ("tool.execute.before", "planwire_set_plan"): [(Moment.CALL, OWN, False)],
-    ("tool.execute.after", "planwire_set_plan"): [(Moment.TOOL, OWN, False)],
-    ("tool.execute.after", "bash"): [(Moment.TOOL, (), True), (Moment.TOOL, (), False)],
-    ("tool.execute.after", "write"): [(Moment.TOOL, (Proposed("plan-mode", DRAFT, draft=True),), False)],
+    ("chat.message", ""): [(Chance.PROMPT, (TurnBegan('"make a plan"'),), False), (Chance.PROMPT, (), True)],
+    ("session.updated", ""): [(Chance.PASSIVE, (Titled("Plan test"),), False)],
+    ("tool.execute.after", "todowrite"): [
+        (Chance.TOOL, (ListHeard("todos", (FIRST, Entry("Write the parser", "low", "pending"))),), False),
+        (Chance.TOOL, (ListHeard("todos", (FIRST,)),), False),
+    ],
+    ("tool.execute.before", "planwire_set_plan"): [(Chance.CALL, OWN, False)],
+    ("tool.execute.after", "planwire_set_plan"): [(Chance.TOOL, OWN, False)],
+    ("tool.execute.after", "bash"): [(Chance.TOOL, (), True), (Chance.TOOL, (), False)],
+    ("tool.execute.after", "write"): [(Chance.TOOL, (Proposed("plan-mode", DRAFT, draft=True),), False)],
     ("tool.execute.before", "plan_exit"): [EXIT, EXIT, EXIT],
-    ("tool.execute.after", "plan_exit"): [(Moment.TOOL, (Decided("plan-mode", approved=True),), False)],
-    ("session.compacted", ""): [(Moment.PASSIVE, (Compacted(),), False)],
-    ("system.transform", ""): [(Moment.START, (), False)],
-    ("session.error", ""): [(Moment.PASSIVE, (TurnOver("cancelled"),), False)],
-    ("session.idle", ""): [(Moment.PASSIVE, (ChildEnded(),), True), (Moment.PASSIVE, (TurnOver("end_turn"),), False)],
+    ("tool.execute.after", "plan_exit"): [(Chance.TOOL, (Decided("plan-mode", approved=True),), False)],
+    ("session.compacted", ""): [(Chance.PASSIVE, (Compacted(),), False)],
+    ("system.transform", ""): [(Chance.START, (), False)],
+    ("session.error", ""): [(Chance.PASSIVE, (TurnOver("cancelled"),), False)],
+    ("session.idle", ""): [
+        (Chance.PASSIVE, (ChildEnded(),), True),
+        (Chance.PASSIVE, (TurnOver("end_turn"),), False),
+    ],
 }
 
 
@@ -94,7 +100,7 @@ def test_an_error_ends_a_turn_with_its_name() -> None:
 
 def test_a_plan_without_a_file_is_held_all_the_same() -> None:
     asked = heard("tool.execute.before", tool="plan_exit")
-    assert (asked.moment, asked.what) == (Moment.REVIEW, ())
+    assert (asked.moment, asked.what) == (Chance.REVIEW, ())
 
 
 def test_answers_are_what_the_file_takes() -> None:

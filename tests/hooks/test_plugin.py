@@ -146,7 +146,7 @@ def test_the_manifests_name_the_version_and_the_server() -> None:
     assert json.loads(shared[f"{NAME}/.claude-plugin/plugin.json"])["version"] == "1.2.3"
     [listed] = json.loads(shared[".claude-plugin/marketplace.json"])["plugins"]
     assert (listed["name"], listed["source"]) == (NAME, f"./{NAME}")
-    server = {"command": "python", "args": ["-m", NAME, "mcp"]}
+    server = {"command": "python", "args": ["-m", NAME, "mcp"], "trust": True}
     assert json.loads(shared[f"{NAME}/.mcp.json"]) == {"mcpServers": {NAME: server}}
     extension = json.loads(files("gemini")["gemini-extension.json"])
     assert extension["mcpServers"] == {NAME: server}

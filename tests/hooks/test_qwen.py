@@ -7,6 +7,7 @@ import pytest
 from planwire.hooks import qwen
 from planwire.hooks.answers import AllowCall, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
@@ -14,9 +15,8 @@ from planwire.hooks.happenings import (
     Decided,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
-    Moment,
     OwnCall,
     Proposed,
     Started,
@@ -38,13 +38,13 @@ def hook(event: str, **fields: Any) -> Payload:
     return {**common, "hook_event_name": event, **more, "prompt_id": f"{SESSION}########0", **fields}
 
 
-def heard(event: str, **fields: Any) -> Heard:
+def heard(event: str, **fields: Any) -> HookCall:
     read = qwen.read(hook(event, **fields))
     assert read is not None
     return read
 
 
-def real(event: str, tool: str = "") -> list[tuple[Moment, tuple[Happening, ...]] | None]:
+def real(event: str, tool: str = "") -> list[tuple[Chance, tuple[Happening, ...]] | None]:
     """What is read of all real payloads of an event, or of those about one tool."""
     of_event = [each for each, _ in payloads("qwen") if each["hook_event_name"] == event]
     of_tool = [each for each in of_event if each.get("tool_name", "") == tool]
@@ -57,33 +57,33 @@ def todos(first: str, second: str) -> ListHeard:
 
 OWN = OwnCall("set_plan", {"entries": ["Read", "Write"]})
 #: What the real payloads say, by event and tool.
-READINGS: dict[tuple[str, str], list[tuple[Moment, tuple[Happening, ...]] | None]] = {
-    ("SessionStart", ""): [(Moment.START, (Started("startup"),)), (Moment.START, (Started("clear"),))],
+READINGS: dict[tuple[str, str], list[tuple[Chance, tuple[Happening, ...]] | None]] = {
+    ("SessionStart", ""): [(Chance.START, (Started("startup"),)), (Chance.START, (Started("clear"),))],
     # Before each request, and with a person's words only before the first.
-    ("UserPromptSubmit", ""): [(Moment.PROMPT, (TurnBegan("make a plan"),)), (Moment.PROMPT, ())],
+    ("UserPromptSubmit", ""): [(Chance.PROMPT, (TurnBegan("make a plan"),)), (Chance.PROMPT, ())],
     ("PreToolUse", "todo_write"): [None, None],
     ("PostToolUse", "todo_write"): [
-        (Moment.TOOL, (todos("in_progress", "pending"),)),
-        (Moment.TOOL, (todos("completed", "in_progress"),)),
+        (Chance.TOOL, (todos("in_progress", "pending"),)),
+        (Chance.TOOL, (todos("completed", "in_progress"),)),
     ],
     ("TodoCreated", ""): [None],
     ("TodoCompleted", ""): [None],
-    ("PostToolUse", "get_goal"): [(Moment.TOOL, ())],  # there is none
-    ("PostToolUse", "run_shell_command"): [(Moment.TOOL, ())],
-    ("PreToolUse", "mcp__planwire__set_plan"): [(Moment.CALL, (OWN,))],
-    ("PostToolUse", "mcp__planwire__set_plan"): [(Moment.TOOL, (OWN,))],
-    ("PermissionRequest", "mcp__planwire__set_plan"): [(Moment.CALL, ())],
+    ("PostToolUse", "get_goal"): [(Chance.TOOL, ())],  # there is none
+    ("PostToolUse", "run_shell_command"): [(Chance.TOOL, ())],
+    ("PreToolUse", "mcp__planwire__set_plan"): [(Chance.CALL, (OWN,))],
+    ("PostToolUse", "mcp__planwire__set_plan"): [(Chance.TOOL, (OWN,))],
+    ("PermissionRequest", "mcp__planwire__set_plan"): [(Chance.CALL, ())],
     ("PermissionRequest", "exit_plan_mode"): [
-        (Moment.REVIEW, (Proposed("plan-mode", PLAN.format("A")),)),
-        (Moment.REVIEW, (Proposed("plan-mode", PLAN.format("B")),)),
+        (Chance.REVIEW, (Proposed("plan-mode", PLAN.format("A")),)),
+        (Chance.REVIEW, (Proposed("plan-mode", PLAN.format("B")),)),
     ],
-    ("PreToolUse", "exit_plan_mode"): [(Moment.PASSIVE, (Proposed("plan-mode", PLAN.format("B")),))],
-    ("PostToolUse", "exit_plan_mode"): [(Moment.TOOL, (Decided("plan-mode", True, PLAN.format("B")),))],
-    ("SubagentStart", ""): [(Moment.PASSIVE, (ChildBegan(),))],
-    ("SubagentStop", ""): [(Moment.PASSIVE, (ChildEnded(),))],
-    ("Stop", ""): [(Moment.PASSIVE, (TurnOver("end_turn"),))],
+    ("PreToolUse", "exit_plan_mode"): [(Chance.PASSIVE, (Proposed("plan-mode", PLAN.format("B")),))],
+    ("PostToolUse", "exit_plan_mode"): [(Chance.TOOL, (Decided("plan-mode", True, PLAN.format("B")),))],
+    ("SubagentStart", ""): [(Chance.PASSIVE, (ChildBegan(),))],
+    ("SubagentStop", ""): [(Chance.PASSIVE, (ChildEnded(),))],
+    ("Stop", ""): [(Chance.PASSIVE, (TurnOver("end_turn"),))],
     ("PreCompact", ""): [None],  # it may be refused
-    ("SessionEnd", ""): [(Moment.PASSIVE, (Ended("clear"),)), (Moment.PASSIVE, (Ended("prompt_input_exit"),))],
+    ("SessionEnd", ""): [(Chance.PASSIVE, (Ended("clear"),)), (Chance.PASSIVE, (Ended("prompt_input_exit"),))],
     ("Notification", ""): [None, None, None],
 }
 

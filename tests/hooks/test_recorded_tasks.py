@@ -1,20 +1,20 @@
 """Tasks that an agent tells one by one: they are one list, whoever of the session changes it."""
 
 from planwire.hooks import claude_code
-from planwire.hooks.happenings import Heard
+from planwire.hooks.happenings import HookCall
 from planwire.hooks.recording import HookedSession, record
 from planwire.model.plan import ItemsPlan
 from planwire.model.records import SessionState
 from tests.hooks.test_claude_code import SESSION, hook
 
 
-def call(tool: str, result: object, **fields: object) -> Heard:
+def call(tool: str, result: object, **fields: object) -> HookCall:
     heard = claude_code.read(hook("PostToolUse", tool_name=tool, tool_response=result, **fields))
     assert heard is not None
     return heard
 
 
-def listed(*calls: Heard) -> list[tuple[str, str]]:
+def listed(*calls: HookCall) -> list[tuple[str, str]]:
     """The list after some calls: its steps with their statuses."""
     session = HookedSession(SessionState(SESSION))
     for number, each in enumerate(calls):
@@ -26,7 +26,7 @@ def listed(*calls: Heard) -> list[tuple[str, str]]:
     return [(each.content, each.status) for each in plan.entries]
 
 
-def created(key: str, subject: str, **fields: object) -> Heard:
+def created(key: str, subject: str, **fields: object) -> HookCall:
     return call("TaskCreate", {"task": {"id": key, "subject": subject}}, tool_input={"subject": subject}, **fields)
 
 

@@ -12,7 +12,7 @@ from planwire.hooks.happenings import (
     Decided,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
     OwnCall,
     Proposed,
@@ -42,8 +42,8 @@ TITLE = "Claude Code"
 TEXT = "# Ship it\n\n1. Read\n2. Write\n"
 
 
-def hook(*what: Happening, child: Child | None = None, call: str | None = None) -> Heard:
-    return Heard("claude-code", "s", "Event", what=what, folder="/work", child=child, call=call)
+def hook(*what: Happening, child: Child | None = None, call: str | None = None) -> HookCall:
+    return HookCall("claude-code", "s", "Event", what=what, folder="/work", child=child, call=call)
 
 
 def todos(*statuses: str) -> ListHeard:
@@ -58,7 +58,7 @@ class Story:
         self.events: list[tuple[str, Event]] = []
         self._at = 0
 
-    def tell(self, *hooks: Heard) -> list[Event]:
+    def tell(self, *hooks: HookCall) -> list[Event]:
         """The events of these hooks."""
         count = len(self.events)
         for each in hooks:
@@ -252,7 +252,7 @@ HOOKS_OF_A_SESSION = st.lists(
 
 
 @given(HOOKS_OF_A_SESSION)
-def test_doubled_hooks_of_lists_and_turns_leave_the_same_plans(hooks: list[Heard]) -> None:
+def test_doubled_hooks_of_lists_and_turns_leave_the_same_plans(hooks: list[HookCall]) -> None:
     once, twice = Story(), Story()
     once.tell(*hooks)
     twice.tell(*(each for hook in hooks for each in (hook, hook)))

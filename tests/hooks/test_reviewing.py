@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.hooks.agents import HookedAgent, HookPayload
 from planwire.hooks.answers import Answer, SendBack
-from planwire.hooks.happenings import Decided, Happening, Heard, Moment, Proposed, TurnBegan, TurnOver
+from planwire.hooks.happenings import Chance, Decided, Happening, HookCall, Proposed, TurnBegan, TurnOver
 from planwire.hooks.hook_table import REVIEWS
 from planwire.hooks.recording import Authored, HookedSession
 from planwire.hooks.recording import record as hear
@@ -114,7 +114,7 @@ def append(journal: Journal, *events: Event, by: str) -> None:
 
 
 def record_of(state: SessionState, *what: Happening) -> list[Authored]:
-    heard = Heard("claude-code", SESSION, "event", what=what, folder="/home/user/project")
+    heard = HookCall("claude-code", SESSION, "event", what=what, folder="/home/user/project")
     return hear(HookedSession(state), heard, "Claude Code", state.at)[1]
 
 
@@ -339,14 +339,14 @@ def test_an_answer_that_nobody_takes_is_told_later(path: Path, journal: Journal)
 # -- other agents
 
 
-def spoken(heard: Heard, _fields: Fields, answer: Answer) -> Fields | None:
+def spoken(heard: HookCall, _fields: Fields, answer: Answer) -> Fields | None:
     """A dialect that has no word for an approval."""
     return {"session": heard.session, "words": answer.words} if isinstance(answer, SendBack) else None
 
 
 def other_agent(name: str, *what: Happening) -> HookPayload:
     row = HookedAgent(name, name.capitalize(), lambda _fields, _names: True, lambda _fields: None, spoken)
-    return HookPayload(row, {}, Heard(name, SESSION, "Stop", Moment.REVIEW, (Proposed(PLAN, TEXT), *what)))
+    return HookPayload(row, {}, HookCall(name, SESSION, "Stop", Chance.REVIEW, (Proposed(PLAN, TEXT), *what)))
 
 
 def test_where_silence_is_an_approval_the_plan_goes_back_when_the_time_is_up(journal: Journal) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.hooks.happenings import Child, Compacted, Happening, Heard, ListHeard, Moment, OwnCall, Started
+from planwire.hooks.happenings import Chance, Child, Compacted, Happening, HookCall, ListHeard, OwnCall, Started
 from planwire.hooks.recording import HookedSession, record
 from planwire.hooks.telling import MOST_BYTES, to_tell
 from planwire.model.events import COMMENT, OFFERED, TOLD, Event, Recorded, Remarked, Told
@@ -13,13 +13,13 @@ from planwire.model.plan import Entry
 from planwire.model.records import HOOK, RECAP, SessionState
 
 
-def hook(moment: Moment, *what: Happening, child: Child | None = None) -> Heard:
-    return Heard("claude-code", "s", "Event", moment, what, child=child)
+def hook(moment: Chance, *what: Happening, child: Child | None = None) -> HookCall:
+    return HookCall("claude-code", "s", "Event", moment, what, child=child)
 
 
 def planned(*contents: str, status: str = "pending", child: Child | None = None) -> SessionState:
     """A session with a list of steps."""
-    heard = hook(Moment.TOOL, ListHeard("todos", tuple(Entry(each, None, status) for each in contents)), child=child)
+    heard = hook(Chance.TOOL, ListHeard("todos", tuple(Entry(each, None, status) for each in contents)), child=child)
     session, _ = record(HookedSession(SessionState("s")), heard, "Claude Code", 1)
     return session.state
 
@@ -32,34 +32,34 @@ def commented(state: SessionState, text: str, plan_id: str = "todos") -> Session
     return after(state, Remarked(plan_id, COMMENT, text, step="s1"))
 
 
-TOOL = hook(Moment.TOOL)
-COMPACT = hook(Moment.START, Compacted())
+TOOL = hook(Chance.TOOL)
+COMPACT = hook(Chance.START, Compacted())
 
 
 def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:
     assert to_tell(planned("Read"), TOOL, "a") is None
-    assert to_tell(SessionState("s"), hook(Moment.PROMPT), "a") is None
+    assert to_tell(SessionState("s"), hook(Chance.PROMPT), "a") is None
 
 
 def test_an_agent_that_begins_hears_of_the_tools() -> None:
-    told = to_tell(SessionState("s"), hook(Moment.START, Started("startup")), "a")
+    told = to_tell(SessionState("s"), hook(Chance.START, Started("startup")), "a")
     assert told is not None
     assert "set_plan" in told.text
     assert told.told is None
 
 
-@pytest.mark.parametrize("moment", [Moment.PASSIVE, Moment.CALL, Moment.REVIEW])
-def test_a_hook_that_nobody_hears_tells_nothing(moment: Moment) -> None:
+@pytest.mark.parametrize("moment", [Chance.PASSIVE, Chance.CALL, Chance.REVIEW])
+def test_a_hook_that_nobody_hears_tells_nothing(moment: Chance) -> None:
     assert to_tell(commented(planned("Read"), "careful"), hook(moment), "a") is None
 
 
 def test_the_tools_tell_it_themselves() -> None:
     state = commented(planned("Read"), "careful")
-    assert to_tell(state, hook(Moment.TOOL, OwnCall("get_plan")), "a") is None
+    assert to_tell(state, hook(Chance.TOOL, OwnCall("get_plan")), "a") is None
 
 
-@pytest.mark.parametrize("moment", [Moment.PROMPT, Moment.TOOL])
-def test_what_a_person_says_is_told_once(moment: Moment) -> None:
+@pytest.mark.parametrize("moment", [Chance.PROMPT, Chance.TOOL])
+def test_what_a_person_says_is_told_once(moment: Chance) -> None:
     state = commented(planned("Read"), "careful")
     told = to_tell(state, hook(moment), "a")
     assert told is not None
@@ -82,7 +82,7 @@ def test_of_parallel_hooks_one_tells() -> None:
 def test_a_context_that_may_lack_the_plan_gets_it_with_all_open_words(what: Happening) -> None:
     state = commented(planned("Read", "Write"), "careful")
     heard = after(state, Told(HOOK, state.seq, 0, ("r1",), "a", TOLD))
-    told = to_tell(heard, hook(Moment.START, what), "b")
+    told = to_tell(heard, hook(Chance.START, what), "b")
     assert told is not None
     assert "Read" in told.text
     assert "careful" in told.text
@@ -92,14 +92,14 @@ def test_a_context_that_may_lack_the_plan_gets_it_with_all_open_words(what: Happ
 
 def test_a_compaction_that_no_hook_told_of_is_made_good_by_the_next() -> None:
     state = planned("Read")
-    session, _ = record(HookedSession(state), hook(Moment.PASSIVE, Compacted()), "Gemini CLI", 3)
-    told = to_tell(session.state, hook(Moment.PROMPT), "a")
+    session, _ = record(HookedSession(state), hook(Chance.PASSIVE, Compacted()), "Gemini CLI", 3)
+    told = to_tell(session.state, hook(Chance.PROMPT), "a")
     assert told is not None
     assert "Your context was compacted" in told.text
     assert told.told is not None
-    assert to_tell(session.state, hook(Moment.PROMPT), "b", [told.told]) is None
+    assert to_tell(session.state, hook(Chance.PROMPT), "b", [told.told]) is None
     heard = after(session.state, Told(RECAP, told.told.upto, 0, (), "a", TOLD))
-    assert to_tell(heard, hook(Moment.PROMPT), "b") is None
+    assert to_tell(heard, hook(Chance.PROMPT), "b") is None
 
 
 def test_the_hooks_of_a_child_tell_only_what_is_about_it() -> None:
@@ -107,14 +107,14 @@ def test_the_hooks_of_a_child_tell_only_what_is_about_it() -> None:
     lead = planned("Lead step")
     session, _ = record(
         HookedSession(lead),
-        hook(Moment.TOOL, ListHeard("todos", (Entry("Look", None, "pending"),)), child=child),
+        hook(Chance.TOOL, ListHeard("todos", (Entry("Look", None, "pending"),)), child=child),
         "x",
         3,
     )
     state = commented(session.state, "for the lead")
-    assert to_tell(state, hook(Moment.TOOL, child=child), "a") is None
+    assert to_tell(state, hook(Chance.TOOL, child=child), "a") is None
     state = commented(state, "for the child", "todos@a1")
-    told = to_tell(state, hook(Moment.TOOL, child=child), "b")
+    told = to_tell(state, hook(Chance.TOOL, child=child), "b")
     assert told is not None
     assert "for the child" in told.text
     assert "for the lead" not in told.text
@@ -127,7 +127,7 @@ def test_of_a_long_plan_the_open_steps_are_told() -> None:
     done = tuple(Entry(f"Finished step number {n} {'x' * 60}", None, "completed") for n in range(200))
     left = tuple(Entry(f"Open step {n}", None, "pending") for n in range(20))
     session, _ = record(
-        HookedSession(SessionState("s")), hook(Moment.TOOL, ListHeard("todos", (*done, *left))), "Claude Code", 1
+        HookedSession(SessionState("s")), hook(Chance.TOOL, ListHeard("todos", (*done, *left))), "Claude Code", 1
     )
     told = to_tell(session.state, COMPACT, "a")
     assert told is not None

@@ -10,7 +10,7 @@ from planwire.cli.journal_option import add_journal_option
 from planwire.errors import InputError
 from planwire.hooks.agents import HOOKED_AGENTS, read_hook
 from planwire.hooks.drained import folder_of_hooks
-from planwire.hooks.happenings import Moment
+from planwire.hooks.happenings import Chance
 from planwire.hooks.thin_hook import serve
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -32,7 +32,7 @@ for a veto.
 """
 
 #: What a hook does by what its answer can do.
-_ROLES: Final = {Moment.START: "tell", Moment.PROMPT: "tell", Moment.TOOL: "tell", Moment.CALL: "call"}
+_ROLES: Final = {Chance.START: "tell", Chance.PROMPT: "tell", Chance.TOOL: "tell", Chance.CALL: "call"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
         payload = read_hook(body, arguments.agent, os.environ)
         if folder is not None and payload is not None:
             moment = payload.heard.moment
-            role = "ask" if moment is Moment.REVIEW and arguments.review else _ROLES.get(moment, "record")
+            role = "ask" if moment is Chance.REVIEW and arguments.review else _ROLES.get(moment, "record")
             serve(role, str(folder), payload.agent.name, body)
     return 0

@@ -92,7 +92,7 @@ def _show(terminal: Terminal, program: str, wanted: Receipt, present: Receipt | 
 def _edits(terminal: Terminal, wanted: Receipt) -> dict[Path, bytes]:
     """The files that planwire itself edits: those of an agent without commands for it."""
     if wanted.agent != OPENCODE:
-        return {}
+        return {terminal.home() / name: text.encode() for name, text in terminal.writes.items()}
     settings, program = terminal.settings_paths()
     return edited_files(settings, program, wanted.files()[f"{NAME}.js"], wanted.server())
 

@@ -71,16 +71,16 @@ def take_out(terminal: Terminal, receipt: Receipt, done: int | None = None) -> l
         commands = terminal.commands(terminal.uninstall, folder)
         for words in commands if done is None else commands[len(commands) - done :]:
             run_command(words, folder, terminal.typed)
-    left = []
+    left, own = [], terminal.own_files()
     for each in receipt.settings:
         path = Path(each.path)
         now = read_bytes(path)
         new = each.before if each.path in unchanged else _without_ours(terminal, path, now, each, folder)
         if new != now:
             swap_bytes(path, now, new)
-        elif path.suffix == ".js" and now is not None and now != each.before:
+        elif path in own and now is not None and now != each.before:
             left.append(each.path)
-        if new is None and path.suffix == ".js":
+        if new is None and path in own:
             with suppress(OSError):
                 path.parent.rmdir()  # if it was only ours
     for name in terminal.remains if done != 0 else ():
@@ -90,12 +90,12 @@ def take_out(terminal: Terminal, receipt: Receipt, done: int | None = None) -> l
 
 def _without_ours(terminal: Terminal, path: Path, now: bytes | None, were: SettingsWere, folder: Path) -> bytes | None:
     """Settings that a person or the agent changed since, without what is ours."""
-    if now is None:
-        return None
+    if now is None or path in terminal.own_files():
+        return now
     text, before = now.decode("utf-8", "surrogateescape"), (were.before or b"").decode("utf-8", "surrogateescape")
     if path.suffix == ".toml":
         text = without_trust(text, before)
-    elif path.suffix != ".js":
+    else:
         ours = [[name.replace(FOLDER, str(folder)) for name in names] for names in terminal.ours]
         text = without_members(text, before, ours)
         if were.before is None and _is_empty(text):

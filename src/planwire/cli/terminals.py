@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from planwire.hooks.plugin import NAME
+from planwire.hooks.plugin import NAME, gemini_policy
 
 __all__ = ["FOLDER", "TERMINALS", "Terminal"]
 
@@ -27,7 +27,8 @@ class Terminal(NamedTuple):
     `uninstall` are those commands, `typed` is what they are answered. `listing` is the command that lists plugins, and
     `is_listed` reads from what it prints whether ours is there and enabled. `copy` is where in `home` the agent keeps
     its own copy of the plugin, if it has one. `remains` are folders that its commands leave behind, and `ours` members
-    of its settings that are ours. `notes` go with what is shown first, `left_of_review` with plans that are reviewed.
+    of its settings that are ours; `writes` are files in `home` that are ours altogether, with their texts. `notes` go
+    with what is shown first, `left_of_review` with plans that are reviewed.
     """
 
     title: str
@@ -43,12 +44,17 @@ class Terminal(NamedTuple):
     copy: str = ""
     remains: tuple[str, ...] = ()
     ours: tuple[tuple[str, ...], ...] = ()
+    writes: Mapping[str, str] = {}
     notes: str = ""
     left_of_review: str = ""
 
     def commands(self, commands: tuple[tuple[str, ...], ...], folder: Path) -> list[list[str]]:
         """The command lines, for a plugin folder."""
         return [[self.program, *(word.replace(FOLDER, str(folder)) for word in words)] for words in commands]
+
+    def own_files(self) -> set[Path]:
+        """The files among its settings that are ours altogether."""
+        return {path for path in self.settings_paths() if path.stem == NAME}
 
     def settings_paths(self) -> list[Path]:
         """Where the settings are. Of several names for a file, the first that is there counts, or else the last."""
@@ -87,6 +93,8 @@ def _listed_as(pattern: str) -> Callable[[str], bool]:
     return lambda text: re.search(pattern, text, re.MULTILINE | re.DOTALL) is not None
 
 
+#: Where Gemini has rules about tools.
+_POLICY: Final = f"policies/{NAME}.toml"
 _KEYS: Final = (("enabledPlugins", _ID), ("extraKnownMarketplaces", NAME))
 _MARKETPLACE: Final = ("plugin", "marketplace", "add", FOLDER)
 _NO_MARKETPLACE: Final = ("plugin", "marketplace", "remove", NAME)
@@ -125,7 +133,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
         "gemini",
         "0.61.0",
         _home("GEMINI_CLI_HOME", ".gemini", ".gemini"),
-        ("settings.json", "trustedFolders.json"),
+        ("settings.json", "trustedFolders.json", _POLICY),
         ((*_EXTENSION, FOLDER, "--consent"),),
         (("extensions", "uninstall", NAME),),
         ("extensions", "list", "-o", "json"),
@@ -133,6 +141,7 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
         typed="y\n",
         copy=f"extensions/{NAME}",
         ours=((FOLDER,),),
+        writes={_POLICY: gemini_policy()},
         notes="Gemini asks whether to trust the folder that the extension comes from: planwire says yes for its own.",
         left_of_review=(
             "Gemini still asks in the terminal about a plan that was approved elsewhere. A rule in "

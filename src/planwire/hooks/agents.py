@@ -7,7 +7,7 @@ import msgspec
 
 from planwire.hooks import claude_code, codex, copilot, gemini, opencode, qwen
 from planwire.hooks.answers import Answer
-from planwire.hooks.happenings import Heard
+from planwire.hooks.happenings import HookCall
 from planwire.model.plan import Fields
 
 __all__ = ["HOOKED_AGENTS", "HookPayload", "HookedAgent", "read_hook"]
@@ -21,8 +21,8 @@ class HookedAgent(NamedTuple):
     name: str
     title: str
     is_caller: Callable[[Fields, Container[str]], bool]
-    read: Callable[[Fields], Heard | None]
-    speak: Callable[[Heard, Fields, Answer], Fields | None]
+    read: Callable[[Fields], HookCall | None]
+    speak: Callable[[HookCall, Fields, Answer], Fields | None]
 
 
 class HookPayload(NamedTuple):
@@ -30,7 +30,7 @@ class HookPayload(NamedTuple):
 
     agent: HookedAgent
     fields: Fields
-    heard: Heard
+    heard: HookCall
 
     def spoken(self, answer: Answer) -> bytes:
         """An answer as the caller takes it on its standard output; empty if it can't hear it."""

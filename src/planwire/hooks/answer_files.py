@@ -19,13 +19,13 @@ from msgspec import Struct
 from planwire.journal.spool_append import make_folder, put
 from planwire.model.events import REFUSED, TOLD, Told
 
-__all__ = ["AnswerFiles", "Offer", "Settled"]
+__all__ = ["AnswerFiles", "OfferedTelling", "Settled"]
 
 #: Seconds after which an answer that nobody took is taken back: no hook waits that long.
 _PATIENCE: Final = 3.0
 
 
-class Offer(Struct, frozen=True):
+class OfferedTelling(Struct, frozen=True):
     """A telling that a hook is about to make, and its session."""
 
     session: str
@@ -46,7 +46,7 @@ class AnswerFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "answers"
 
-    def write(self, name: str, answer: bytes, offer: Offer | None) -> None:
+    def write(self, name: str, answer: bytes, offer: OfferedTelling | None) -> None:
         """Answer a hook, maybe with nothing. If that fails, the hook gives up by itself."""
         with suppress(OSError):
             make_folder(str(self._folder))
@@ -96,9 +96,9 @@ class AnswerFiles:
             return Settled(session, msgspec.structs.replace(told, stage=TOLD), name)
         return Settled(session, None, name)
 
-    def _offer(self, name: str) -> Offer | None:
+    def _offer(self, name: str) -> OfferedTelling | None:
         try:
-            return msgspec.json.decode((self._folder / f"{name}.offer").read_bytes(), type=Offer)
+            return msgspec.json.decode((self._folder / f"{name}.offer").read_bytes(), type=OfferedTelling)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 

@@ -20,7 +20,7 @@ from planwire.hooks.claude_events import (
     session_started,
     turn_over,
 )
-from planwire.hooks.happenings import Heard, Moment, OwnCall, TurnBegan, TurnOver
+from planwire.hooks.happenings import Chance, HookCall, OwnCall, TurnBegan, TurnOver
 from planwire.hooks.loose_fields import text_in
 from planwire.hooks.own_tools import is_of_plugin, own_tool
 from planwire.hooks.plan_calls import FILE_CALLS, PROPOSALS, plan_file_draft
@@ -69,24 +69,24 @@ def is_machine_made(prompt: str) -> bool:
     return prompt.startswith(_MACHINE_MADE)
 
 
-def read(fields: Fields) -> Heard | None:
+def read(fields: Fields) -> HookCall | None:
     """What a payload says; None if that is nothing."""
     return heard(NAME, _EVENTS, fields, "prompt_id")
 
 
-def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Claude Code takes it; None where it would not hear it, or shows it to the person as an error."""
     arguments = fields.get("tool_input")
     match heard.moment, answer:
-        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+        case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             said: Fields = {"additionalContext": text}
-        case Moment.CALL, AllowCall() if is_of_plugin(fields):
+        case Chance.CALL, AllowCall() if is_of_plugin(fields):
             said = {"permissionDecision": "allow"}
-        case Moment.REVIEW, Approve(text=edited) if isinstance(arguments, dict):
+        case Chance.REVIEW, Approve(text=edited) if isinstance(arguments, dict):
             # Without its arguments an approval is ignored, and the dialog stays.
             changed = arguments if edited is None else {**arguments, "plan": edited}
             said = {"decision": {"behavior": "allow", "updatedInput": changed}}
-        case Moment.REVIEW, SendBack(words=words):
+        case Chance.REVIEW, SendBack(words=words):
             said = {"decision": {"behavior": "deny", "message": words}}
         case _:
             return None
@@ -95,15 +95,15 @@ def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
 
 def _prompt(fields: Fields) -> Meaning:
     prompt = text_in(fields, "prompt")
-    return Moment.PROMPT, (TurnBegan("" if is_machine_made(prompt) else prompt),)
+    return Chance.PROMPT, (TurnBegan("" if is_machine_made(prompt) else prompt),)
 
 
 def _before_call(fields: Fields) -> Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
-        return Moment.CALL, (OwnCall(tool, arguments),)
+        return Chance.CALL, (OwnCall(tool, arguments),)
     proposed = PROPOSALS.get(name)
-    return (Moment.PASSIVE, proposed(arguments, None)) if proposed else None
+    return (Chance.PASSIVE, proposed(arguments, None)) if proposed else None
 
 
 def _after_call(fields: Fields) -> Meaning:
@@ -111,24 +111,24 @@ def _after_call(fields: Fields) -> Meaning:
     if name not in FILE_CALLS:
         return after_plan_call(fields)
     draft = plan_file_draft(name, fields.get("tool_input"), lambda path: is_plan_file(path, transcript))
-    return Moment.TOOL, draft
+    return Chance.TOOL, draft
 
 
 def _after_failure(fields: Fields) -> Meaning:
     """A call that failed changed nothing, but one of planwire's own is over. After one that a person interrupted there
     is no request that a text could go with."""
     tool = own_tool(text_in(fields, "tool_name"))
-    moment = Moment.PASSIVE if fields.get("is_interrupt") else Moment.TOOL
+    moment = Chance.PASSIVE if fields.get("is_interrupt") else Chance.TOOL
     return moment, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
 
 
 def _permission(fields: Fields) -> Meaning:
     proposed = PROPOSALS.get(text_in(fields, "tool_name"))
-    return (Moment.REVIEW, proposed(fields.get("tool_input"), None)) if proposed else None
+    return (Chance.REVIEW, proposed(fields.get("tool_input"), None)) if proposed else None
 
 
 def _turn_failed(fields: Fields) -> Meaning:
-    return Moment.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
+    return Chance.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
 
 
 _EVENTS: Final[EventTable] = {

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
     Compacted,
     Ended,
     Happening,
-    Heard,
-    Moment,
+    HookCall,
     OwnCall,
     Started,
     Titled,
@@ -39,14 +39,14 @@ __all__ = [
 ]
 
 #: What an event means: what its answer can do, and what happened. None if that is nothing.
-Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]] | None
+Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]] | None
 EventTable: TypeAlias = Mapping[str, Callable[[Fields], Meaning]]
 
 _STARTUP: Final = "startup"
 _COMPACT: Final = "compact"
 
 
-def heard(agent: str, events: EventTable, fields: Fields, turn: str) -> Heard | None:
+def heard(agent: str, events: EventTable, fields: Fields, turn: str) -> HookCall | None:
     """What a payload says, by an agent's table of events; `turn` is the field with the id of the turn. An agent with an
     id and no type works inside the session, to compact it say: what it does changes nothing."""
     event, session, child = text_in(fields, "hook_event_name"), id_in(fields, "session_id"), id_in(fields, "agent_id")
@@ -59,40 +59,40 @@ def heard(agent: str, events: EventTable, fields: Fields, turn: str) -> Heard | 
         return None
     folder, call = text_in(fields, "cwd") or None, id_in(fields, "tool_use_id")
     within = Child(child, kind) if child else None
-    return Heard(agent, session, event, *meant, folder=folder, call=call, turn=id_in(fields, turn), child=within)
+    return HookCall(agent, session, event, *meant, folder=folder, call=call, turn=id_in(fields, turn), child=within)
 
 
 def session_started(fields: Fields) -> Meaning:
     """A session begins or goes on, or its context was compacted."""
     source, title = text_in(fields, "source") or _STARTUP, text_in(fields, "session_title")
     began: Happening = Compacted() if source == _COMPACT else Started(source)
-    return Moment.START, (began, Titled(title)) if title else (began,)
+    return Chance.START, (began, Titled(title)) if title else (began,)
 
 
 def after_plan_call(fields: Fields) -> Meaning:
     """The end of a tool call. Whatever the tool is, its result can bring a text to the model."""
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
-        return Moment.TOOL, (OwnCall(tool, arguments),)
+        return Chance.TOOL, (OwnCall(tool, arguments),)
     call = PLAN_CALLS.get(name)
-    return Moment.TOOL, call(arguments, fields.get("tool_response")) if call else ()
+    return Chance.TOOL, call(arguments, fields.get("tool_response")) if call else ()
 
 
 def child_began(fields: Fields) -> Meaning:
     """A sub-agent begins to work."""
-    return (Moment.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
+    return (Chance.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
 
 
 def child_ended(fields: Fields) -> Meaning:
     """A sub-agent is done."""
-    return (Moment.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
+    return (Chance.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
 
 
 def turn_over(fields: Fields) -> Meaning:
     """The agent stops working, of its own accord."""
-    return Moment.PASSIVE, (TurnOver(STOP_END_TURN),)
+    return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
 
 
 def session_ended(fields: Fields) -> Meaning:
     """The agent leaves the session."""
-    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)

@@ -15,7 +15,7 @@ from planwire.hooks.happenings import (
     Compacted,
     Decided,
     Happening,
-    Heard,
+    HookCall,
     Proposed,
     Started,
     Titled,
@@ -146,7 +146,7 @@ class _ClaudeReading:
 
     def _past(self, *what: Happening, call: PastCall | None = None, key: str | None = None) -> Past:
         head = self._head
-        heard = Heard(
+        heard = HookCall(
             NAME, head.session, TRANSCRIPT, what=what, folder=head.folder, call=key, turn=self._turn, child=head.child
         )
         return Past(self._at, heard, call.thought if call else "")

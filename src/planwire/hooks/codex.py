@@ -19,7 +19,7 @@ from planwire.hooks.claude_events import (
     session_ended,
     session_started,
 )
-from planwire.hooks.happenings import Heard, Moment, OwnCall, PlanInTranscript, TurnBegan, TurnOver
+from planwire.hooks.happenings import Chance, HookCall, OwnCall, PlanInTranscript, TurnBegan, TurnOver
 from planwire.hooks.loose_fields import id_in, text_in
 from planwire.hooks.own_tools import own_tool
 from planwire.model.plan import PLAN_MODE, Fields
@@ -49,37 +49,37 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     return "transcript_path" in fields and fields["transcript_path"] is None
 
 
-def read(fields: Fields) -> Heard | None:
+def read(fields: Fields) -> HookCall | None:
     """What a payload says; None if that is nothing."""
     return heard(NAME, _EVENTS, fields, "turn_id")
 
 
-def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Codex takes it. It can't be told that a plan is approved: the person leaves Plan mode in Codex. Nor
     is a call allowed: Codex asks for those only that destroy something, and does not say whose server it is."""
     match heard.moment, answer:
-        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+        case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"hookSpecificOutput": {"hookEventName": heard.event, "additionalContext": text}}
-        case Moment.REVIEW, SendBack(words=words) if words.strip():
+        case Chance.REVIEW, SendBack(words=words) if words.strip():
             return {"decision": "block", "reason": words}
     return None
 
 
 def _prompt(fields: Fields) -> Meaning:
     """A person's prompt, or the task of a sub-agent, which begins no turn of the session."""
-    return Moment.PROMPT, () if fields.get("agent_id") else (TurnBegan(text_in(fields, "prompt")),)
+    return Chance.PROMPT, () if fields.get("agent_id") else (TurnBegan(text_in(fields, "prompt")),)
 
 
 def _before_call(fields: Fields) -> Meaning:
     tool = own_tool(text_in(fields, "tool_name"))
-    return (Moment.CALL, (OwnCall(tool, fields.get("tool_input")),)) if tool else None
+    return (Chance.CALL, (OwnCall(tool, fields.get("tool_input")),)) if tool else None
 
 
 def _stop(fields: Fields) -> Meaning:
     over, path = TurnOver(STOP_END_TURN), text_in(fields, "transcript_path")
     if not path:
-        return Moment.PASSIVE, (over,)
-    return Moment.REVIEW, (over, PlanInTranscript(PLAN_MODE, path, id_in(fields, "turn_id")))
+        return Chance.PASSIVE, (over,)
+    return Chance.REVIEW, (over, PlanInTranscript(PLAN_MODE, path, id_in(fields, "turn_id")))
 
 
 _EVENTS: Final[EventTable] = {

@@ -16,7 +16,7 @@ from planwire.hooks.happenings import (
     ChildEnded,
     Compacted,
     Happening,
-    Heard,
+    HookCall,
     Proposed,
     Started,
     Titled,
@@ -125,7 +125,7 @@ class _CodexReading:
 
     def _past(self, *what: Happening, thought: str = "", key: str | None = None) -> Past:
         head = self._head
-        heard = Heard(
+        heard = HookCall(
             NAME, head.session, TRANSCRIPT, what=what, folder=head.folder, call=key, turn=self._turn, child=head.child
         )
         return Past(self._at, heard, thought)

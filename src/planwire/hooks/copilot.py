@@ -16,14 +16,14 @@ import msgspec
 
 from planwire.hooks.answers import AllowCall, Answer, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
     Compacted,
     Ended,
     Happening,
-    Heard,
-    Moment,
+    HookCall,
     OwnCall,
     Proposed,
     Started,
@@ -43,7 +43,7 @@ NAME: Final = "copilot"
 TITLE: Final = "Copilot CLI"
 
 #: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _TRANSCRIPT: Final = re.compile(r"([\\/]session-state[\\/](?P<session>[^\\/]{1,200})[\\/])events\.jsonl\Z")
 #: Where a session keeps its files, as long as no payload says where its transcript is.
@@ -90,7 +90,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     return "timestamp" in fields and not any(each in fields for each in ("transcript_path", "permission_mode"))
 
 
-def read(fields: Fields) -> Heard | None:
+def read(fields: Fields) -> HookCall | None:
     """What a payload says; None if that is nothing."""
     plain = _plain(fields)
     event, session = _event(plain), id_in(plain, "session_id")
@@ -107,22 +107,22 @@ def read(fields: Fields) -> Heard | None:
     child = Child(agent_id, text_in(plain, "agent_type")) if agent_id else None
     if child and any(isinstance(each, TodosInDatabase) for each in what):
         # The steps are those of the session, whoever wrote them; what is told about them is none of the child's.
-        moment, child = Moment.PASSIVE, None
+        moment, child = Chance.PASSIVE, None
     elif child:
         what = tuple(each for each in what if not isinstance(each, Started | TurnBegan | TurnOver | Ended))
-    return Heard(NAME, root, event, moment, what, folder=text_in(plain, "cwd") or None, child=child)
+    return HookCall(NAME, root, event, moment, what, folder=text_in(plain, "cwd") or None, child=child)
 
 
-def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Copilot takes it: not in Claude Code's envelope, which it ignores. An approval can't spare a person
     the dialog for a plan, so it is not said. A permission can be given; a payload does not say whose a server is: who
     registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
     match heard.moment, answer:
-        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+        case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"additionalContext": text}
-        case Moment.CALL, AllowCall() if heard.event == _PERMISSION:
+        case Chance.CALL, AllowCall() if heard.event == _PERMISSION:
             return {"behavior": "allow"}
-        case Moment.REVIEW, SendBack(words=words):
+        case Chance.REVIEW, SendBack(words=words):
             return {"permissionDecision": "deny", "permissionDecisionReason": words}
     return None
 
@@ -164,38 +164,38 @@ def _state(fields: Fields) -> str | None:
 
 def _session_start(fields: Fields) -> _Meaning:
     source = text_in(fields, "source")
-    return Moment.START, (Started(_STARTUP if source in ("", _NEW) else source),)
+    return Chance.START, (Started(_STARTUP if source in ("", _NEW) else source),)
 
 
 def _prompt(fields: Fields) -> _Meaning:
-    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
+    return Chance.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
 def _before_call(fields: Fields) -> _Meaning | None:
     name = text_in(fields, "tool_name")
     if tool := own_tool(name):
-        return Moment.CALL, (OwnCall(tool, fields.get("tool_input")),)
+        return Chance.CALL, (OwnCall(tool, fields.get("tool_input")),)
     if name != "exit_plan_mode":
         return None
     state = _state(fields)
-    return Moment.REVIEW, (Proposed(PLAN_MODE, path=f"{state}plan.md"),) if state else ()
+    return Chance.REVIEW, (Proposed(PLAN_MODE, path=f"{state}plan.md"),) if state else ()
 
 
 def _permission(fields: Fields) -> _Meaning | None:
-    return (Moment.CALL, ()) if own_tool(text_in(fields, "tool_name")) else None
+    return (Chance.CALL, ()) if own_tool(text_in(fields, "tool_name")) else None
 
 
 def _after_call(fields: Fields) -> _Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
-        return Moment.TOOL, (OwnCall(tool, arguments),)
+        return Chance.TOOL, (OwnCall(tool, arguments),)
     if name == "sql":
         state = _state(fields) if ABOUT_TODOS.search(text_in(arguments, "query")) else None
-        return Moment.TOOL, (TodosInDatabase(TODOS, f"{state}session.db"),) if state else ()
+        return Chance.TOOL, (TodosInDatabase(TODOS, f"{state}session.db"),) if state else ()
     if name in WRITERS:
-        return Moment.TOOL, draft_in(arguments)
+        return Chance.TOOL, draft_in(arguments)
     call = PLAN_CALLS.get(name)
-    return Moment.TOOL, call(arguments, fields.get("tool_result")) if call else ()
+    return Chance.TOOL, call(arguments, fields.get("tool_result")) if call else ()
 
 
 def draft_in(arguments: Any) -> tuple[Happening, ...]:
@@ -207,27 +207,27 @@ def draft_in(arguments: Any) -> tuple[Happening, ...]:
 def _after_failure(fields: Fields) -> _Meaning:
     """A call that failed changed nothing, but one of planwire's own is over."""
     tool = own_tool(text_in(fields, "tool_name"))
-    return Moment.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
+    return Chance.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
 
 
 def _compaction(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Compacted(),)
+    return Chance.PASSIVE, (Compacted(),)
 
 
 def _turn_over(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (TurnOver(text_in(fields, "stop_reason") or STOP_END_TURN),)
+    return Chance.PASSIVE, (TurnOver(text_in(fields, "stop_reason") or STOP_END_TURN),)
 
 
 def _child_began(fields: Fields) -> _Meaning | None:
-    return (Moment.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
+    return (Chance.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
 
 
 def _child_ended(fields: Fields) -> _Meaning | None:
-    return (Moment.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
+    return (Chance.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
 
 
 def _session_end(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
 
 
 #: The events that mean something, by the names that they have in a plugin.

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from planwire.errors import DamagedJournal, JournalUnavailable, PlanwireError, UnstorableEvent
 from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import HookPayload, read_hook
-from planwire.hooks.answer_files import AnswerFiles, Offer
+from planwire.hooks.answer_files import AnswerFiles, OfferedTelling
 from planwire.hooks.answers import AllowCall, Tell
-from planwire.hooks.happenings import Heard, Moment, Started
+from planwire.hooks.happenings import Chance, HookCall, Started
 from planwire.hooks.hooked_sessions import HookedSessions
 from planwire.hooks.looking import looked_up
 from planwire.hooks.recording import TERMINAL, HookedSession, record
@@ -37,24 +37,24 @@ _SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
 _FULL: Final = "the spool of hooks was full, or a hook was cut short"
 
 
-class _Waiting(NamedTuple):
+class _WaitingHook(NamedTuple):
     """A hook that waits in the spool."""
 
     spooled: Spooled
     payload: HookPayload
-    heard: Heard
+    heard: HookCall
 
     @property
     def answer(self) -> str:
         return self.spooled.note.get("answer", "")
 
 
-class _Reply(NamedTuple):
+class _HookReply(NamedTuple):
     """What a hook is answered, and the telling that it is."""
 
     name: str
     said: bytes
-    offer: Offer | None
+    offer: OfferedTelling | None
 
 
 class HookDrainer:
@@ -102,7 +102,7 @@ class HookDrainer:
                 self._sessions.mark_news(each.session)
 
     def _take(self, segment: Segment) -> None:
-        waiting: dict[str, list[_Waiting]] = {}
+        waiting: dict[str, list[_WaitingHook]] = {}
         for each in segment:
             if isinstance(each, Lost):
                 self._note_loss(each)
@@ -115,22 +115,22 @@ class HookDrainer:
             with suppress(DamagedJournal, UnstorableEvent):  # the other sessions can be recorded all the same
                 self._record(session, hooks, segment.name)
 
-    def _read(self, spooled: Spooled) -> _Waiting | None:
+    def _read(self, spooled: Spooled) -> _WaitingHook | None:
         note = spooled.note
         payload = read_hook(spooled.body, note.get("agent"), note.get("variables", "").split())
         if payload is None:
             return None
         heard = looked_up(payload.heard)
-        return _Waiting(spooled, payload, held_back(heard) if note.get("role") == "ask" else heard)
+        return _WaitingHook(spooled, payload, held_back(heard) if note.get("role") == "ask" else heard)
 
-    def _record(self, session: str, hooks: list[_Waiting], segment: str) -> None:
+    def _record(self, session: str, hooks: list[_WaitingHook], segment: str) -> None:
         """Append what the hooks of a session say, and answer those that wait for it."""
         process = next(filter(None, (agent_process(each.spooled.note.get("ancestors", "")) for each in hooks)), "")
         if any(isinstance(each, Started) and each.source == "clear" for hook in hooks for each in hook.heard.what):
             self._sessions.follow_on(session, hooks[0].payload.agent.title, hooks[0].heard.folder, process)
         state = load_state(self._journal, session)
         was_working = self._sessions.is_working(session, process)
-        after, replies = HookedSession(state, was_working), list[_Reply]()
+        after, replies = HookedSession(state, was_working), list[_HookReply]()
 
         def latest() -> SessionState:
             nonlocal state
@@ -160,13 +160,13 @@ class HookDrainer:
             self._sessions.hold(session, process, after)
         self._sessions.mark_news(session)
 
-    def _reply(self, state: SessionState, hook: _Waiting, offered: list[Told]) -> _Reply:
-        if hook.heard.moment is Moment.CALL:
-            return _Reply(hook.answer, hook.payload.spoken(AllowCall()), None)
+    def _reply(self, state: SessionState, hook: _WaitingHook, offered: list[Told]) -> _HookReply:
+        if hook.heard.moment is Chance.CALL:
+            return _HookReply(hook.answer, hook.payload.spoken(AllowCall()), None)
         text = to_tell(state, hook.heard, hook.answer, [*self._answers.under_way(state.id), *offered])
         said = hook.payload.spoken(Tell(text.text)) if text else b""
-        offer = Offer(state.id, text.told) if text and text.told and said else None
-        return _Reply(hook.answer, said, offer)
+        offer = OfferedTelling(state.id, text.told) if text and text.told and said else None
+        return _HookReply(hook.answer, said, offer)
 
     def _note_loss(self, lost: Lost) -> None:
         """A hole is never silent, where it is known whose it is."""

@@ -11,11 +11,11 @@ from typing import Final, TypeAlias
 
 from planwire.hooks.answers import Answer, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Compacted,
     Ended,
     Happening,
-    Heard,
-    Moment,
+    HookCall,
     OwnCall,
     Proposed,
     Started,
@@ -34,7 +34,7 @@ NAME: Final = "gemini"
 TITLE: Final = "Gemini CLI"
 
 #: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _TRANSCRIPT: Final = re.compile(r"[\\/]chats[\\/]session-[^\\/]+\.jsonl?\Z")
 _PLAN_NAME: Final = re.compile(r"[^\\/\x00]+\.md", re.IGNORECASE)
@@ -65,25 +65,25 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     return is_like and not transcript and "GEMINI_SESSION_ID" in environment
 
 
-def read(fields: Fields) -> Heard | None:
+def read(fields: Fields) -> HookCall | None:
     """What a payload says; None if that is nothing."""
     event, session = text_in(fields, "hook_event_name"), id_in(fields, "session_id")
     meaning = _EVENTS.get(event)
     meant = meaning(fields) if meaning and session else None
     if meant is None or session is None:
         return None
-    return Heard(NAME, session, event, *meant, folder=text_in(fields, "cwd") or None)
+    return HookCall(NAME, session, event, *meant, folder=text_in(fields, "cwd") or None)
 
 
-def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Gemini takes it. It shows its own dialog for a call of a tool whatever a hook says, so it is never
     told that one is allowed."""
     match heard.moment, answer:
-        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+        case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"hookSpecificOutput": {"hookEventName": heard.event, "additionalContext": text}}
-        case Moment.REVIEW, Approve():
+        case Chance.REVIEW, Approve():
             return {"decision": "allow"}
-        case Moment.REVIEW, SendBack(words=words):
+        case Chance.REVIEW, SendBack(words=words):
             return {"decision": "deny", "reason": words}
     return None
 
@@ -113,40 +113,40 @@ def _proposal(fields: Fields) -> tuple[Happening, ...]:
 
 def _session_start(fields: Fields) -> _Meaning:
     source = text_in(fields, "source") or _STARTUP
-    return Moment.PASSIVE if source == _CLEAR else Moment.START, (Started(source),)
+    return Chance.PASSIVE if source == _CLEAR else Chance.START, (Started(source),)
 
 
 def _prompt(fields: Fields) -> _Meaning:
-    return Moment.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
+    return Chance.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
 def _turn_over(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (TurnOver(STOP_END_TURN),)
+    return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
 
 
 def _before_call(fields: Fields) -> _Meaning | None:
     name = text_in(fields, "tool_name")
     if tool := own_tool(name):
-        return Moment.CALL, (OwnCall(tool, fields.get("tool_input")),)
-    return (Moment.REVIEW, _proposal(fields)) if name == _EXIT else None
+        return Chance.CALL, (OwnCall(tool, fields.get("tool_input")),)
+    return (Chance.REVIEW, _proposal(fields)) if name == _EXIT else None
 
 
 def _after_call(fields: Fields) -> _Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
-        return Moment.TOOL, (OwnCall(tool, arguments),)
+        return Chance.TOOL, (OwnCall(tool, arguments),)
     if call := PLAN_CALLS.get(name):
-        return Moment.TOOL, call(arguments, fields.get("tool_response"))
+        return Chance.TOOL, call(arguments, fields.get("tool_response"))
     transcript, session = text_in(fields, "transcript_path"), text_in(fields, "session_id")
-    return Moment.TOOL, plan_file_draft(name, arguments, lambda path: plan_path(path, transcript, session) == path)
+    return Chance.TOOL, plan_file_draft(name, arguments, lambda path: plan_path(path, transcript, session) == path)
 
 
 def _compaction(fields: Fields) -> _Meaning | None:
-    return (Moment.PASSIVE, (Compacted(),)) if text_in(fields, "trigger") == _MANUAL else None
+    return (Chance.PASSIVE, (Compacted(),)) if text_in(fields, "trigger") == _MANUAL else None
 
 
 def _session_end(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
 
 
 #: The events that mean something. One that is not here is none of planwire's business.

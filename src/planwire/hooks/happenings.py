@@ -1,4 +1,4 @@
-"""What an agent's hooks say, as values: one `Heard` for each call of a hook, whatever the agent's own shape of it.
+"""What an agent's hooks say, as values: one `HookCall` for each call of a hook, whatever the agent's own shape of it.
 
 A reader for each agent (`claude_code`, `codex`, …) turns payloads into these, and `recording` turns these into events.
 Nothing of an agent's own dialect goes further than its reader.
@@ -12,6 +12,7 @@ from msgspec import Struct
 from planwire.model.plan import Entry
 
 __all__ = [
+    "Chance",
     "Child",
     "ChildBegan",
     "ChildEnded",
@@ -19,9 +20,8 @@ __all__ = [
     "Decided",
     "Ended",
     "Happening",
-    "Heard",
+    "HookCall",
     "ListHeard",
-    "Moment",
     "OwnCall",
     "PlanInTranscript",
     "Proposed",
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-class Moment(Enum):
+class Chance(Enum):
     """What an answer of this hook can do, in this agent. A table in each reader says which of its events is which."""
 
     PASSIVE = "passive"
@@ -184,7 +184,7 @@ class Child(Struct, frozen=True):
     kind: str = ""
 
 
-class Heard(Struct, frozen=True):
+class HookCall(Struct, frozen=True):
     """One call of a hook: whose it is, and what happened.
 
     `agent` is the row in the table of agents, `session` the agent's own id of its session, `event` the agent's own name
@@ -195,7 +195,7 @@ class Heard(Struct, frozen=True):
     agent: str
     session: str
     event: str
-    moment: Moment = Moment.PASSIVE
+    moment: Chance = Chance.PASSIVE
     what: tuple[Happening, ...] = ()
     folder: str | None = None
     call: str | None = None

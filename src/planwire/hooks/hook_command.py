@@ -13,7 +13,7 @@ from typing import Final
 from planwire.hooks.agents import read_hook
 from planwire.hooks.drained import open_journal_of
 from planwire.hooks.draining import HookDrainer
-from planwire.hooks.happenings import Moment
+from planwire.hooks.happenings import Chance
 from planwire.hooks.hooked_sessions import HookedSessions
 
 __all__ = ["ask", "settle", "tell_now"]
@@ -44,7 +44,7 @@ def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
     from planwire.hooks.reviewing import hold_review  # noqa: PLC0415  (a hook that tells has no time for it)
 
     payload = read_hook(body, note.get("agent"), note.get("variables", "").split())
-    if payload is None or payload.heard.moment is not Moment.REVIEW:
+    if payload is None or payload.heard.moment is not Chance.REVIEW:
         return
     place = Path(folder)
     with open_journal_of(place) as journal:

@@ -12,7 +12,7 @@ of all. Gemini has its own names of the same events. opencode has functions in p
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from planwire.hooks.review_terms import MARGIN_SECONDS, terms_of
+from planwire.hooks.review_terms import terms_of
 
 __all__ = ["GEMINI", "HOOKS", "OPENCODE", "REVIEWS", "SHARED", "Hook", "hooks_of"]
 
@@ -38,6 +38,8 @@ _OWN: Final = (".*planwire.*_plan",)
 
 _RECORD_SECONDS: Final = 5
 _TELL_SECONDS: Final = 10
+#: How much longer an agent waits than a hook that holds a plan back. Qwen ends every hook after a minute.
+_MARGIN_SECONDS: Final = 8
 #: Codex gives the end of a session no more.
 _END_SECONDS: Final = 3
 
@@ -64,6 +66,8 @@ HOOKS: Final = (
     Hook("tell", "SessionStart", "SessionStart", seconds=_TELL_SECONDS),
     Hook("tell", "UserPromptSubmit", "BeforeAgent", seconds=_TELL_SECONDS),
     Hook("call", "PreToolUse", "BeforeTool", _OWN, _OWN),
+    # Claude Code is content with the answer before a call; these ask once more.
+    Hook("call", "PermissionRequest", None, _OWN, only=("codex", "copilot", "qwen")),
     Hook("record", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS),
     Hook("record", "PostToolUse", "AfterTool", _LISTS + _PROPOSALS, _GEMINI_LISTS + _GEMINI_PROPOSALS),
     # A plan that is still being drafted is a file among others: only Claude Code can tell them apart by their paths.
@@ -82,7 +86,7 @@ HOOKS: Final = (
 def _waits(agent: str) -> int:
     """How long an agent waits for a person: longer than the hook, which must be the one that gives up. An agent may
     take a hook that it had to end for an approval."""
-    return int(terms_of(agent).wait_seconds) + MARGIN_SECONDS
+    return int(terms_of(agent).wait_seconds) + _MARGIN_SECONDS
 
 
 #: The hook that holds a plan back until a person has decided, by agent.

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.hooks.codex_plan import TAIL_BYTES, newest_plan
-from planwire.hooks.happenings import Happening, Heard, ListHeard, PlanInTranscript, Proposed, TodosInDatabase
+from planwire.hooks.happenings import Happening, HookCall, ListHeard, PlanInTranscript, Proposed, TodosInDatabase
 from planwire.hooks.todo_database import todos_in
 from planwire.model.plan import BODY_CAP
 
@@ -20,7 +20,7 @@ __all__ = ["looked_up"]
 _LARGEST: Final = 4 * BODY_CAP
 
 
-def looked_up(heard: Heard) -> Heard:
+def looked_up(heard: HookCall) -> HookCall:
     """A hook with the texts that it points to."""
     found = (_looked_up(each) for each in heard.what)
     return replace(heard, what=tuple(each for each in found if each is not None))

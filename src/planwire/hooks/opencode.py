@@ -10,14 +10,14 @@ from typing import Final, TypeAlias
 
 from planwire.hooks.answers import Answer, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
     Compacted,
     Ended,
     Happening,
-    Heard,
-    Moment,
+    HookCall,
     OwnCall,
     Proposed,
     Started,
@@ -37,7 +37,7 @@ NAME: Final = "opencode"
 TITLE: Final = "opencode"
 
 #: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _PLAN_EXIT: Final = "plan_exit"
 #: opencode's name of the error that a person causes who stops a turn.
@@ -50,7 +50,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     return fields.get("agent") == NAME and "event" in fields and "hook_event_name" not in fields
 
 
-def read(fields: Fields) -> Heard | None:
+def read(fields: Fields) -> HookCall | None:
     """What a payload says; None if that is nothing."""
     event, session = text_in(fields, "event"), id_in(fields, "session_id")
     child_id = id_in(fields, "child_id")
@@ -59,7 +59,7 @@ def read(fields: Fields) -> Heard | None:
     meant = meaning(fields) if meaning and session else None
     if meant is None or session is None:
         return None
-    return Heard(
+    return HookCall(
         NAME,
         session,
         event,
@@ -70,81 +70,81 @@ def read(fields: Fields) -> Heard | None:
     )
 
 
-def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer for planwire's own file. opencode asks nobody about planwire's tools, and always asks about a plan, so
     neither is ever allowed here."""
     match heard.moment, answer:
-        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+        case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"text": text}
-        case Moment.REVIEW, SendBack(words=words):
+        case Chance.REVIEW, SendBack(words=words):
             return {"deny": words}
     return None
 
 
 def _created(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Started(text_in(fields, "source") or "startup"),)
+    return Chance.PASSIVE, (Started(text_in(fields, "source") or "startup"),)
 
 
 def _message(fields: Fields) -> _Meaning:
     source = text_in(fields, "source")
     began = TurnBegan(text_in(fields, "prompt"))
-    return Moment.PROMPT, (Started(source), began) if source else (began,)
+    return Chance.PROMPT, (Started(source), began) if source else (began,)
 
 
 def _before_call(fields: Fields) -> _Meaning | None:
     name = text_in(fields, "tool")
     if tool := own_tool(name):
-        return Moment.CALL, (OwnCall(tool, fields.get("arguments")),)
+        return Chance.CALL, (OwnCall(tool, fields.get("arguments")),)
     path = text_in(fields, "plan_path")
-    return (Moment.REVIEW, (Proposed(PLAN_MODE, path=path),) if path else ()) if name == _PLAN_EXIT else None
+    return (Chance.REVIEW, (Proposed(PLAN_MODE, path=path),) if path else ()) if name == _PLAN_EXIT else None
 
 
 def _after_call(fields: Fields) -> _Meaning:
     name, arguments, result = text_in(fields, "tool"), fields.get("arguments"), fields_in(fields, "result")
     if tool := own_tool(name):
-        return Moment.TOOL, (OwnCall(tool, arguments),)
+        return Chance.TOOL, (OwnCall(tool, arguments),)
     if call := PLAN_CALLS.get(name):
-        return Moment.TOOL, call(arguments, result)
+        return Chance.TOOL, call(arguments, result)
     # The file sends the arguments of no other call that writes.
-    return Moment.TOOL, plan_file_draft(name, arguments, lambda path: path.endswith(".md"))
+    return Chance.TOOL, plan_file_draft(name, arguments, lambda path: path.endswith(".md"))
 
 
 def _retelling(fields: Fields) -> _Meaning:
-    return Moment.START, ()
+    return Chance.START, ()
 
 
 def _compacted(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Compacted(),)
+    return Chance.PASSIVE, (Compacted(),)
 
 
 def _idle(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (TurnOver(STOP_END_TURN),)
+    return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
 
 
 def _error(fields: Fields) -> _Meaning:
     reason = text_in(fields, "reason")
-    return Moment.PASSIVE, (TurnOver(STOP_CANCELLED if reason == _ABORTED else reason or _FAILURE),)
+    return Chance.PASSIVE, (TurnOver(STOP_CANCELLED if reason == _ABORTED else reason or _FAILURE),)
 
 
 def _updated(fields: Fields) -> _Meaning | None:
     title = text_in(fields, "title")
-    return (Moment.PASSIVE, (Titled(title),)) if title else None
+    return (Chance.PASSIVE, (Titled(title),)) if title else None
 
 
 def _deleted(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
 
 
 def _child_began(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (ChildBegan(),)
+    return Chance.PASSIVE, (ChildBegan(),)
 
 
 def _child_ended(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (ChildEnded(),)
+    return Chance.PASSIVE, (ChildEnded(),)
 
 
 def _child_message(fields: Fields) -> _Meaning:
-    return Moment.PROMPT, ()
+    return Chance.PROMPT, ()
 
 
 #: The events that mean something, by opencode's names for them.

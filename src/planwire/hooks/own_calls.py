@@ -81,18 +81,17 @@ class OwnCalls:
         return BoundCall(held, call=call) if held else None
 
     def _left(self) -> Iterator[_Left]:
-        """What hooks left, the oldest first."""
+        """What hooks left, the newest first: a call that was denied leaves something too."""
         try:
-            names = sorted(os.listdir(self._folder))  # noqa: PTH208  (names are all it takes)
+            names = sorted(os.listdir(self._folder), reverse=True)  # noqa: PTH208  (names are all it takes)
         except OSError:
             return
         for name in names:
-            if name.startswith("."):
-                continue
             path = self._folder / name
             with suppress(OSError):
                 if time_ns() - path.stat().st_mtime_ns > _OLD * 10**9:
                     path.unlink()
+                if name.startswith("."):  # it is being written
                     continue
                 head, _, body = path.read_bytes().partition(b"\n")
                 note = read_note(head)

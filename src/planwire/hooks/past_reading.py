@@ -12,7 +12,7 @@ from planwire.hooks.happenings import (
     ChildEnded,
     Decided,
     Happening,
-    Heard,
+    HookCall,
     Proposed,
     Started,
     TurnBegan,
@@ -97,7 +97,7 @@ class PastReading:
 
     def past(self, *what: Happening, call: PastCall | None = None, key: str | None = None) -> Past:
         head = self._head
-        heard = Heard(
+        heard = HookCall(
             self._agent,
             head.session,
             TRANSCRIPT,

@@ -9,9 +9,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from planwire.chat.plan_tools import TOOL_NAMES
 from planwire.hooks.hook_table import GEMINI, OPENCODE, SHARED, Hook, hooks_of
 
-__all__ = ["NAME", "PLUGIN", "Parts", "hook_commands", "plugin_files"]
+__all__ = ["NAME", "PLUGIN", "Parts", "gemini_policy", "hook_commands", "plugin_files"]
 
 #: What agents call the plugin, the marketplace that has it, the extension and the server.
 NAME: Final = "planwire"
@@ -111,7 +112,16 @@ def _hooks(
 
 
 def _server(parts: Parts) -> dict[str, Any]:
-    return {"command": parts.server[0], "args": list(parts.server[1:])}
+    """The server with the plan tools. Qwen asks no hook about tools: it calls those of a server that it trusts, and
+    refuses the others where nobody can be asked. No other agent reads that."""
+    return {"command": parts.server[0], "args": list(parts.server[1:]), "trust": True}
+
+
+def gemini_policy() -> str:
+    """The rules by which Gemini lets the model have the plan tools, and asks nobody about them: no hook can say so, and
+    an extension may not bring such rules."""
+    rule = '[[rule]]\nmcpName = "{server}"\ntoolName = "{tool}"\ndecision = "allow"\npriority = 100\n'
+    return "\n".join(rule.format(server=NAME, tool=tool) for tool in TOOL_NAMES)
 
 
 def _skill(parts: Parts) -> str:

@@ -14,15 +14,15 @@ import msgspec
 
 from planwire.hooks.answers import AllowCall, Answer, Approve, SendBack, Tell
 from planwire.hooks.happenings import (
+    Chance,
     Child,
     ChildBegan,
     ChildEnded,
     Compacted,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
-    Moment,
     OwnCall,
     Started,
     TurnBegan,
@@ -41,7 +41,7 @@ NAME: Final = "qwen"
 TITLE: Final = "Qwen Code"
 
 #: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Moment, tuple[Happening, ...]]
+_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _TRANSCRIPT: Final = re.compile(r"[\\/]projects[\\/][^\\/]+[\\/]chats[\\/][^\\/]+\.jsonl\Z")
 #: What stands in the id of a turn between the session's and the turn's number.
@@ -63,7 +63,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
     return "timestamp" in fields and "permission_mode" in fields
 
 
-def read(fields: Fields) -> Heard | None:
+def read(fields: Fields) -> HookCall | None:
     """What a payload says; None if that is nothing."""
     event, session = text_in(fields, "hook_event_name"), id_in(fields, "session_id")
     meaning = _EVENTS.get(event)
@@ -71,7 +71,7 @@ def read(fields: Fields) -> Heard | None:
     if meant is None or session is None:
         return None
     agent_id = id_in(fields, "agent_id")
-    return Heard(
+    return HookCall(
         NAME,
         session,
         event,
@@ -83,17 +83,17 @@ def read(fields: Fields) -> Heard | None:
     )
 
 
-def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
+def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Qwen takes it; None where it would not hear it. A payload does not say whose a server is: who
     registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
     match heard.moment, answer:
-        case ((Moment.START | Moment.PROMPT | Moment.TOOL), Tell(text=text)):
+        case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             said: Fields = {"additionalContext": text}
-        case Moment.CALL, AllowCall() if heard.event == _PERMISSION:
+        case Chance.CALL, AllowCall() if heard.event == _PERMISSION:
             said = {"decision": {"behavior": "allow"}}
-        case Moment.REVIEW, Approve():
+        case Chance.REVIEW, Approve():
             said = {"decision": {"behavior": "allow"}}
-        case Moment.REVIEW, SendBack(words=words):
+        case Chance.REVIEW, SendBack(words=words):
             said = {"decision": {"behavior": "deny", "message": words}}
         case _:
             return None
@@ -102,42 +102,42 @@ def speak(heard: Heard, fields: Fields, answer: Answer) -> Fields | None:
 
 def _session_start(fields: Fields) -> _Meaning:
     source = text_in(fields, "source") or _STARTUP
-    return Moment.START, (Compacted() if source == _COMPACT else Started(source),)
+    return Chance.START, (Compacted() if source == _COMPACT else Started(source),)
 
 
 def _prompt(fields: Fields) -> _Meaning:
     prompt = text_in(fields, "submitted_prompt") or text_in(fields, "prompt")
-    return Moment.PROMPT, (TurnBegan(prompt),) if prompt else ()
+    return Chance.PROMPT, (TurnBegan(prompt),) if prompt else ()
 
 
 def _before_call(fields: Fields) -> _Meaning | None:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
-        return Moment.CALL, (OwnCall(tool, arguments),)
+        return Chance.CALL, (OwnCall(tool, arguments),)
     proposed = PROPOSALS.get(name)
-    return (Moment.PASSIVE, proposed(arguments, None)) if proposed else None
+    return (Chance.PASSIVE, proposed(arguments, None)) if proposed else None
 
 
 def _permission(fields: Fields) -> _Meaning | None:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if own_tool(name):
-        return Moment.CALL, ()
+        return Chance.CALL, ()
     proposed = PROPOSALS.get(name)
-    return (Moment.REVIEW, proposed(arguments, None)) if proposed else None
+    return (Chance.REVIEW, proposed(arguments, None)) if proposed else None
 
 
 def _after_call(fields: Fields) -> _Meaning:
     name, arguments, result = text_in(fields, "tool_name"), fields.get("tool_input"), fields.get("tool_response")
     if tool := own_tool(name):
-        return Moment.TOOL, (OwnCall(tool, arguments),)
+        return Chance.TOOL, (OwnCall(tool, arguments),)
     call = _goal if name in _GOALS else PLAN_CALLS.get(name)
-    return Moment.TOOL, call(arguments, result) if call else ()
+    return Chance.TOOL, call(arguments, result) if call else ()
 
 
 def _after_failure(fields: Fields) -> _Meaning:
     """A call that failed changed nothing, but one of planwire's own is over."""
     tool = own_tool(text_in(fields, "tool_name"))
-    return Moment.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
+    return Chance.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
 
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
@@ -152,23 +152,23 @@ def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _stop(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (TurnOver(STOP_END_TURN),)
+    return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
 
 
 def _stop_failure(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
+    return Chance.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
 
 
 def _child_began(fields: Fields) -> _Meaning | None:
-    return (Moment.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
+    return (Chance.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
 
 
 def _child_ended(fields: Fields) -> _Meaning | None:
-    return (Moment.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
+    return (Chance.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
 
 
 def _session_end(fields: Fields) -> _Meaning:
-    return Moment.PASSIVE, (Ended(text_in(fields, "reason")),)
+    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
 
 
 #: The events that mean something. One that is not here is none of planwire's business.

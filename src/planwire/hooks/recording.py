@@ -20,7 +20,7 @@ from planwire.hooks.happenings import (
     Decided,
     Ended,
     Happening,
-    Heard,
+    HookCall,
     ListHeard,
     OwnCall,
     PlanInTranscript,
@@ -96,7 +96,7 @@ class HookedSession(Struct, frozen=True):
     is_over: bool = False
 
 
-def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
+def record(session: HookedSession, heard: HookCall, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people."""
     written: list[Authored] = []
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
@@ -112,7 +112,7 @@ def record(session: HookedSession, heard: Heard, title: str, at: int) -> tuple[H
     return session, written
 
 
-def child_reader(heard: Heard) -> str:
+def child_reader(heard: HookCall) -> str:
     """The reader that a hook belongs to: the agent itself, or the child by the name of its list."""
     return f"{TODOS}@{heard.child.id}" if heard.child else ""
 
@@ -130,7 +130,7 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
     return session
 
 
-def _general(session: HookedSession, heard: Heard, title: str) -> Iterator[Authored]:
+def _general(session: HookedSession, heard: HookCall, title: str) -> Iterator[Authored]:
     """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
     if heard.child is None or not session.state.seq:
         yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
@@ -143,7 +143,7 @@ def _begins(what: Iterable[Happening]) -> bool:
     return any(isinstance(each, (TurnBegan, Titled, *_OF_PLANS)) for each in what)
 
 
-def _of_happening(session: HookedSession, heard: Heard, happening: Happening) -> Iterator[Authored]:
+def _of_happening(session: HookedSession, heard: HookCall, happening: Happening) -> Iterator[Authored]:
     state = session.state
     match happening:
         case TurnBegan(prompt=prompt):
@@ -187,7 +187,7 @@ def _went_on(state: SessionState) -> Iterator[Authored]:
             yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
 
 
-def _proposed(state: SessionState, heard: Heard, plan: MarkdownPlan, *, is_asked: bool) -> Iterator[Authored]:
+def _proposed(state: SessionState, heard: HookCall, plan: MarkdownPlan, *, is_asked: bool) -> Iterator[Authored]:
     record = state.live().get(plan.id)
     yield AGENT, _plan_set(state, heard, plan)
     is_open = record is not None and record.asked is not None and is_same(record.state.plan, plan)
@@ -195,12 +195,12 @@ def _proposed(state: SessionState, heard: Heard, plan: MarkdownPlan, *, is_asked
         yield AGENT, ReviewAsked(plan.id, TERMINAL_OPTIONS, _question(state, heard))
 
 
-def _question(state: SessionState, heard: Heard) -> str:
+def _question(state: SessionState, heard: HookCall) -> str:
     """A name for a question that no other of the session has, and that a repeated hook has again."""
     return f"terminal-{heard.call or heard.turn or state.seq}"
 
 
-def _decided(state: SessionState, heard: Heard, decided: Decided) -> Iterator[Authored]:
+def _decided(state: SessionState, heard: HookCall, decided: Decided) -> Iterator[Authored]:
     """The terminal's answer to a proposal, unless the agent has the same one from planwire."""
     plan_id = _id_of(heard, decided.plan_id)
     record = state.live().get(plan_id)
@@ -229,12 +229,12 @@ def _has_text(record: PlanRecord, text: str) -> bool:
     return (prose_of(record.state.plan) or "").strip() == text.strip()
 
 
-def _id_of(heard: Heard, plan_id: str) -> str:
+def _id_of(heard: HookCall, plan_id: str) -> str:
     """The id of a plan. A child has its own plans, and the first of them is its name as a reader."""
     return f"{plan_id}@{heard.child.id}" if heard.child else plan_id
 
 
-def _plan_set(state: SessionState, heard: Heard, plan: Plan, summary: str | None = None) -> PlanSet:
+def _plan_set(state: SessionState, heard: HookCall, plan: Plan, summary: str | None = None) -> PlanSet:
     is_new = heard.child is not None and plan.id not in state.live()
     parent = _step_at_work(state) if is_new else None
     return PlanSet(plan, summary, HOOKS, parent=parent, reader=child_reader(heard))
@@ -249,7 +249,7 @@ def _step_at_work(state: SessionState) -> StepRef | None:
     return None
 
 
-def _with_task(state: SessionState, heard: Heard, task: TaskChanged) -> ItemsPlan | None:
+def _with_task(state: SessionState, heard: HookCall, task: TaskChanged) -> ItemsPlan | None:
     """The list with one task changed; None if nothing is known of that task but that it is gone."""
     plan_id = _id_of(heard, task.plan_id)
     record = state.live().get(plan_id)

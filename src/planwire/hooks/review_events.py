@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from planwire.chat.markup import element
 from planwire.chat.render import remark_elements
 from planwire.hooks.answers import Approve, SendBack
-from planwire.hooks.happenings import Heard, Moment, Proposed, TurnOver
+from planwire.hooks.happenings import Chance, HookCall, Proposed, TurnOver
 from planwire.hooks.recording import TERMINAL, TERMINAL_OPTIONS, child_reader
 from planwire.hooks.review_terms import ReviewTerms
 from planwire.model.events import (
@@ -42,26 +42,26 @@ _CHANGES_NAME: Final = "Request changes"
 _SENT_BACK: Final = "A person reviewed your plan and asks for changes. Revise it, then propose it again."
 
 
-def proposal_in(heard: Heard) -> Proposed | None:
+def proposal_in(heard: HookCall) -> Proposed | None:
     """The proposal that a hook is about."""
     return next((each for each in heard.what if isinstance(each, Proposed) and not each.draft), None)
 
 
-def held_back(heard: Heard) -> Heard:
+def held_back(heard: HookCall) -> HookCall:
     """What a hook says while it holds a proposal back, if it has one. The turn that it is the end of, in some agents,
     is not over then: it goes on if the plan goes back."""
-    if heard.moment is not Moment.REVIEW or proposal_in(heard) is None:
+    if heard.moment is not Chance.REVIEW or proposal_in(heard) is None:
         return heard
     return replace(heard, what=tuple(each for each in heard.what if not isinstance(each, TurnOver)))
 
 
-def reviewed_id(heard: Heard, proposed: Proposed) -> str:
+def reviewed_id(heard: HookCall, proposed: Proposed) -> str:
     """The plan that a proposal is. A sub-agent's is not the one of the agent that leads."""
     return f"{proposed.plan_id}@{heard.child.id}" if heard.child else proposed.plan_id
 
 
 def asking(
-    state: SessionState, heard: Heard, title: str, plan: MarkdownPlan, terms: ReviewTerms, question: str
+    state: SessionState, heard: HookCall, title: str, plan: MarkdownPlan, terms: ReviewTerms, question: str
 ) -> Iterator[Event]:
     """The events of a question: what the journal lacks of the session and of the proposal, and the question itself."""
     if state.opened is None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.retelling import CLEARED, COMPACTED, RESUMED, STEERED, announce, retell
-from planwire.hooks.happenings import Compacted, Heard, Moment, OwnCall, Started
+from planwire.hooks.happenings import Chance, Compacted, HookCall, OwnCall, Started
 from planwire.hooks.recording import child_reader
 from planwire.model.events import OFFERED, Told
 from planwire.model.file_texts import ReadFile, no_files
@@ -27,7 +27,7 @@ MOST_BYTES: Final = 7_900
 #: Of these, how many may be people's words.
 _WORD_BYTES: Final = 3_500
 #: The moments at which a text reaches the model.
-_TELLING: Final = frozenset((Moment.START, Moment.PROMPT, Moment.TOOL))
+_TELLING: Final = frozenset((Chance.START, Chance.PROMPT, Chance.TOOL))
 #: Why a session that begins again is told its plans.
 _WHY: Final = {"resume": RESUMED, "clear": CLEARED, "fork": RESUMED}
 
@@ -40,7 +40,7 @@ class HookText(Struct, frozen=True):
 
 
 def to_tell(
-    state: SessionState, heard: Heard, request: str, under_way: Sequence[Told] = (), read: ReadFile = no_files
+    state: SessionState, heard: HookCall, request: str, under_way: Sequence[Told] = (), read: ReadFile = no_files
 ) -> HookText | None:
     """What this hook is to tell, in this state of its session; None if nothing. `request` is a name for the telling,
     `under_way` are those that other hooks are about to make."""
@@ -60,7 +60,7 @@ def to_tell(
     words = standing(state, most=_WORD_BYTES, reader=reader)
     if not words and not plans_of(state, reader):
         return _introduction(heard)
-    is_start = heard.moment is Moment.START
+    is_start = heard.moment is Chance.START
     room = MOST_BYTES - len(_framed(""))
     text = _fitting(
         words, lambda told: retell(why, state, told, read, announces_tools=is_start, most=room, reader=reader)
@@ -68,7 +68,7 @@ def to_tell(
     return HookText(text, _offer(RECAP, words, request, reader))
 
 
-def _reason(state: SessionState, heard: Heard, reader: str) -> str | None:
+def _reason(state: SessionState, heard: HookCall, reader: str) -> str | None:
     """Why the agent has to be told all that holds, or None. A child begins with what its agent gives it."""
     if reader != LEAD:
         return None
@@ -77,9 +77,9 @@ def _reason(state: SessionState, heard: Heard, reader: str) -> str | None:
     return next((_WHY[each.source] for each in heard.what if isinstance(each, Started) and each.source in _WHY), None)
 
 
-def _introduction(heard: Heard) -> HookText | None:
+def _introduction(heard: HookCall) -> HookText | None:
     """The tools, for an agent that begins: some of them show no tool of a server before the model asks for it."""
-    is_beginning = heard.moment is Moment.START and heard.child is None
+    is_beginning = heard.moment is Chance.START and heard.child is None
     return HookText(_framed(announce())) if is_beginning else None
 
 

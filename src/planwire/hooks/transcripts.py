@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from planwire.hooks.happenings import Child, Heard
+from planwire.hooks.happenings import Child, HookCall
 from planwire.model.plan import Fields
 
 __all__ = [
@@ -60,7 +60,7 @@ class Past(Struct, frozen=True):
     thought and said right before it."""
 
     at: int
-    heard: Heard
+    heard: HookCall
     thought: str = ""
 
 
