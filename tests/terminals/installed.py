@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from planwire.cli.exit_codes import DONE, NOT_FOUND
 from tests.terminals.agents import AGENTS, TerminalAgent
+from tests.waiting import until
 
 __all__ = ["Installed"]
 
@@ -20,12 +23,26 @@ class Installed:
     """An agent with planwire in it, and the planwire of the person beside it."""
 
     def __init__(self, name: str, model: str, home: Path, *options: str, **settings: str) -> None:
+        self.home = home
         self.agent: TerminalAgent = AGENTS[name](model, home, **settings)
         self.set_up = self.run("setup", NAMES.get(name, name), "--yes", *options)
 
-    def run(self, *arguments: str, code: int = 0) -> str:
+    def run(self, *arguments: str) -> str:
         """What a command of planwire prints."""
-        done = subprocess.run(
+        done = self._run(*arguments)
+        assert done.returncode == DONE, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def session(self) -> Mapping[str, Any]:
+        """The newest session and its plans, as `planwire show --json` has them."""
+        done = self._run("show", "--json")
+        if done.returncode == NOT_FOUND:
+            return {"asked": False, "plans": []}
+        shown: Mapping[str, Any] = json.loads(done.stdout)
+        return shown
+
+    def _run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
             [sys.executable, "-m", "planwire", *arguments],
             check=False,
             stdin=subprocess.DEVNULL,
@@ -35,10 +52,28 @@ class Installed:
             cwd=self.agent.cwd,
             timeout=SECONDS,
         )
-        assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
 
-    def session(self) -> Mapping[str, Any]:
-        """The newest session and its plans, as `planwire show --json` has them."""
-        shown: Mapping[str, Any] = json.loads(self.run("show", "--json"))
-        return shown
+    def plan(self) -> Mapping[str, Any]:
+        """Its only plan."""
+        [plan] = self.session()["plans"]
+        return dict(plan)
+
+    def wait_for_question(self, text: str = "") -> Mapping[str, Any]:
+        """Wait until the agent asks about a plan with that text. Returns the plan."""
+        until(lambda: (session := self.session())["asked"] and text in session["plans"][0]["text"])
+        return self.plan()
+
+    def wait_until_answered(self) -> Mapping[str, Any]:
+        """Wait until no question is open. Returns the plan."""
+        until(lambda: not self.session()["asked"])
+        return self.plan()
+
+    def waiting_hooks(self) -> list[int]:
+        """The processes of hooks that hold a plan back."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                if b"ask" in words and any(word.startswith(bytes(self.home)) for word in words):
+                    found.append(int(folder.name))
+        return found

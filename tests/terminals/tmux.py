@@ -40,12 +40,15 @@ class Tmux:
         self._ready = program.ready
         self._environment = {**program.environment, "TERM": "xterm-256color"}
         size = ["-x", str(columns), "-y", str(rows)]
-        # What it showed is still to be read once it has ended.
-        self._run(
-            "set", "-g", "remain-on-exit", "on", ";", "new-session", "-d", *size, "-c", str(program.cwd), *started
-        )
+        stays = ["set", "-g", "remain-on-exit", "on"]  # what it showed is still to be read once it has ended
+        self._run(*stays, ";", "new-session", "-d", *size, "-c", str(program.cwd), *started)
 
     def __enter__(self) -> Self:
+        try:
+            self.wait_for(self._ready)
+        except BaseException as problem:
+            self.__exit__(type(problem), problem, None)
+            raise
         return self
 
     def __exit__(
