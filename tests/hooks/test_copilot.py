@@ -57,7 +57,7 @@ def databases(event: str) -> list[str]:
 
 
 OWN = (OwnCall("set_plan", {"entries": ["Read", "Write"]}),)
-STARTED = Started("startup")
+STARTED = Started("clear")  # a first start or a cleared context: the process tells
 BACK, APPROVED = Decided("plan-mode", approved=False, words="please add tests"), Decided("plan-mode", approved=True)
 #: What the real payloads say, by event and tool: those of a plugin, then those of Copilot's own hooks.
 READINGS: dict[tuple[str, str], list[tuple[Chance, tuple[Happening, ...], bool]]] = {
@@ -74,7 +74,7 @@ READINGS: dict[tuple[str, str], list[tuple[Chance, tuple[Happening, ...], bool]]
     ("SubagentStop", ""): [(Chance.PASSIVE, (ChildEnded(),), True)] * 2,
     ("SessionEnd", ""): [
         (Chance.PASSIVE, (Ended("complete"),), False),
-        (Chance.PASSIVE, (Ended("user_exit"),), False),
+        (Chance.PASSIVE, (Ended("clear"),), False),
     ]
     * 2,
 }

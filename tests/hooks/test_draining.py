@@ -244,6 +244,26 @@ def test_a_cleared_context_goes_on_with_the_plan_and_hears_it(terminal: Terminal
     assert [each.session for each in terminal.journal.leases()] == ["def"]
 
 
+def test_a_cleared_context_that_could_not_be_told_at_its_start_hears_the_plan_with_the_next_prompt(
+    terminal: Terminal,
+) -> None:
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.todo()
+    terminal.hook("Stop")
+    terminal.hook("SessionEnd", reason="clear")
+    terminal.hook("SessionStart", session="def", source="clear")
+    terminal.drain()
+    terminal.hook("UserPromptSubmit", session="def", prompt="Go on", prompt_id="q", answer="a1")
+    terminal.drain()
+    told = terminal.answer("a1")
+    assert "Your context was cleared" in told
+    assert "Write" in told
+    terminal.drain()
+    terminal.hook("UserPromptSubmit", session="def", prompt="And then", prompt_id="r", answer="a2")
+    terminal.drain()
+    assert terminal.answer("a2") == ""
+
+
 def test_the_agents_process_holds_its_session_and_its_end_ends_the_turn(terminal: Terminal) -> None:
     terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
     terminal.todo()

@@ -12,7 +12,7 @@ import pytest
 from planwire.hooks.command_line import Role, hook_command
 from planwire.hooks.drained import open_drained
 from planwire.journal import Journal, load_state, open_journal
-from planwire.model.events import APPROVED, CHANGES_REQUESTED
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, ReviewAsked
 from planwire.model.kinds import text_of
 from planwire.model.records import PlanRecord
 from planwire.session.steering import steer
@@ -87,6 +87,15 @@ def test_a_plan_is_approved_with_an_edit_through_the_hook(journal: Journal, fold
     now = record(journal)
     assert (now.asked, now.version, now.by, text_of(now.state.plan)) == (None, 2, "ana", EDITED.strip())
     assert [each.verdict for each in now.reviews] == [APPROVED]
+
+
+def test_a_hook_that_holds_a_plan_back_asks_once(journal: Journal, folder: Path) -> None:
+    with running("ask", folder, hook("PermissionRequest", **CALL)) as process:
+        until(lambda: is_held(journal))
+        decide(journal, verdict=APPROVED)
+        ended(process)
+    asked = [each.event for each in journal.read(SESSION) if isinstance(each.event, ReviewAsked)]
+    assert len(asked) == 1
 
 
 def test_the_waiting_hook_learns_from_other_hooks_that_the_agent_went_on(journal: Journal, folder: Path) -> None:

@@ -47,11 +47,27 @@ def roles(agent: str, event: str, tool: str, *, review: bool = False) -> list[st
     ]
 
 
-def test_three_agents_install_one_folder_and_claude_code_the_same_with_drafts() -> None:
+def test_four_agents_install_one_folder_but_for_what_one_of_them_alone_has() -> None:
     codex, copilot, qwen, claude = (files(agent) for agent in ("codex", "copilot", "qwen", "claude-code"))
-    assert codex == copilot == qwen
-    assert {name for name in claude if claude[name] != codex.get(name)} == {HOOKS_FILE["claude-code"]}
+    assert codex == copilot
+    for other in (qwen, claude):
+        assert {name for name in other if other[name] != codex.get(name)} == {HOOKS_FILE["claude-code"]}
     assert set(hooks("claude-code")) - set(hooks("codex")) == {("PostToolUse", "Write|Edit", "record", 5)}
+    assert set(hooks("qwen")) - set(hooks("codex")) == {("PermissionRequest", "exit_plan_mode", "record", 5)}
+
+
+def test_a_proposal_is_recorded_before_a_person_is_asked_about_it() -> None:
+    for agent in ("claude-code", "codex", "copilot"):
+        assert roles(agent, "PreToolUse", "exit_plan_mode") == ["record"]
+    assert roles("qwen", "PreToolUse", "exit_plan_mode") == []
+    assert roles("qwen", "PermissionRequest", "exit_plan_mode") == ["record"]
+    assert roles("qwen", "PermissionRequest", "exit_plan_mode", review=True) == ["ask"]
+
+
+def test_nothing_asks_about_a_plan_before_the_hook_that_holds_it_back() -> None:
+    assert roles("claude-code", "PreToolUse", "ExitPlanMode", review=True) == []
+    assert roles("claude-code", "PermissionRequest", "ExitPlanMode", review=True) == ["ask"]
+    assert roles("copilot", "PreToolUse", "exit_plan_mode", review=True) == ["ask"]
 
 
 def test_a_draft_is_told_from_other_files_by_its_path() -> None:

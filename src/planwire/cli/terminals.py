@@ -160,7 +160,10 @@ TERMINALS: Final[Mapping[str, Terminal]] = {
         ("extensions", "list"),
         _listed_as(rf"^\S* ?{NAME} \(.*?Enabled \(User\): true"),
         copy=f"extensions/{NAME}",
-        left_of_review="Qwen waits no longer than a minute for an answer from elsewhere, then asks in the terminal",
+        left_of_review=(
+            "Qwen waits no longer than a minute for an answer from elsewhere, and still asks in the terminal about a "
+            "plan that was approved"
+        ),
     ),
     "opencode": Terminal(
         "opencode",

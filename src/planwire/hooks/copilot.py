@@ -5,7 +5,8 @@ in snake_case, with Claude Code's names of events and tools, and some in a mixtu
 an id of its own in the place of the session's, and names its parent. Its steps are rows that the model writes by SQL
 into a database of the session, which sub-agents share; a plan is a file beside it. Neither is in a payload.
 
-There is no event after a compaction: the plan is told again with the next prompt.
+There is no event after a compaction: the plan is told again with the next prompt. `/clear` looks like an end and a
+new start: whether one session goes on from another is told by the process, which is still the same.
 """
 
 import re
@@ -57,7 +58,8 @@ WRITERS: Final = ("create", "edit", "Write", "Edit")
 #: What begins a prompt that a mode of Copilot's has wrapped in its own words.
 _WRAPPED: Final = re.compile(r"\A\[\[\w+\]\].*?^My request: ", re.DOTALL | re.MULTILINE)
 _NEW: Final = "new"
-_STARTUP: Final = "startup"
+_LEFT: Final = "user_exit"
+_CLEAR: Final = "clear"
 _PERMISSION: Final = "PermissionRequest"
 
 #: The fields by which a payload without a name is known for its event, the most telling first.
@@ -164,7 +166,7 @@ def _state(fields: Fields) -> str | None:
 
 def _session_start(fields: Fields) -> _Meaning:
     source = text_in(fields, "source")
-    return Chance.START, (Started(_STARTUP if source in ("", _NEW) else source),)
+    return Chance.START, (Started(_CLEAR if source in ("", _NEW) else source),)
 
 
 def _prompt(fields: Fields) -> _Meaning:
@@ -227,7 +229,8 @@ def _child_ended(fields: Fields) -> _Meaning | None:
 
 
 def _session_end(fields: Fields) -> _Meaning:
-    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
+    reason = text_in(fields, "reason")
+    return Chance.PASSIVE, (Ended(_CLEAR if reason == _LEFT else reason),)
 
 
 #: The events that mean something, by the names that they have in a plugin.

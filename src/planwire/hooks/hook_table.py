@@ -31,6 +31,8 @@ _GEMINI_LISTS: Final = ("write_todos", "tracker_.*")
 #: What they call the tool by which a model asks for a person's approval of its plan.
 _PROPOSALS: Final = ("ExitPlanMode", "exit_plan_mode")
 _GEMINI_PROPOSALS: Final = ("exit_plan_mode",)
+#: Who sends the event before a call before a person is asked about it. In Qwen that comes when they have agreed.
+_BEFORE_THEY_ASK: Final = ("claude-code", "codex", "copilot", GEMINI)
 #: What Claude Code calls the tools that write files.
 _FILES: Final = ("Write", "Edit")
 #: planwire's own tools: each agent makes another name of the server's and the tool's, but all keep both.
@@ -68,7 +70,8 @@ HOOKS: Final = (
     Hook("call", "PreToolUse", "BeforeTool", _OWN, _OWN),
     # Claude Code is content with the answer before a call; these ask once more.
     Hook("call", "PermissionRequest", None, _OWN, only=("codex", "copilot", "qwen")),
-    Hook("record", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS),
+    Hook("record", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS, only=_BEFORE_THEY_ASK),
+    Hook("record", "PermissionRequest", None, ("exit_plan_mode",), only=("qwen",)),
     Hook("record", "PostToolUse", "AfterTool", _LISTS + _PROPOSALS, _GEMINI_LISTS + _GEMINI_PROPOSALS),
     # A plan that is still being drafted is a file among others: only Claude Code can tell them apart by their paths.
     Hook("record", "PostToolUse", None, _FILES, only=("claude-code",), paths="**/plans/*.md"),
@@ -100,9 +103,11 @@ REVIEWS: Final[Mapping[str, Hook]] = {
 
 
 def hooks_of(agent: str, *, review: bool = False) -> tuple[Hook, ...]:
-    """The hooks for an agent. One that asks takes the place of the one that would record the same."""
+    """The hooks for an agent. One that asks takes the place of the one that would record the same: a question that only
+    the terminal can answer must not come before it."""
     asking = REVIEWS.get(agent) if review else None
     hooks = (each for each in HOOKS if not each.only or agent in each.only)
     if asking is None:
         return tuple(hooks)
-    return (*(each for each in hooks if (each.event, each.tools) != (asking.event, asking.tools)), asking)
+    same = {(asking.event, asking.tools), *([("PreToolUse", _PROPOSALS)] if asking.tools else [])}
+    return (*(each for each in hooks if (each.event, each.tools) not in same), asking)

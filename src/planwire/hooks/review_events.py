@@ -48,11 +48,14 @@ def proposal_in(heard: HookCall) -> Proposed | None:
 
 
 def held_back(heard: HookCall) -> HookCall:
-    """What a hook says while it holds a proposal back, if it has one. The turn that it is the end of, in some agents,
-    is not over then: it goes on if the plan goes back."""
+    """What a hook says while it holds a proposal back, if it has one. It asks for itself. The turn that it is the end
+    of, in some agents, is not over then: it goes on if the plan goes back."""
     if heard.moment is not Chance.REVIEW or proposal_in(heard) is None:
         return heard
-    return replace(heard, what=tuple(each for each in heard.what if not isinstance(each, TurnOver)))
+    what = (each for each in heard.what if not isinstance(each, TurnOver))
+    return replace(
+        heard, what=tuple(replace(each, draft=True) if isinstance(each, Proposed) else each for each in what)
+    )
 
 
 def reviewed_id(heard: HookCall, proposed: Proposed) -> str:

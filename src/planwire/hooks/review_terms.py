@@ -34,11 +34,13 @@ class ReviewTerms(Struct, frozen=True):
 #: By the agent's name in the table of agents with hooks.
 REVIEW_TERMS: Final = {
     "claude-code": ReviewTerms(4 * 24 * 60 * 60, takes_edit=True),
-    # Its dialog comes after 60 s, whatever the hook's timeout is, and a late answer is dropped.
-    "qwen": ReviewTerms(50),
+    # Its dialog comes after 60 s, whatever the hook's timeout is, and a late answer is dropped. An approval in time
+    # does not spare a person the dialog either.
+    "qwen": ReviewTerms(50, approve="Approve, then confirm in Qwen", needs_word=False),
     # Without a person it takes a hook that ends in silence for an approval.
     "gemini": ReviewTerms(
         3_600,
+        approve="Approve, then confirm in Gemini if it asks",
         needs_word=False,
         asks_itself=False,
         unanswered="No one has decided about this plan yet, so it is not approved. Don't carry it out: stop here and "

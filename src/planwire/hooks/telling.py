@@ -69,9 +69,13 @@ def to_tell(
 
 
 def _reason(state: SessionState, heard: HookCall, reader: str) -> str | None:
-    """Why the agent has to be told all that holds, or None. A child begins with what its agent gives it."""
+    """Why the agent has to be told all that holds, or None. A child begins with what its agent gives it. A session that
+    goes on from another may have had no chance to hear that when it began."""
     if reader != LEAD:
         return None
+    origin = state.opened.forked if state.opened else None
+    if origin is not None and state.recapped <= origin.seq:
+        return CLEARED
     if any(isinstance(each, Compacted) for each in heard.what) or state.compacted > state.recapped:
         return COMPACTED
     return next((_WHY[each.source] for each in heard.what if isinstance(each, Started) and each.source in _WHY), None)
