@@ -14,8 +14,9 @@ pytestmark = pytest.mark.agents
 
 ENTRIES = [{"content": "Read the config", "status": "completed"}, "Write the parser"]
 MADE = "The plan is made."
-#: An answer that is worth a compaction, and repeats nothing: Gemini takes repetitions for a loop.
-LONG = say(" ".join([*(f"Line {number} of the config is right." for number in range(1500)), MADE]), Usage(20_000))
+#: Answers that make a compaction worthwhile, and repeat nothing: Gemini takes repetitions for a loop.
+LONG = say(" ".join([*(f"Line {number} of the config is right." for number in range(200)), MADE]), Usage(20_000))
+LONGER = say("And more.", Usage(40_000))
 COMPACTED = "Your context was compacted."
 
 
@@ -41,7 +42,7 @@ def test_a_plan_by_the_tools_is_kept_on_the_command_line(name: str, tmp_path: Pa
 def test_a_plan_by_the_tools_is_told_after_a_compaction(name: str, command: str, done: str, tmp_path: Path) -> None:
     with terminal_model([]) as model:
         installed = Installed(name, model.url, tmp_path)
-        model.add(call(installed.agent.called("set_plan"), entries=ENTRIES), LONG, say("And more."))
+        model.add(call(installed.agent.called("set_plan"), entries=ENTRIES), LONG, LONGER)
         with Tmux(installed.agent) as terminal:
             terminal.say("Write a parser")
             terminal.wait_for(MADE)
