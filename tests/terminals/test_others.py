@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.script import Turn, Usage, call, say
+from tests.peers.script import Request, Turn, Usage, call, say
 from tests.terminals.installed import Installed
 from tests.terminals.model import terminal_model
 from tests.terminals.tmux import Tmux
@@ -14,8 +14,9 @@ pytestmark = pytest.mark.agents
 
 ENTRIES = [{"content": "Read the config", "status": "completed"}, "Write the parser"]
 MADE = "The plan is made."
-#: An answer that is worth a compaction, and repeats nothing: Gemini takes repetitions for a loop.
-LONG = say(" ".join([*(f"Line {number} of the config is right." for number in range(1500)), MADE]), Usage(20_000))
+#: Answers that make a compaction worthwhile, and repeat nothing: Gemini takes repetitions for a loop.
+LONG = say(" ".join([*(f"Line {number} of the config is right." for number in range(200)), MADE]), Usage(20_000))
+LONGER = say("And more.", Usage(40_000))
 COMPACTED = "Your context was compacted."
 
 
@@ -41,7 +42,20 @@ def test_a_plan_by_the_tools_is_kept_on_the_command_line(name: str, tmp_path: Pa
 def test_a_plan_by_the_tools_is_told_after_a_compaction(name: str, command: str, done: str, tmp_path: Path) -> None:
     with terminal_model([]) as model:
         installed = Installed(name, model.url, tmp_path)
-        model.add(call(installed.agent.called("set_plan"), entries=ENTRIES), LONG, say("And more."))
+        tool = installed.agent.called("set_plan")
+
+        def plan(_: Request) -> Turn:
+            model.add(go_on)
+            return call(tool, entries=ENTRIES)
+
+        def go_on(request: Request) -> Turn:
+            """Qwen takes prompts before the tools are there: then its model tries again."""
+            if "still starting up" in request.last_words:
+                return plan(request)
+            model.add(LONGER)
+            return LONG
+
+        model.add(plan)
         with Tmux(installed.agent) as terminal:
             terminal.say("Write a parser")
             terminal.wait_for(MADE)
