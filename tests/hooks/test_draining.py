@@ -149,6 +149,20 @@ def test_a_word_is_offered_told_and_seen(terminal: Terminal) -> None:
     assert terminal.answer("a2") == ""
 
 
+def test_what_waits_for_a_sub_agent_is_no_news_for_others(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.todo(agent_id="c1", agent_type="Explore")
+    terminal.drain()
+    terminal.journal.append("abc", [Stamped(1, "ann", Remarked("todos@c1", COMMENT, "careful", step="s2"))])
+    terminal.drain()
+    assert terminal.names("news") == ["c1"]
+    terminal.hook("PostToolUse", tool_name="Bash", answer="a1", agent_id="c1", agent_type="Explore")
+    terminal.drain()
+    assert "careful" in terminal.answer("a1")
+    terminal.drain()
+    assert terminal.names("news") == []
+
+
 def test_of_hooks_at_the_same_time_one_tells(terminal: Terminal) -> None:
     terminal.todo()
     terminal.drain()
@@ -366,6 +380,16 @@ def test_a_session_that_ends_is_let_go(terminal: Terminal) -> None:
     terminal.hook("SessionEnd", reason="prompt_input_exit")
     terminal.drain()
     assert terminal.journal.leases() == []
+
+
+def test_what_is_too_large_for_a_plan_is_a_gap_in_its_session(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.todo([{"content": f"Step {number}", "status": "pending"} for number in range(20_000)])
+    terminal.hook("PreToolUse", tool_name="ExitPlanMode", tool_input={"plan": "x" * 500_000}, prompt_id="p")
+    terminal.todo([{"content": "Other", "status": "pending"}])
+    terminal.drain()
+    assert [each.plan.id for each in terminal.events(PlanSet)] == ["todos", "todos"]
+    assert [each.count for each in terminal.events(Gap)] == [1, 1]
 
 
 def test_what_was_lost_is_a_gap_in_its_session(terminal: Terminal) -> None:
