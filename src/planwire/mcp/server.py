@@ -21,9 +21,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 from planwire import __version__
 from planwire.errors import InputError, reason
-from planwire.hooks.drained import open_journal_of
+from planwire.hooks.drained import open_drained, open_journal_of
 from planwire.hooks.guide import INSTRUCTIONS
-from planwire.journal import Journal, open_journal
+from planwire.journal import Journal
 from planwire.mcp.stdin import MendedInput
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def serve(
             _serve_hooked(Path(hooks), _project_folder(folder), wait_seconds)
         else:
             project = _project_folder(folder)
-            with open_journal(journal) as opened:
+            with open_drained(journal, create=True) as opened:
                 bound = session or (_shared_session(opened, project) if shared else None)
 
                 def own(bus: InMemorySubscriptionBus) -> "PlanServer":
