@@ -18,7 +18,7 @@ from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, SessionOp
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep
 from planwire.session.agent_environment import VARIABLE
-from planwire.session.known_agents import is_below_agent, known_agent
+from planwire.session.known_agents import is_below_agent, known_agent, note_agent
 from planwire.steering.acts import ACTS
 from tests.cli.answers import answer
 
@@ -183,6 +183,10 @@ def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(
     assert not is_below_agent()
     with known_agent(os.getpid()):
         assert not earlier.exists(), "its relay could not remove it"
+    earlier.touch()
+    note_agent(list(lineage())[1])
+    assert not earlier.exists(), "nobody saw that it ended"
+    assert is_below_agent()
 
 
 def test_an_agent_runs_where_no_record_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,20 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from threading import Event
+from time import time
 from typing import Any
 
 import pytest
 
+from planwire.errors import JournalUnavailable
+from planwire.hooks.drain_thread import DrainThread
 from planwire.hooks.drained import drain_into, open_drained
 from planwire.hooks.draining import HookDrainer
 from planwire.journal import Journal, Stamped, load_state, open_journal
@@ -19,6 +25,7 @@ from planwire.journal.spool import Spool
 from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, Told
 from planwire.readmodel.states import HOOK
 from planwire.session.lapses import end_lapsed
+from tests.waiting import until
 
 LIST = [{"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]
 
@@ -73,6 +80,10 @@ class Terminal:
     def die(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+
+def unavailable(*_: object, **__: object) -> None:
+    raise JournalUnavailable("busy")
 
 
 @pytest.fixture
@@ -138,6 +149,20 @@ def test_a_word_is_offered_told_and_seen(terminal: Terminal) -> None:
     assert terminal.answer("a2") == ""
 
 
+def test_what_waits_for_a_sub_agent_is_no_news_for_others(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.todo(agent_id="c1", agent_type="Explore")
+    terminal.drain()
+    terminal.journal.append("abc", [Stamped(1, "ann", Remarked("todos@c1", COMMENT, "careful", step="s2"))])
+    terminal.drain()
+    assert terminal.names("news") == ["c1"]
+    terminal.hook("PostToolUse", tool_name="Bash", answer="a1", agent_id="c1", agent_type="Explore")
+    terminal.drain()
+    assert "careful" in terminal.answer("a1")
+    terminal.drain()
+    assert terminal.names("news") == []
+
+
 def test_of_hooks_at_the_same_time_one_tells(terminal: Terminal) -> None:
     terminal.todo()
     terminal.drain()
@@ -182,6 +207,87 @@ def test_a_hook_that_was_killed_while_it_spoke_is_repeated_and_marked(terminal: 
     said = terminal.answer("next")
     assert "careful" in said
     assert "perhaps" in said
+
+
+@pytest.mark.parametrize("is_said", [True, False])
+def test_what_became_of_an_answer_is_recorded_once_the_journal_can_be_used_again(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, *, is_said: bool
+) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("careful")
+    terminal.hook("PostToolUse", tool_name="Bash", answer="a1")
+    terminal.drain()
+    if is_said:
+        terminal.answer("a1")
+    for path in (terminal.folder / "answers").iterdir():
+        os.utime(path, (1, 1))
+    with monkeypatch.context() as busy:
+        busy.setattr(terminal.journal, "append", unavailable)
+        terminal.drain()
+    terminal.drain()
+    assert terminal.events(Told)[-1].stage == (TOLD if is_said else REFUSED)
+    assert terminal.names("answers") == []
+
+
+def test_an_answer_is_taken_back_even_if_the_clock_was_set_back(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("careful")
+    terminal.hook("PostToolUse", tool_name="Bash", answer="late")
+    terminal.drain()
+    for path in (terminal.folder / "answers").iterdir():
+        os.utime(path, (time() + 3_600, time() + 3_600))
+    terminal.drain()
+    assert terminal.events(Told)[-1].stage == REFUSED
+
+
+def test_a_damaged_session_does_not_keep_the_others_from_the_journal(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.drain()
+    with closing(sqlite3.connect(terminal.folder.parent / "journal.db", isolation_level=None)) as file:
+        file.execute("UPDATE events SET checksum = checksum + 1")
+    terminal.todo()
+    terminal.todo(session="other")
+    terminal.drain()
+    assert len(terminal.events(PlanSet, "other")) == 1
+    assert terminal.spool.is_empty()
+
+
+def test_whoever_lost_the_lock_leaves_the_rest_to_the_next(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = HookDrainer._record
+
+    def slowly(drainer: HookDrainer, *arguments: Any) -> None:
+        record(drainer, *arguments)
+        (terminal.folder / "drainer.lock").unlink()
+
+    terminal.todo()
+    terminal.todo(session="other")
+    with monkeypatch.context() as slow:
+        slow.setattr(HookDrainer, "_record", slowly)
+        terminal.drain()
+    assert [len(terminal.events(PlanSet, each)) for each in ("abc", "other")] == [1, 0]
+    terminal.drain()
+    assert [len(terminal.events(PlanSet, each)) for each in ("abc", "other")] == [1, 1]
+
+
+def test_a_thread_that_drains_outlasts_a_journal_that_is_busy(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal.todo()
+    terminal.drain()
+    asked = Event()
+
+    def busy() -> None:
+        asked.set()
+        unavailable()
+
+    monkeypatch.setattr(terminal.journal, "leases", busy)
+    with DrainThread(terminal.journal, terminal.folder):
+        assert asked.wait(20)
+        monkeypatch.undo()
+        terminal.journal.append("abc", [Stamped(1, "ann", Remarked("todos", COMMENT, "careful", step="s2"))])
+        until(lambda: (terminal.folder / "news").is_dir() and terminal.names("news") == ["abc"])
 
 
 def test_what_is_no_payload_is_answered_with_nothing(terminal: Terminal) -> None:
@@ -294,6 +400,16 @@ def test_a_session_that_ends_is_let_go(terminal: Terminal) -> None:
     terminal.hook("SessionEnd", reason="prompt_input_exit")
     terminal.drain()
     assert terminal.journal.leases() == []
+
+
+def test_what_is_too_large_for_a_plan_is_a_gap_in_its_session(terminal: Terminal) -> None:
+    terminal.todo()
+    terminal.todo([{"content": f"Step {number}", "status": "pending"} for number in range(20_000)])
+    terminal.hook("PreToolUse", tool_name="ExitPlanMode", tool_input={"plan": "x" * 500_000}, prompt_id="p")
+    terminal.todo([{"content": "Other", "status": "pending"}])
+    terminal.drain()
+    assert [each.plan.id for each in terminal.events(PlanSet)] == ["todos", "todos"]
+    assert [each.count for each in terminal.events(Gap)] == [1, 1]
 
 
 def test_what_was_lost_is_a_gap_in_its_session(terminal: Terminal) -> None:

@@ -1,6 +1,7 @@
 """The process of a hook: what an agent says is in the spool, an answer is said once, and nothing ever goes wrong."""
 
 import os
+import pty
 import shlex
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from threading import Event, Thread
 
 import pytest
 
+from planwire.hooks.agent_process import agent_process
 from planwire.hooks.command_line import ENTRY, Role, hook_command
 from planwire.journal import spool_append
 from planwire.journal.spool import Spool, Spooled
@@ -130,6 +132,17 @@ class TestRecord:
         assert test == f"{os.getpid()}:{tail.split()[19]}:{head.partition('(')[2]}"
         assert shell.endswith("sh")
         assert len(ancestors) <= 6
+
+    @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not show processes as files")
+    def test_what_is_above_a_persons_own_shell_is_no_agent(self, folder: Path) -> None:
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execv("/bin/sh", ["sh", "-c", f"echo '{{}}' | {hook_command('record', folder)}; true"])
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        (found,) = records(folder)
+        assert found.note["ancestors"].rpartition(",")[2].startswith(f"{pid}:")
+        assert agent_process(found.note["ancestors"]) == ""
 
     def test_many_at_once_are_all_recorded(self, folder: Path) -> None:
         command = ["sh", "-c", hook_command("record", folder)]
@@ -347,6 +360,10 @@ class TestFullProgram:
         other_entry.with_name("hook_command.py").write_text(trouble)
         assert self.run(other_entry, role, folder) == b""
         assert [each.body for each in records(folder)] == [PAYLOAD]
+
+    def test_one_that_takes_too_long_ends_as_if_nothing_were_wrong(self, other_entry: Path, folder: Path) -> None:
+        other_entry.with_name("hook_command.py").write_text("import time; time.sleep(60)")
+        assert self.run(other_entry, "tell", folder) == b""
 
     def test_it_answers_if_whoever_drained_is_gone_in_the_middle(self, other_entry: Path, folder: Path) -> None:
         lock = Spool(folder).drainer_lock()

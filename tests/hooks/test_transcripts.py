@@ -1,5 +1,6 @@
 """Transcripts: real ones tell what happened, and none that is damaged or unknown raises anything."""
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.hooks import claude_transcript, codex_transcript
+from planwire.hooks import claude_transcript, codex_transcript, transcript_files
 from planwire.hooks.happenings import (
     Child,
     ChildBegan,
@@ -174,8 +175,21 @@ def test_a_file_of_another_format_is_unread(tmp_path: Path) -> None:
     assert [each.why for each in TRANSCRIPTS["codex"](tmp_path) if isinstance(each, UnreadTranscript)] == [
         "its format is not known",
         "its format is not known",
-        "it can't be read: Is a directory",
+        "it is no file",
     ]
+
+
+def test_a_pipe_is_unread(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    (found,) = TRANSCRIPTS["claude-code"](tmp_path)
+    assert found == UnreadTranscript(str(tmp_path / "a.jsonl"), "it is no file")
+
+
+def test_a_line_that_is_too_long_costs_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_files, "_LONGEST_LINE", 100)
+    (tmp_path / "a").write_bytes(b"x" * 250 + b"\n" + b"short\n" + b"y" * 99 + b"\n" + b"z" * 300)
+    with (tmp_path / "a").open("rb") as file:
+        assert list(transcript_files._lines(file)) == [b"short\n", b"y" * 99 + b"\n"]
 
 
 def test_a_sub_agent_without_its_session_is_unread(tmp_path: Path) -> None:

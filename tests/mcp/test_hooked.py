@@ -106,12 +106,14 @@ def test_without_a_hook_a_call_is_made_in_a_session_of_the_servers_own(tmp_path:
         assert session.id.startswith(f"{tmp_path.name}-")
 
 
-def left(folder: Path, name: str, session: str, tool: str, arguments: object, call_id: str | None) -> None:
+def left(
+    folder: Path, name: str, session: str, tool: str, arguments: object, call_id: str | None, ancestors: str = ""
+) -> None:
     calls = folder / "journal.db-hooks" / "calls"
     calls.mkdir(parents=True, exist_ok=True)
     fields: dict[str, Any] = {"tool_name": f"{PREFIX}{tool}", "tool_input": arguments}
     body = payload(session, "PreToolUse", **fields, **({"tool_use_id": call_id} if call_id else {}))
-    (calls / name).write_bytes(encode_note({"ancestors": ""}) + b"\n" + body)
+    (calls / name).write_bytes(encode_note({"ancestors": ancestors}) + b"\n" + body)
 
 
 @pytest.mark.parametrize(
@@ -134,3 +136,18 @@ def test_a_call_is_found_by_its_id_or_by_what_is_called(
     with open_journal(tmp_path / "journal.db") as journal:
         bound = OwnCalls(journal, tmp_path / "journal.db-hooks").bind(tool, arguments, meta)
     assert (bound.session if bound else None) == session
+
+
+@pytest.mark.parametrize(("call_id", "session"), [(None, None), ("toolu_1", "other")])
+def test_the_same_call_of_another_agent_is_told_apart(call_id: str | None, session: str | None, tmp_path: Path) -> None:
+    left(tmp_path, "1", "other", "get_plan", {}, call_id, ancestors="1:1:sh,99999999:1:qwen")
+    meta = {"claudecode/toolUseId": call_id} if call_id else {}
+    with open_journal(tmp_path / "journal.db") as journal:
+        bound = OwnCalls(journal, tmp_path / "journal.db-hooks").bind("get_plan", {}, meta)
+    assert (bound.session if bound else None) == session
+
+
+@pytest.mark.parametrize("named", ["", "x" * 1_000, 7])
+def test_what_can_be_no_id_of_a_session_names_none(named: object, tmp_path: Path) -> None:
+    with open_journal(tmp_path / "journal.db") as journal:
+        assert OwnCalls(journal, tmp_path / "journal.db-hooks").bind("get_plan", {}, {"sessionId": named}) is None

@@ -91,6 +91,7 @@ class AnswerFiles:
             return None
         with suppress(FileNotFoundError):
             (self._folder / name).rename(self._folder / f"{name}.refused")
+        if (self._folder / f"{name}.refused").exists():  # taken back just now, or before whoever did so was stopped
             return Settled(session, msgspec.structs.replace(told, stage=REFUSED, remarks=()), name)
         if (self._folder / f"{name}.told").exists():
             return Settled(session, msgspec.structs.replace(told, stage=TOLD), name)
@@ -113,7 +114,7 @@ class AnswerFiles:
 
     def _age(self, name: str) -> float:
         try:
-            return time() - (self._folder / name).stat().st_mtime
+            return abs(time() - (self._folder / name).stat().st_mtime)  # a clock may be set back
         except OSError:
             return 0.0
 

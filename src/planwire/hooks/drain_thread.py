@@ -46,27 +46,34 @@ class DrainThread:
     def _run(self) -> None:
         assert self._folder is not None
         drainer = HookDrainer(self._journal, self._folder)
-        with suppress(JournalError):  # the journal was closed
-            unsubscribe = follower_of(self._journal).subscribe(self._hear)
-            try:
-                while not self._stop.is_set():
-                    if drainer.lock.acquire():
-                        self._keep_on(drainer)
-                    self._stop.wait(_TRY)
-            finally:
-                unsubscribe()
-                drainer.lock.release()
+        while not self._stop.is_set():
+            with suppress(JournalError):  # it is busy, or it was closed, and then this ends soon
+                self._follow(drainer)
+            self._stop.wait(_TRY)
+
+    def _follow(self, drainer: HookDrainer) -> None:
+        unsubscribe = follower_of(self._journal).subscribe(self._hear)
+        try:
+            while not self._stop.is_set():
+                if drainer.lock.acquire():
+                    self._keep_on(drainer)
+                self._stop.wait(_TRY)
+        finally:
+            unsubscribe()
+            drainer.lock.release()
 
     def _keep_on(self, drainer: HookDrainer) -> None:
         """Drain until the lock is gone. While a journal is unavailable, what is there stays there."""
-        drainer.mark_news()
+        is_marked = False  # whether every session with news has its sign
         while drainer.lock.is_held and not self._stop.is_set():
             try:
                 if drainer.has_work:
                     drainer.drain()
-                if self._touched:
+                if self._touched or not is_marked:
                     touched, self._touched = self._touched, set()
-                    drainer.mark_news(touched)
+                    among, is_marked = touched if is_marked else None, False
+                    drainer.mark_news(among)
+                    is_marked = True
             except (JournalError, OSError):
                 self._stop.wait(_TRY)
             self._stop.wait(_LOOK)

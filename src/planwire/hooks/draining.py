@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from planwire.errors import DamagedJournal, JournalUnavailable, PlanwireError, UnstorableEvent
+from planwire.errors import DamagedJournal, JournalUnavailable, UnstorableEvent
 from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import HookPayload, read_hook
 from planwire.hooks.answer_files import AnswerFiles, OfferedTelling
@@ -78,13 +78,14 @@ class HookDrainer:
         self.settle()
         for segment in self._spool.drain(self.lock):
             try:
-                self._take(segment)
+                is_taken = self._take(segment)
             except JournalUnavailable:  # it stays for the next one
                 raise
             except Exception:
                 segment.set_aside()
             else:
-                segment.done()
+                if is_taken:
+                    segment.done()
 
     def mark_news(self, among: Container[str] | None = None) -> None:
         """See for whom there is news, of the sessions that agents with hooks hold, or those of them `among` some."""
@@ -93,27 +94,36 @@ class HookDrainer:
                 self._sessions.mark_news(session)
 
     def settle(self) -> None:
-        """Record which answers hooks have said."""
+        """Record which answers hooks have said. While the journal is unavailable, the answers stay where they are."""
         for each in self._answers.settle():
             if each.told is not None:
-                with suppress(PlanwireError):
+                with suppress(DamagedJournal, UnstorableEvent):
                     stamped = self._sessions.now([each.told])
                     self._journal.append(each.session, stamped, once=Once(f"hook:{each.name}", 0))
                 self._sessions.mark_news(each.session)
 
-    def _take(self, segment: Segment) -> None:
+    def _take(self, segment: Segment) -> bool:
+        """Record what is in a segment, and say whether that was done: another process may have taken over. A session
+        that is damaged does not keep the others from being recorded."""
         waiting: dict[str, list[_WaitingHook]] = {}
         for each in segment:
-            if isinstance(each, Lost):
-                self._note_loss(each)
-            elif (found := self._read(each)) is not None:
-                session = self._sessions.name_of(found.payload)
-                waiting.setdefault(session, []).append(found)
-            elif each.note.get("answer"):
-                self._answers.write(each.note["answer"], b"", None)
+            with suppress(DamagedJournal, UnstorableEvent):
+                self._sort(each, waiting)
         for session, hooks in waiting.items():
-            with suppress(DamagedJournal, UnstorableEvent):  # the other sessions can be recorded all the same
+            if not self.lock.is_held:  # it also says that this one is alive, however many there are
+                return False
+            with suppress(DamagedJournal, UnstorableEvent):
                 self._record(session, hooks, segment.name)
+        return True
+
+    def _sort(self, given: Spooled | Lost, waiting: dict[str, list[_WaitingHook]]) -> None:
+        """Put a record to those of its session, or deal with it at once."""
+        if isinstance(given, Lost):
+            self._note_loss(given)
+        elif (found := self._read(given)) is not None:
+            waiting.setdefault(self._sessions.name_of(found.payload), []).append(found)
+        elif given.note.get("answer"):
+            self._answers.write(given.note["answer"], b"", None)
 
     def _read(self, spooled: Spooled) -> _WaitingHook | None:
         note = spooled.note

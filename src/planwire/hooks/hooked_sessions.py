@@ -85,28 +85,31 @@ class HookedSessions:
                 self._journal.lease(meant[0].id, Terms(HOOK, process=process)).release()
 
     def mark_news(self, session: str) -> None:
-        """Leave a sign for hooks, where people said something that the agent has not heard, and take it away again."""
-        if not _PLAIN.fullmatch(session):  # no agent's id is any other
-            return
-        path = self._news / session
+        """Leave signs for hooks, where people said something that the agent or a sub-agent has not heard, and take them
+        away again. A sign has the id of whom it is for, which a hook finds in its payload: so what waits for a
+        sub-agent, which may be gone, costs no other hook anything."""
         with suppress(OSError, JournalError):
-            if self._has_news(load_state(self._journal, session)):
-                make_folder(str(self._news.parent))
-                make_folder(str(self._news))
-                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-            else:
-                path.unlink(missing_ok=True)
+            state = load_state(self._journal, session)
+            children = {each.reader for each in state.live().values()} - {LEAD}
+            is_due = state.compacted > state.recapped and state.has_work_left
+            self._mark(session, is_due or bool(news(state)))
+            for reader in children:
+                self._mark(reader.partition("@")[2], bool(news(state, reader=reader)))
+
+    def _mark(self, name: str, has_news: bool) -> None:
+        if not _PLAIN.fullmatch(name):  # no agent's id is any other
+            return
+        if has_news:
+            make_folder(str(self._news.parent))
+            make_folder(str(self._news))
+            os.close(os.open(self._news / name, os.O_CREAT | os.O_WRONLY, 0o600))
+        else:
+            (self._news / name).unlink(missing_ok=True)
 
     @staticmethod
     def now(events: Iterable[Event], earliest: int = 0) -> list[Stamped]:
         """Events that planwire writes now."""
         return stamped(events, PLANWIRE, earliest)
-
-    @staticmethod
-    def _has_news(state: SessionState) -> bool:
-        readers = {LEAD, *(each.reader for each in state.live().values())}
-        is_due = state.compacted > state.recapped and state.has_work_left
-        return is_due or any(news(state, reader=reader) for reader in readers)
 
 
 def _is_at(state: SessionState, agent: str, folder: str | None) -> bool:

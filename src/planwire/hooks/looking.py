@@ -6,18 +6,15 @@ The file is the agent's own, and may be gone, huge, or no file at all: then the 
 import os
 import stat
 from pathlib import Path
-from typing import Final
 
 from msgspec.structs import replace
 
 from planwire.hooks.codex_plan import TAIL_BYTES, newest_plan
 from planwire.hooks.happenings import Happening, HookCall, ListHeard, PlanInTranscript, Proposed, TodosInDatabase
+from planwire.hooks.recording import LARGEST_PLAN
 from planwire.hooks.todo_database import todos_in
-from planwire.model.plan import BODY_CAP
 
 __all__ = ["looked_up"]
-
-_LARGEST: Final = 4 * BODY_CAP
 
 
 def looked_up(heard: HookCall) -> HookCall:
@@ -29,7 +26,7 @@ def looked_up(heard: HookCall) -> HookCall:
 def _looked_up(happening: Happening) -> Happening | None:
     match happening:
         case Proposed(text="", path=str(path)):
-            text = _end_of_file(path, _LARGEST).decode("utf-8", "replace")
+            text = _end_of_file(path, LARGEST_PLAN).decode("utf-8", "replace")
             return replace(happening, text=text) if text.strip() else None
         case PlanInTranscript(plan_id=plan_id, path=path, turn=turn):
             found = newest_plan(_end_of_file(path, TAIL_BYTES), turn)

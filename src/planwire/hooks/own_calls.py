@@ -2,8 +2,8 @@
 
 An agent has one server for all of its sessions, or clears its context and goes on with the same server. The hook before
 a call knows the session and the call, and leaves both in a file. The server finds its file by the id of the call, or by
-tool and arguments, among those of its own agent first. A host that names the session itself needs no hook. If there is
-no such hook, the process is all there is: the session that this agent's process holds.
+tool and arguments, but never one of another agent that way. A host that names the session itself needs no hook. If
+there is no such hook, the process is all there is: the session that this agent's process holds.
 """
 
 import os
@@ -17,6 +17,7 @@ from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import HookPayload, read_hook
 from planwire.hooks.happenings import OwnCall
 from planwire.hooks.hooked_sessions import HookedSessions
+from planwire.hooks.loose_fields import id_in
 from planwire.journal import Journal
 from planwire.journal.processes import lineage
 from planwire.journal.spool_records import read_note
@@ -45,13 +46,16 @@ class _Left(NamedTuple):
 
     path: Path
     payload: HookPayload
-    is_of_this_agent: bool
+    is_of_this_agent: bool | None  # None: nobody knows
 
     def is_for(self, call: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether it is for that call: by its id where both have one, or else by what is called."""
+        """Whether it is for that call: by its id where both have one, or else by what is called. Another agent calls
+        the same tools, often with the same words."""
         heard = self.payload.heard
         if call is not None and heard.call is not None:
             return call == heard.call
+        if self.is_of_this_agent is False:
+            return False
         wanted = (each for each in heard.what if isinstance(each, OwnCall))
         return any(each.tool == tool and (each.arguments or {}) == arguments for each in wanted)
 
@@ -67,7 +71,7 @@ class OwnCalls:
 
     def bind(self, tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any]) -> BoundCall | None:
         """The session of a call; None if nobody knows it."""
-        call = _text(meta, _CALL_IDS)
+        call = _id(meta, _CALL_IDS)
         fits = [each for each in self._left() if each.is_for(call, tool, arguments)]
         found = next((each for each in fits if each.is_of_this_agent), fits[0] if fits else None)
         if found is not None:
@@ -75,7 +79,7 @@ class OwnCalls:
                 found.path.unlink()
             heard, agent = found.payload.heard, found.payload.agent
             return BoundCall(self._sessions.name_of(found.payload), agent.title, heard.folder, call or heard.call)
-        if (named := _text(meta, _SESSION_IDS)) is not None:
+        if (named := _id(meta, _SESSION_IDS)) is not None:
             return BoundCall(named, call=call)
         held = self._held()
         return BoundCall(held, call=call) if held else None
@@ -97,7 +101,8 @@ class OwnCalls:
                 note = read_note(head)
                 payload = read_hook(body, note.get("agent"), note.get("variables", "").split())
                 if payload is not None:
-                    yield _Left(path, payload, agent_process(note.get("ancestors", "")) in self._lineage)
+                    process = agent_process(note.get("ancestors", ""))
+                    yield _Left(path, payload, process in self._lineage if process else None)
 
     def _held(self) -> str | None:
         """The session that this agent's process holds, the latest if there are several."""
@@ -106,5 +111,5 @@ class OwnCalls:
         return found[-1] if found else None
 
 
-def _text(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((meta[key] for key in keys if isinstance(meta.get(key), str)), None)
+def _id(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str | None:
+    return next(filter(None, (id_in(meta, key) for key in keys)), None)

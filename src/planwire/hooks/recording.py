@@ -10,6 +10,7 @@ What an agent does in its terminal answers a question that is still open elsewhe
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias, assert_never
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -42,6 +43,7 @@ from planwire.model.events import (
     Choice,
     ContextCompacted,
     Event,
+    Gap,
     PlanReviewed,
     PlanSet,
     Recorded,
@@ -53,7 +55,7 @@ from planwire.model.events import (
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
-from planwire.model.plan import MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import BODY_CAP, MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.records import AGENT, ANSWER, PLANWIRE, PlanRecord, SessionState
 from planwire.model.sameness import is_same
 from planwire.model.statuses import DEFAULT_STATUS
@@ -62,7 +64,7 @@ from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
 from planwire.steering.answers import plain_choice
 
-__all__ = ["TERMINAL", "TERMINAL_OPTIONS", "Authored", "HookedSession", "child_reader", "record"]
+__all__ = ["LARGEST_PLAN", "TERMINAL", "TERMINAL_OPTIONS", "Authored", "HookedSession", "child_reader", "record"]
 
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
@@ -77,6 +79,10 @@ TERMINAL_OPTIONS: Final = (
     Choice("approve", "Approve", "allow_once"),
     Choice("keep-planning", "Keep planning", "reject_once"),
 )
+
+#: Bytes of a list, or characters of a prose. More is no plan, and would keep every hook and every page busy.
+LARGEST_PLAN: Final = 4 * BODY_CAP
+_TOO_LARGE: Final = Gap(1, f"a plan had more than {LARGEST_PLAN >> 10} KiB")
 
 #: What can happen to a plan. Nothing else of a child's matters to the session.
 _OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
@@ -102,11 +108,14 @@ def record(session: HookedSession, heard: HookCall, title: str, at: int) -> tupl
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
     for each in (None, *what) if session.state.seq or _begins(what) else ():
         for by, event in _of_happening(session, heard, each) if each is not None else _general(session, heard, title):
-            state = session.state
-            if (new := addition(state, event)) is not None:
-                written.append((by, new))
-                state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), by, new))
+            state, is_too_large = session.state, isinstance(event, PlanSet) and _is_too_large(event.plan)
+            author, said = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, event)
+            if (new := addition(state, said)) is not None:
+                written.append((author, new))
+                state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), author, new))
                 session = replace(session, state=state)
+            if is_too_large:
+                break  # what else there is to say is about that plan
     for each in what:
         session = _after(session, each)
     return session, written
@@ -136,6 +145,12 @@ def _general(session: HookedSession, heard: HookCall, title: str) -> Iterator[Au
         yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
     if heard.child is None and any(isinstance(each, _SIGNS_OF_WORK) for each in heard.what):
         yield from _went_on(session.state)
+
+
+def _is_too_large(plan: Plan) -> bool:
+    text = prose_of(plan)
+    size = len(msgspec.json.encode(plan)) if text is None else len(text)
+    return size > LARGEST_PLAN
 
 
 def _begins(what: Iterable[Happening]) -> bool:

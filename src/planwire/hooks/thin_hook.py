@@ -158,6 +158,8 @@ def _ancestors() -> "list[str]":
                 head, _, tail = file.read().rpartition(b")")  # a program's name may hold anything
             fields, program = tail.split(), head.partition(b"(")[2].decode("ascii", "replace")
             found.append(f"{pid}:{int(fields[19])}:{program.replace(',', ' ')}")
+            if int(fields[3]) == pid and int(fields[4]):  # all of a terminal: what is above it is a person's
+                break
             pid = int(fields[1])
     except (OSError, LookupError, ValueError):
         pass
@@ -195,15 +197,22 @@ def _say(answer: bytes) -> None:
         answer = answer[os.write(1, answer) :]
 
 
+def _end_after(seconds: float) -> None:
+    """End the process in time, and with 0: a shell reports one that a signal ended."""
+    sleep(seconds)
+    os._exit(0)
+
+
 def _become_planwire(module: str, seconds: float = 0.0) -> "ModuleType":
     """One of planwire's modules, in what is a full Python from here on, and one that ends after so many seconds.
     Planwire is that of this file, even if it was installed where Python with these options does not look, or if there
     is another one."""
     import site  # it takes as long as a whole hook
+    from _thread import start_new_thread
     from importlib import import_module
-    from signal import ITIMER_REAL, setitimer
 
-    setitimer(ITIMER_REAL, seconds)
+    if seconds:
+        start_new_thread(_end_after, (seconds,))
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if root not in sys.path:
         sys.path.append(root)

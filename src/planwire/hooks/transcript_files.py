@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import BinaryIO, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -34,6 +34,7 @@ __all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "UnreadTranscript"]
 
 #: How many lines may come before the first one that says whose transcript it is.
 _HEAD_LINES: Final = 64
+_LONGEST_LINE: Final = 64 << 20
 _UNKNOWN: Final = "its format is not known"
 
 
@@ -95,9 +96,11 @@ class _JsonLines(NamedTuple):
         return sorted({path for name in names for path in home.rglob(name)})
 
     def _head(self, path: Path) -> TranscriptHead | UnreadTranscript:
+        if path.exists() and not path.is_file():  # a pipe never ends
+            return UnreadTranscript(str(path), "it is no file")
         try:
             with path.open("rb") as file:
-                head = self.head(records(islice(file, _HEAD_LINES)))
+                head = self.head(records(islice(_lines(file), _HEAD_LINES)))
         except OSError as error:
             return UnreadTranscript(str(path), f"it can't be read: {reason(error)}")
         return UnreadTranscript(str(path), _UNKNOWN) if head is None else replace(head, path=str(path))
@@ -121,7 +124,17 @@ class _JsonLines(NamedTuple):
 
     def _read_part(self, head: TranscriptHead, keep: Keep) -> Iterator[Past]:
         with Path(head.path).open("rb") as file:
-            yield from self.parse(head, records(file), keep)
+            yield from self.parse(head, records(_lines(file)), keep)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file, without those that are too long for a record: memory is not without end."""
+    is_whole = True  # whether the piece before this one was the end of a line
+    while piece := file.readline(_LONGEST_LINE):
+        is_end = piece.endswith(b"\n") or len(piece) < _LONGEST_LINE
+        if is_whole and is_end:
+            yield piece
+        is_whole = is_end
 
 
 def _changed(path: Path) -> int:

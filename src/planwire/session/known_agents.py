@@ -46,6 +46,7 @@ def note_agent(process: str) -> None:
     with suppress(OSError, StopIteration):
         folder = next(_folders())
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _clear(folder)
         os.close(os.open(folder / process, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
@@ -65,7 +66,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _clear(folder: Path) -> None:
-    """Remove records of agents that ended while their relay could not say so."""
+    """Remove records of agents that ended while nobody was there to say so."""
     for name in _names(folder):
         if not is_running(name):
             with suppress(OSError):
