@@ -77,9 +77,9 @@ HOOKS: Final = (
     Hook("record", "StopFailure", None),
     Hook("record", "SubagentStart", None),
     Hook("record", "SubagentStop", None),
-    # The others start their session anew after a compaction, and Claude Code shows this hook's command on the screen.
+    # Claude Code shows this hook's command on the screen, and says after a compaction that there was one.
     # Gemini sends it before every request to its model; a compaction is only what a person asked for.
-    Hook("record", "PreCompact", "PreCompress", (), ("manual",), only=("copilot", GEMINI)),
+    Hook("record", "PreCompact", "PreCompress", (), ("manual",), only=("codex", "copilot", "qwen", GEMINI)),
     Hook("record", "SessionEnd", "SessionEnd", seconds=_END_SECONDS),
 )
 
