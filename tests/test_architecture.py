@@ -35,11 +35,13 @@ EFFECTFUL: Final = {
     "extras": "all",
     "hooks": {
         "answer_files",
+        "claude_refusal",
         "command_line",
         "drain_thread",
         "drained",
         "draining",
         "entry",
+        "hang_ups",
         "hook_command",
         "hooked_sessions",
         "importing",

@@ -72,7 +72,7 @@ def test_importing_twice_changes_nothing(run: Run, journal: Path) -> None:
     with open_journal(str(journal)) as opened:
         before = [list(opened.read(session)) for session in (LISTS, PLAN_MODE, THREADS)]
     again = run("--from", "codex")
-    assert again.out == "Imported 0 sessions with 0 plans.\nLeft out 3: the journal has it already.\n"
+    assert again.out == "Imported 0 sessions with 0 plans.\nLeft out 3: already in the journal.\n"
     with open_journal(str(journal)) as opened:
         assert [list(opened.read(session)) for session in (LISTS, PLAN_MODE, THREADS)] == before
 
@@ -119,7 +119,7 @@ def test_a_file_is_imported_by_its_path(run: Run) -> None:
 def test_a_session_without_a_plan_is_left_out(run: Run, tmp_path: Path) -> None:
     line = {"type": "user", "sessionId": "s1", "uuid": "u1", "timestamp": "2026-11-16T18:00:00Z"}
     (tmp_path / "s1.jsonl").write_text(json.dumps({**line, "message": {"content": "Hello"}}))
-    assert "Left out 1: it has no plan." in run("--from", "claude-code", str(tmp_path)).out
+    assert "Left out 1: without a plan." in run("--from", "claude-code", str(tmp_path)).out
 
 
 def test_an_unknown_format_says_so(run: Run, tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_review_replaces_what_was_installed_without_one(home: Path) -> None:
     assert "PermissionRequest" in json.loads(hooks.read_text())["hooks"]
     path = home / ".claude/settings.json"
     path.write_text(path.read_text().replace('"x"', '"y"'))
-    setup("claude-code")
+    assert "its plans no longer wait for your review" in setup("claude-code").out
     setup("claude-code", "--undo")
     assert json.loads(path.read_text()) == {"model": "y", "env": {"KEY": "é"}}
 
@@ -118,9 +118,9 @@ def test_what_will_be_done_is_shown_before_it_is_agreed_to(home: Path) -> None:
     assert shown.code == USAGE
     assert "pass --yes to confirm. Nothing was changed" in shown.err
     folder = plugins(home) / "claude-code"
-    assert f"run   claude plugin marketplace add {folder}\n" in shown.out
-    assert "run   claude plugin install planwire@planwire\n" in shown.out
-    assert f"changes {home / '.claude/settings.json'}\n" in shown.out
+    assert f"run    claude plugin marketplace add {folder}\n" in shown.out
+    assert "run    claude plugin install planwire@planwire\n" in shown.out
+    assert f"change {home / '.claude/settings.json'}\n" in shown.out
     assert (settings(home), calls(home), folder.exists()) == (SETTINGS, [], False)
 
 

@@ -328,4 +328,4 @@ def test_a_planwire_in_a_projects_environment_is_named(
         shutil.copy("/bin/sh", program)
         monkeypatch.setenv("PATH", str(program.parent))
         setup("zed", "--", "a")
-        assert (f"will start {program}: it no longer can when {folder} is gone" in capsys.readouterr().err) == is_named
+        assert (f"will start {program}, and can't once {folder} is gone" in capsys.readouterr().err) == is_named

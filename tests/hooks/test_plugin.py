@@ -194,3 +194,7 @@ def test_node_reads_opencodes_file(tmp_path: Path) -> None:
     made = plugin_files("opencode", parts(source)._replace(hook=lambda role: f"{awkward} {role}"))
     (tmp_path / "planwire.mjs").write_text(made[f"{NAME}.js"])
     subprocess.run(["node", "--check", tmp_path / "planwire.mjs"], check=True)
+
+
+def test_claude_code_is_not_asked_for_the_event_whose_hook_it_shows_on_the_screen() -> None:
+    assert not any(each.event == "PreCompact" for each in hooks_of("claude-code"))

@@ -231,6 +231,32 @@ def test_who_answers_in_the_terminal_first_wins_and_the_hook_says_nothing(
             act(journal, verdict=CHANGES_REQUESTED, question=question.id, text="no")
 
 
+def transcript_line(kind: str, **block: Any) -> str:
+    return json.dumps({"type": kind, "isSidechain": False, "message": {"role": kind, "content": [block]}}) + "\n"
+
+
+def test_a_refusal_in_claude_codes_dialog_ends_the_question_at_once(path: Path, journal: Journal) -> None:
+    transcript = path.parent / "session.jsonl"
+    earlier = transcript_line("assistant", type="tool_use", id="t1", name="ExitPlanMode", input={})
+    earlier += transcript_line("user", type="tool_result", tool_use_id="t1", is_error=True, content="no")
+    earlier += transcript_line("assistant", type="tool_use", id="t2", name="ExitPlanMode", input={})
+    transcript.write_text(earlier + transcript_line("assistant", type="tool_use", id="t3", name="Read", input={}))
+    with waiting(path, {**PROPOSAL, "transcript_path": str(transcript)}) as process:
+        question = asked(journal)
+        with transcript.open("a") as file:
+            file.write(transcript_line("user", type="tool_result", tool_use_id="t3", is_error=True, content="gone"))
+            no = transcript_line("user", type="tool_result", tool_use_id="t2", is_error=True, content="smaller")
+            file.write(no[:40])
+            file.flush()
+            assert record(journal).asked == question
+            file.write(no[40:])
+        assert said(process) is None
+    now = record(journal)
+    assert (now.asked, now.review and (now.review.verdict, now.review.by)) == (None, (DISMISSED, CLIENT))
+    with pytest.raises(PlanError, match="over"):
+        act(journal, verdict=APPROVED, question=question.id)
+
+
 def test_an_agent_that_goes_on_ends_the_question_and_the_hook(path: Path, journal: Journal) -> None:
     with waiting(path) as process:
         question = asked(journal)

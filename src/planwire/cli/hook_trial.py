@@ -24,7 +24,7 @@ _QUIETLY: Final = " 2>/dev/null || :"
 
 def command_problems(commands: Sequence[str]) -> Iterator[str]:
     """What no longer is where the commands look for it."""
-    found = [shlex.split(each.removesuffix(_QUIETLY)) for each in commands]
+    found = _words(commands)
     for words in sorted({(each[_PROGRAM], each[_FILE]) for each in found if len(each) > _FOLDER}):
         yield from (f"{each} is gone" for each in words if not Path(each).is_file())
     if any(len(each) <= _FOLDER for each in found):
@@ -34,9 +34,8 @@ def command_problems(commands: Sequence[str]) -> Iterator[str]:
 def tried(commands: Sequence[str]) -> str | None:
     """What is wrong with the command that records. None: a payload went through it into a spool, and nothing came out.
 
-    Half of Python's errors are words on standard error, which the commands hide: here they are what is wanted."""
-    found = [shlex.split(each.removesuffix(_QUIETLY)) for each in commands]
-    words = next((each for each in found if len(each) > _FOLDER and each[_ROLE] == "record"), None)
+    The command is run without the end that hides its errors: they say what is wrong."""
+    words = next((each for each in _words(commands) if len(each) > _FOLDER and each[_ROLE] == "record"), None)
     if words is None:
         return "none of its hooks records anything"
     mark = uuid4().hex
@@ -59,3 +58,7 @@ def tried(commands: Sequence[str]) -> str | None:
             return f"a hook failed: {said[-1] if said else f'exit status {ran.returncode}'}"
         kept = b"".join(each.read_bytes() for each in hooks.glob("*") if each.is_file()) if hooks.is_dir() else b""
         return None if mark.encode() in kept else "a hook ran, and recorded nothing"
+
+
+def _words(commands: Sequence[str]) -> list[list[str]]:
+    return [shlex.split(each.removesuffix(_QUIETLY)) for each in commands]

@@ -23,8 +23,8 @@ from planwire.relay.process import name_of
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = (
-    "Make an editor start an agent behind planwire: print the settings for it, or write them. Or install planwire in "
-    "an agent that runs in a terminal."
+    "Install planwire in an agent that runs in a terminal. Or make an editor start an agent behind planwire: print the "
+    "settings for it, or write them."
 )
 
 EXAMPLES = """\
@@ -77,7 +77,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--all", action="store_true", help="every agent in the editor's settings, in its place")
     parser.add_argument("--write", action="store_true", help="change the editor's settings file")
-    parser.add_argument("--undo", action="store_true", help="take back what --write changed")
+    parser.add_argument("--undo", action="store_true", help="take back what was installed or written")
     parser.add_argument("--file", metavar="PATH", type=Path, help="the settings file, if it is not in its usual place")
     parser.add_argument("--yes", action="store_true", help="don't ask first")
 

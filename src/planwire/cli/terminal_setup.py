@@ -76,17 +76,23 @@ def _show(terminal: Terminal, program: str, wanted: Receipt, present: Receipt | 
     if present:
         print("  planwire is installed there already, and will be replaced:")
         for words in terminal.commands(terminal.uninstall, folder):
-            print(f"  run   {shown_command(words)}")
-    print(f"  write {folder}")
+            print(f"  run    {shown_command(words)}")
+    print(f"  write  {folder}")
     for words in terminal.commands(terminal.install, folder):
-        print(f"  run   {shown_command(words)}")
+        print(f"  run    {shown_command(words)}")
     for path in terminal.settings_paths():
-        print(f"  changes {path}{'' if path.exists() else ' (new)'}")
+        print(f"  change {path}{'' if path.exists() else ' (new)'}")
     if terminal.notes:
         print(f"  {terminal.notes}")
     what = "its plans are recorded, people's words are told to it, and it gets the plan tools"
-    print(f"With that {what}{'; its plans wait for your review' if wanted.review else ''}.")
+    print(f"With that {what}{_review_words(wanted, present)}.")
     sys.stdout.flush()
+
+
+def _review_words(wanted: Receipt, present: Receipt | None) -> str:
+    if wanted.review:
+        return "; its plans wait for your review"
+    return "; its plans no longer wait for your review (--review)" if present and present.review else ""
 
 
 def _edits(terminal: Terminal, wanted: Receipt) -> dict[Path, bytes]:
@@ -138,6 +144,7 @@ def _report(terminal: Terminal, receipt: Receipt, program: str) -> int:
         print(each.line())
     if receipt.review and terminal.left_of_review:
         print(f"{terminal.left_of_review}.")
+    print(f"A {terminal.title} that runs already has it once it is started anew. See its plans: planwire board --open")
     print(f"To take it back: planwire setup {receipt.agent} --undo")
     sys.stdout.flush()
     warn_of_venv(terminal.title, Path(sys.executable))

@@ -16,7 +16,7 @@ def warn_of_venv(who: str, program: Path) -> None:
     folder = program.parent.parent
     if (folder / "pyvenv.cfg").exists() and not _KEPT.search(folder.as_posix()):
         print(
-            f"{who} will start {program}: it no longer can when {folder} is gone. "
-            "A planwire of its own: uv tool install 'planwire[mcp,terminal]', or pipx install.",
+            f"{who} will start {program}, and can't once {folder} is gone. If that is a project's environment, install "
+            "planwire apart from it (uv tool install, or pipx install), and set it up from there.",
             file=sys.stderr,
         )

@@ -16,11 +16,10 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from planwire.hooks.answers import AllowCall, Answer, SendBack, Tell
+from planwire.hooks.claude_events import child_began, child_ended
 from planwire.hooks.happenings import (
     Chance,
     Child,
-    ChildBegan,
-    ChildEnded,
     Compacted,
     Ended,
     Happening,
@@ -220,14 +219,6 @@ def _turn_over(fields: Fields) -> _Meaning:
     return Chance.PASSIVE, (TurnOver(text_in(fields, "stop_reason") or STOP_END_TURN),)
 
 
-def _child_began(fields: Fields) -> _Meaning | None:
-    return (Chance.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
-
-
-def _child_ended(fields: Fields) -> _Meaning | None:
-    return (Chance.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
-
-
 def _session_end(fields: Fields) -> _Meaning:
     reason = text_in(fields, "reason")
     return Chance.PASSIVE, (Ended(_CLEAR if reason == _LEFT else reason),)
@@ -242,8 +233,8 @@ _EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
     "PostToolUse": _after_call,
     "PostToolUseFailure": _after_failure,
     "PreCompact": _compaction,
-    "SubagentStart": _child_began,
-    "SubagentStop": _child_ended,
+    "SubagentStart": child_began,
+    "SubagentStop": child_ended,
     "Stop": _turn_over,
     "SessionEnd": _session_end,
 }

@@ -80,8 +80,9 @@ HOOKS: Final = (
     Hook("record", "StopFailure", None),
     Hook("record", "SubagentStart", None),
     Hook("record", "SubagentStop", None),
-    # Gemini sends this before every request to its model; a compaction is only what a person asked for.
-    Hook("record", "PreCompact", "PreCompress", (), ("manual",)),
+    # Claude Code shows this hook's command on the screen, and says after a compaction that there was one.
+    # Gemini sends it before every request to its model; a compaction is only what a person asked for.
+    Hook("record", "PreCompact", "PreCompress", (), ("manual",), only=("codex", "copilot", "qwen", GEMINI)),
     Hook("record", "SessionEnd", "SessionEnd", seconds=_END_SECONDS),
 )
 

@@ -19,8 +19,8 @@ from planwire.model.records import SessionState
 
 __all__ = ["Imported", "Skipped", "import_session"]
 
-_KNOWN: Final = "the journal has it already"
-_EMPTY: Final = "it has no plan"
+_KNOWN: Final = "already in the journal"
+_EMPTY: Final = "without a plan"
 
 
 class Imported(NamedTuple):

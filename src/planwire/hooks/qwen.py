@@ -13,13 +13,11 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from planwire.hooks.answers import AllowCall, Answer, Approve, SendBack, Tell
+from planwire.hooks.claude_events import child_began, child_ended, session_ended
 from planwire.hooks.happenings import (
     Chance,
     Child,
-    ChildBegan,
-    ChildEnded,
     Compacted,
-    Ended,
     Happening,
     HookCall,
     ListHeard,
@@ -159,18 +157,6 @@ def _stop_failure(fields: Fields) -> _Meaning:
     return Chance.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
 
 
-def _child_began(fields: Fields) -> _Meaning | None:
-    return (Chance.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
-
-
-def _child_ended(fields: Fields) -> _Meaning | None:
-    return (Chance.PASSIVE, (ChildEnded(),)) if id_in(fields, "agent_id") else None
-
-
-def _session_end(fields: Fields) -> _Meaning:
-    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
-
-
 #: The events that mean something. One that is not here is none of planwire's business.
 _EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
     "SessionStart": _session_start,
@@ -179,9 +165,9 @@ _EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
     _PERMISSION: _permission,
     "PostToolUse": _after_call,
     "PostToolUseFailure": _after_failure,
-    "SubagentStart": _child_began,
-    "SubagentStop": _child_ended,
+    "SubagentStart": child_began,
+    "SubagentStop": child_ended,
     "Stop": _stop,
     "StopFailure": _stop_failure,
-    "SessionEnd": _session_end,
+    "SessionEnd": session_ended,
 }

@@ -34,7 +34,17 @@ from planwire.model.readers import LEAD, heard_by
 from planwire.model.records import ANSWER, TOOL, PlanRecord, Remark, Review, SessionState
 from planwire.model.unheard import remark_item
 
-__all__ = ["answer_to", "asking", "held_back", "is_asked", "proposal_in", "reviewed_id", "told", "unanswered"]
+__all__ = [
+    "answer_to",
+    "asking",
+    "held_back",
+    "is_asked",
+    "proposal_in",
+    "refused",
+    "reviewed_id",
+    "told",
+    "unanswered",
+]
 
 APPROVE: Final = "approve"
 CHANGES: Final = "changes"
@@ -88,6 +98,13 @@ def unanswered(state: SessionState, plan_id: PlanId, question: str, *, in_termin
         return ()
     end = PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question)
     return (end, ReviewAsked(plan_id, TERMINAL_OPTIONS, f"terminal-{question}")) if in_terminal else (end,)
+
+
+def refused(state: SessionState, plan_id: PlanId, question: str) -> tuple[Event, ...]:
+    """The end of a question that a person answered with a no in the agent's own dialog. It has no verdict: the words
+    that went along are the terminal's, and the plan is still the one that the agent works on."""
+    is_open = is_asked(state, plan_id, question)
+    return (PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question),) if is_open else ()
 
 
 def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve | SendBack | None:

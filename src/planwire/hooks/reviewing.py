@@ -9,35 +9,41 @@ It may wait for days, so a look is one query of the session's last number, a few
 lease lapses, and whoever looks at the journal next closes its question (`session.lapses`).
 """
 
-import signal
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager, suppress
-from itertools import islice
+from contextlib import suppress
 from secrets import token_hex
 from threading import Event as Flag
-from threading import current_thread, main_thread
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planwire.errors import JournalError, JournalUnavailable
 from planwire.hooks.agents import HookPayload
 from planwire.hooks.answers import Approve, SendBack
+from planwire.hooks.claude_code import NAME as CLAUDE_CODE
+from planwire.hooks.claude_refusal import RefusalWatch
+from planwire.hooks.hang_ups import hang_ups, processes_above
 from planwire.hooks.happenings import TurnOver
 from planwire.hooks.looking import looked_up
-from planwire.hooks.review_events import answer_to, asking, is_asked, proposal_in, reviewed_id, told, unanswered
+from planwire.hooks.loose_fields import text_in
+from planwire.hooks.review_events import (
+    answer_to,
+    asking,
+    is_asked,
+    proposal_in,
+    refused,
+    reviewed_id,
+    told,
+    unanswered,
+)
 from planwire.hooks.review_terms import ReviewTerms, terms_of
 from planwire.journal import Journal, Lease, Stamped, Terms, catch_up, load_state
-from planwire.journal.processes import lineage
 from planwire.model.events import Event, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import AGENT, SessionState
+from planwire.model.unheard import CLIENT
 from planwire.readmodel.states import HOOK
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.reach import ANSWER, WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 __all__ = ["HeldReview", "hold_review"]
 
@@ -46,11 +52,8 @@ LOOK: Final = 0.2
 LOOK_LATER: Final = 1.0
 QUIET: Final = 600.0
 LOOK_UP: Final = 1.0
-#: The processes above a hook that its answer is for: the shell that runs it, and the agent.
-_ABOVE: Final = 2
 #: Seconds in which a busy journal takes what is to be recorded after the answer went out.
 PATIENCE: Final = 60.0
-_SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
 def hold_review(
@@ -71,7 +74,7 @@ def hold_review(
     proposed = proposal_in(heard)
     if proposed is None or not proposed.text.strip():
         return
-    with _hang_ups() as is_over:
+    with hang_ups() as is_over:
         plan = MarkdownPlan(reviewed_id(heard, proposed), proposed.text)
         terms = terms or terms_of(heard.agent)
         held = HeldReview(journal, payload, session or heard.session, plan, terms, is_over)
@@ -99,7 +102,10 @@ class HeldReview:
         self._question = token_hex(8)
         self._state = SessionState(session)
         self._lease: Lease | None = None
-        self._above = _above()
+        transcript = text_in(payload.fields, "transcript_path")
+        is_watched = payload.heard.agent == CLAUDE_CODE and payload.heard.child is None
+        self._refusals = RefusalWatch(transcript) if is_watched else None
+        self._above = processes_above()
         self._begun = self._looked_up = monotonic()
 
     def hold(self, say: Callable[[bytes], None], drain: Callable[[], object]) -> None:
@@ -149,6 +155,9 @@ class HeldReview:
                 self._look()
                 if not self._is_asked(self._state):
                     return None
+                if self._refusals and self._refusals.is_refused():
+                    self._append_patiently(lambda state: refused(state, self._plan.id, self._question), CLIENT)
+                    return None
                 answer = answer_to(self._state.plans[self._plan.id], self._plan.content, self._terms)
                 if answer is not None and not is_hung_up:
                     return answer
@@ -170,7 +179,7 @@ class HeldReview:
             return True
         if monotonic() - self._looked_up >= LOOK_UP:
             self._looked_up = monotonic()
-            return _above() != self._above
+            return processes_above() != self._above
         return False
 
     # -- its end
@@ -250,29 +259,3 @@ class HeldReview:
             except JournalUnavailable:
                 if monotonic() >= end:
                     raise
-
-
-def _above() -> tuple[str, ...]:
-    """The processes above this one, the nearest first. They differ once one of them has ended, because those below it
-    have another parent then."""
-    return tuple(islice(lineage(), 1, _ABOVE + 1))
-
-
-@contextmanager
-def _hang_ups() -> "Iterator[Flag]":
-    """A flag that is set by the signals with which an agent, or a terminal, ends a hook."""
-    flag = Flag()
-
-    def hang_up(_signal: int, _frame: "FrameType | None") -> None:
-        flag.set()
-
-    if current_thread() is not main_thread():
-        yield flag
-        return
-    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-    before = {number: signal.signal(number, hang_up) for number in numbers}
-    try:
-        yield flag
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -4,7 +4,7 @@ import unicodedata
 from typing import Final
 
 from planwire.errors import InputError
-from planwire.model.records import USER
+from planwire.model.records import HOOK, USER
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["author", "person_name"]
@@ -12,11 +12,13 @@ __all__ = ["author", "person_name"]
 #: Authors that planwire itself writes, and words by which it speaks of them.
 _RESERVED: Final = ("agent", "assistant", "client", "hook", "model", "planwire", "relay", "system", "user", "you")
 _LONGEST: Final = 64
+_SHOWN: Final = {USER: "you", HOOK: "planwire"}
 
 
 def author(by: str) -> str:
-    """The name to show for an author. A person without a name is the reader: nobody else steers here."""
-    return "you" if by == USER else one_line(by)
+    """The name to show for an author. A person without a name is the reader: nobody else steers here. A hook is
+    planwire's own doing."""
+    return _SHOWN.get(by) or one_line(by)
 
 
 def person_name(name: str) -> str:
