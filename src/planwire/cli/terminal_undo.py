@@ -36,7 +36,7 @@ def undo_terminal(agent: str, *, yes: bool) -> int:
     receipt.remove()
     for path in left:
         print(f"{path} was changed since, and is left alone: remove it if you don't need it")
-    print("Done. planwire keeps nothing of it.")
+    print("Done. The plans that were recorded stay in the journal.")
     return DONE
 
 
