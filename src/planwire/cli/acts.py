@@ -22,7 +22,7 @@ from planwire.cli.session_argument import SESSION_HELP, add_journal_option, add_
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan
 from planwire.cli.step_argument import choose_step
 from planwire.errors import EmptyText
-from planwire.hooks.drained import open_drained
+from planwire.hooks.drained import open_drained, tell_hooks
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.shown import ShownSession
@@ -189,6 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
                     steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
         except MovedOn as moved:
             raise conflict_error(moved) from None
+        tell_hooks(journal, arguments.journal, steered.state.id)
     _tell(steered, as_json=arguments.json)
     return DONE
 

@@ -4,9 +4,12 @@ Of all such processes one drains at a time, and when it goes, another takes over
 answers from it: that is several times faster than if each became the full program.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Thread
+from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
@@ -16,8 +19,11 @@ from planwire.journal import Followed, Journal, follower_of
 
 __all__ = ["DrainThread"]
 
-#: Seconds between two looks at the spool, and between two tries to be the one that drains.
+#: Seconds between two looks at the spool, between those after a while without hooks, how long that while is, and
+#: between two tries to be the one that drains.
 _LOOK: Final = 0.02
+_LOOK_LATER: Final = 0.06
+_QUIET: Final = 30.0
 _TRY: Final = 0.5
 
 
@@ -28,7 +34,7 @@ class DrainThread:
         self._journal = journal
         self._folder = folder
         self._stop = Event()
-        self._touched: set[str] = set()  # sessions that somebody wrote to
+        self._touched = SimpleQueue[str]()  # sessions that somebody wrote to
         self._thread = Thread(target=self._run, name="planwire-hooks", daemon=True)
 
     def __enter__(self) -> Self:
@@ -65,18 +71,24 @@ class DrainThread:
     def _keep_on(self, drainer: HookDrainer) -> None:
         """Drain until the lock is gone. While a journal is unavailable, what is there stays there."""
         is_marked = False  # whether every session with news has its sign
+        worked = monotonic()
         while drainer.lock.is_held and not self._stop.is_set():
             try:
                 if drainer.has_work:
+                    worked = monotonic()
                     drainer.drain()
-                if self._touched or not is_marked:
-                    touched, self._touched = self._touched, set()
+                touched = {*self._heard()}
+                if touched or not is_marked:
                     among, is_marked = touched if is_marked else None, False
                     drainer.mark_news(among)
                     is_marked = True
             except (JournalError, OSError):
                 self._stop.wait(_TRY)
-            self._stop.wait(_LOOK)
+            self._stop.wait(_LOOK if monotonic() - worked < _QUIET else _LOOK_LATER)
 
     def _hear(self, followed: Followed) -> None:
-        self._touched.add(followed.recorded.session)
+        self._touched.put(followed.recorded.session)
+
+    def _heard(self) -> Iterator[str]:
+        while not self._touched.empty():
+            yield self._touched.get()

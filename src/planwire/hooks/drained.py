@@ -7,12 +7,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
 from planwire.journal.engines import hooks_path, journal_of_hooks
+from planwire.journal.spool_append import LOCK, RESERVE
 
-__all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of"]
+__all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of", "tell_hooks"]
+
+#: What a folder of hooks holds when nothing is to be done in it.
+_ALWAYS: Final = frozenset((LOCK, RESERVE, "answers", "calls", "news"))
 
 
 def folder_of_hooks(url: str | None) -> Path | None:
@@ -22,16 +27,14 @@ def folder_of_hooks(url: str | None) -> Path | None:
 
 @contextmanager
 def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
-    """Open a journal, and drain what hooks left for it, before it is used and behind that. A journal that does not
-    exist is created if hooks have something for it."""
+    """Open a journal, and drain what hooks left for it before it is used. A journal that does not exist is created if
+    hooks have something for it."""
     folder = hooks_path(url)
     waits = folder is not None and _may_hold_something(folder)
     with open_journal(url, create=create or waits) as journal:
         if folder is not None:
             drain_into(journal, folder)
         yield journal
-        if folder is not None:
-            drain_into(journal, folder)
 
 
 def open_journal_of(folder: Path) -> Journal:
@@ -59,11 +62,23 @@ def drain_into(journal: Journal, folder: Path) -> None:
     with suppress(JournalError, OSError), drainer.lock as is_held:
         if is_held:
             drainer.drain()
-            drainer.mark_news()
+
+
+def tell_hooks(journal: Journal, url: str | None, session: str) -> None:
+    """Have the hooks of a session's agent see that a person said something. If another process drains, that one
+    does."""
+    folder = hooks_path(url)
+    if folder is None or not folder.is_dir():
+        return
+    from planwire.hooks.draining import HookDrainer  # noqa: PLC0415  (most agents have no hooks)
+
+    with suppress(JournalError, OSError):
+        HookDrainer(journal, folder).mark_news((session,))
 
 
 def _may_hold_something(folder: Path) -> bool:
+    """Whether there is a record or an answer in a folder of hooks, and not only what is always there."""
     try:
-        return bool(os.listdir(folder))  # noqa: PTH208  (names are all it takes)
+        return bool({*os.listdir(folder)} - _ALWAYS) or bool(os.listdir(folder / "answers"))  # noqa: PTH208
     except OSError:
         return False

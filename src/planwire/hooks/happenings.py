@@ -201,3 +201,7 @@ class HookCall(Struct, frozen=True):
     call: str | None = None
     turn: str | None = None
     child: Child | None = None
+
+    def own_plan(self, plan_id: str) -> str:
+        """The id of a plan of whoever calls. A child has its own plans, and its list is its name as a reader."""
+        return f"{plan_id}@{self.child.id}" if self.child else plan_id

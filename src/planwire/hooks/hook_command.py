@@ -3,7 +3,6 @@
 `thin_hook` calls these, in a process of its own that nothing may keep long: whatever is wrong, it ends without a word.
 """
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,18 +14,18 @@ from planwire.hooks.drained import open_journal_of
 from planwire.hooks.draining import HookDrainer
 from planwire.hooks.happenings import Chance
 from planwire.hooks.hooked_sessions import HookedSessions
+from planwire.hooks.thin_hook import PATIENCE, say
 
 __all__ = ["ask", "settle", "tell_now"]
 
-#: Seconds to wait for another process that drains the spool, and between two looks.
-_PATIENCE: Final = 0.6
+#: Seconds between two looks whether another process has drained the spool.
 _GLANCE: Final = 0.003
 
 
 def tell_now(folder: str, answer: str) -> None:
     """Drain the spool, and so answer the hook of this process too, unless somebody does so meanwhile."""
     place = Path(folder)
-    until = monotonic() + _PATIENCE
+    until = monotonic() + PATIENCE
     with open_journal_of(place) as journal:
         drainer = HookDrainer(journal, place)
         while not drainer.lock.acquire():
@@ -59,12 +58,7 @@ def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
                             drainer.mark_news()
 
         session = HookedSessions(journal, place).name_of(payload)
-        hold_review(journal, payload, _say, session=session, drain=drain)
-
-
-def _say(answer: bytes) -> None:
-    while answer:
-        answer = answer[os.write(1, answer) :]
+        hold_review(journal, payload, say, session=session, drain=drain)
 
 
 def settle(folder: str) -> None:

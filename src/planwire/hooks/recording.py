@@ -64,7 +64,16 @@ from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
 from planwire.steering.answers import plain_choice
 
-__all__ = ["LARGEST_PLAN", "TERMINAL", "TERMINAL_OPTIONS", "Authored", "HookedSession", "child_reader", "record"]
+__all__ = [
+    "LARGEST_PLAN",
+    "TERMINAL",
+    "TERMINAL_OPTIONS",
+    "Authored",
+    "HookedSession",
+    "child_reader",
+    "has_text",
+    "record",
+]
 
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
@@ -121,9 +130,14 @@ def record(session: HookedSession, heard: HookCall, title: str, at: int) -> tupl
     return session, written
 
 
+def has_text(record: PlanRecord | None, text: str) -> bool:
+    """Whether a plan is that text, which agents give with other blanks at its ends."""
+    return record is not None and not record.removed and (prose_of(record.state.plan) or "").strip() == text.strip()
+
+
 def child_reader(heard: HookCall) -> str:
     """The reader that a hook belongs to: the agent itself, or the child by the name of its list."""
-    return f"{TODOS}@{heard.child.id}" if heard.child else ""
+    return heard.own_plan(TODOS) if heard.child else ""
 
 
 def _after(session: HookedSession, happening: Happening) -> HookedSession:
@@ -168,15 +182,15 @@ def _of_happening(session: HookedSession, heard: HookCall, happening: Happening)
         case Titled(title=words):
             yield AGENT, SessionOpened(title=title_of_prompt(words))
         case ListHeard(plan_id=plan_id, entries=entries, summary=summary):
-            if entries or _id_of(heard, plan_id) in state.live():
-                yield AGENT, _plan_set(state, heard, ItemsPlan(_id_of(heard, plan_id), entries), summary)
+            if entries or heard.own_plan(plan_id) in state.live():
+                yield AGENT, _plan_set(state, heard, ItemsPlan(heard.own_plan(plan_id), entries), summary)
         case TaskChanged():
             shared = replace(heard, child=None)  # sub-agents work on the tasks of their session
             if (plan := _with_task(state, shared, happening)) is not None:
                 yield AGENT, _plan_set(state, shared, plan)
         case Proposed(plan_id=plan_id, text=text, draft=draft):
             if text.strip():
-                yield from _proposed(state, heard, MarkdownPlan(_id_of(heard, plan_id), text), is_asked=not draft)
+                yield from _proposed(state, heard, MarkdownPlan(heard.own_plan(plan_id), text), is_asked=not draft)
         case Decided():
             yield from _decided(state, heard, happening)
         case Compacted():
@@ -217,13 +231,13 @@ def _question(state: SessionState, heard: HookCall) -> str:
 
 def _decided(state: SessionState, heard: HookCall, decided: Decided) -> Iterator[Authored]:
     """The terminal's answer to a proposal, unless the agent has the same one from planwire."""
-    plan_id = _id_of(heard, decided.plan_id)
+    plan_id = heard.own_plan(decided.plan_id)
     record = state.live().get(plan_id)
     verdict = APPROVED if decided.approved else CHANGES_REQUESTED
     if record is None and not decided.text.strip():
         return
     given = record.decision if record else None
-    is_text = not decided.text.strip() or (record is not None and _has_text(record, decided.text))
+    is_text = not decided.text.strip() or has_text(record, decided.text)
     if given is not None and given.verdict == verdict and is_text:  # the agent's receipt for a person's decision
         yield CLIENT, Told(ANSWER, 0, request=given.question)
         return
@@ -238,15 +252,6 @@ def _decided(state: SessionState, heard: HookCall, decided: Decided) -> Iterator
         choice = plain_choice(asked.options, verdict) if asked else None
         chosen = {"answer": choice.name, "option": choice.id, "kind": choice.kind} if choice else {}
         yield CLIENT, replace(review, **chosen)
-
-
-def _has_text(record: PlanRecord, text: str) -> bool:
-    return (prose_of(record.state.plan) or "").strip() == text.strip()
-
-
-def _id_of(heard: HookCall, plan_id: str) -> str:
-    """The id of a plan. A child has its own plans, and the first of them is its name as a reader."""
-    return f"{plan_id}@{heard.child.id}" if heard.child else plan_id
 
 
 def _plan_set(state: SessionState, heard: HookCall, plan: Plan, summary: str | None = None) -> PlanSet:
@@ -266,7 +271,7 @@ def _step_at_work(state: SessionState) -> StepRef | None:
 
 def _with_task(state: SessionState, heard: HookCall, task: TaskChanged) -> ItemsPlan | None:
     """The list with one task changed; None if nothing is known of that task but that it is gone."""
-    plan_id = _id_of(heard, task.plan_id)
+    plan_id = heard.own_plan(task.plan_id)
     record = state.live().get(plan_id)
     entries = record.state.plan.entries if record and isinstance(record.state.plan, ItemsPlan) else ()
     place = next((n for n, each in enumerate(entries) if (each.meta or {}).get(_TASK) == task.key), None)

@@ -13,7 +13,7 @@ from planwire.chat.markup import element
 from planwire.chat.render import remark_elements
 from planwire.hooks.answers import Approve, SendBack
 from planwire.hooks.happenings import Chance, HookCall, Proposed, TurnOver
-from planwire.hooks.recording import TERMINAL, TERMINAL_OPTIONS, child_reader
+from planwire.hooks.recording import TERMINAL, TERMINAL_OPTIONS, child_reader, has_text
 from planwire.hooks.review_terms import ReviewTerms
 from planwire.model.events import (
     APPROVED,
@@ -41,7 +41,6 @@ __all__ = [
     "is_asked",
     "proposal_in",
     "refused",
-    "reviewed_id",
     "told",
     "unanswered",
 ]
@@ -68,18 +67,13 @@ def held_back(heard: HookCall) -> HookCall:
     )
 
 
-def reviewed_id(heard: HookCall, proposed: Proposed) -> str:
-    """The plan that a proposal is. A sub-agent's is not the one of the agent that leads."""
-    return f"{proposed.plan_id}@{heard.child.id}" if heard.child else proposed.plan_id
-
-
 def asking(
     state: SessionState, heard: HookCall, title: str, plan: MarkdownPlan, terms: ReviewTerms, question: str
 ) -> Iterator[Event]:
     """The events of a question: what the journal lacks of the session and of the proposal, and the question itself."""
     if state.opened is None:
         yield SessionOpened(title, TERMINAL, heard.folder)
-    if not _is_plan(state.plans.get(plan.id), plan.content):
+    if not has_text(state.plans.get(plan.id), plan.content):
         yield PlanSet(plan, via=HOOKS, reader=child_reader(heard))
     options = (Choice(APPROVE, terms.approve, "allow_once"), Choice(CHANGES, _CHANGES_NAME, "reject_once"))
     yield ReviewAsked(plan.id, options, question, terms.takes_edit)
@@ -149,9 +143,3 @@ def _quoted(record: PlanRecord, remark: Remark) -> Fields:
     step = next((each for each in record.state.steps if each.id == remark.step), None)
     item = remark_item(remark)
     return {**item, "quote": step.content} if step and not remark.quote else item
-
-
-def _is_plan(record: PlanRecord | None, text: str) -> bool:
-    if record is None or record.removed or not isinstance(record.state.plan, MarkdownPlan):
-        return False
-    return record.state.plan.content.strip() == text.strip()

@@ -31,7 +31,6 @@ from planwire.hooks.review_events import (
     is_asked,
     proposal_in,
     refused,
-    reviewed_id,
     told,
     unanswered,
 )
@@ -75,7 +74,7 @@ def hold_review(
     if proposed is None or not proposed.text.strip():
         return
     with hang_ups() as is_over:
-        plan = MarkdownPlan(reviewed_id(heard, proposed), proposed.text)
+        plan = MarkdownPlan(heard.own_plan(proposed.plan_id), proposed.text)
         terms = terms or terms_of(heard.agent)
         held = HeldReview(journal, payload, session or heard.session, plan, terms, is_over)
         held.hold(say, drain)

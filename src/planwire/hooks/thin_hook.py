@@ -24,7 +24,7 @@ else:
     except ImportError:  # somebody imports this as a part of planwire
         from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 
-__all__ = ["run", "serve"]
+__all__ = ["PATIENCE", "run", "say", "serve"]
 
 #: Variables that tell which agent started a process. Only that they are there is noted, never what they hold.
 TELLING = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID", "CLAUDECODE")
@@ -95,13 +95,13 @@ def call(folder: str, note: "dict[str, str]", body: bytes) -> None:
             return
     agents, answers = _become_planwire("planwire.hooks.agents"), _become_planwire("planwire.hooks.answers")
     payload = agents.read_hook(body, note.get("agent"), note["variables"].split())
-    _say(payload.spoken(answers.AllowCall()) if payload else b"")
+    say(payload.spoken(answers.AllowCall()) if payload else b"")
 
 
 def ask(folder: str, note: "dict[str, str]", body: bytes) -> None:
     """A plan that a person shall decide about: the agent waits for that, and this process with it."""
     append(folder, encode_note(note), body)
-    _say(_become_planwire("planwire.hooks.hook_command").ask(folder, note, body) or b"")
+    _become_planwire("planwire.hooks.hook_command").ask(folder, note, body)
 
 
 def news(folder: str, note: "dict[str, str]", body: bytes) -> None:
@@ -187,12 +187,13 @@ def _say_answer(folder: str, answer: str) -> bool:
         return False
     with open(f"{path}.taken", "rb") as file:
         said = file.read()
-    _say(said)
+    say(said)
     os.rename(f"{path}.taken", f"{path}.told")
     return bool(said)
 
 
-def _say(answer: bytes) -> None:
+def say(answer: bytes) -> None:
+    """Write an answer to standard output, all of it."""
     while answer:
         answer = answer[os.write(1, answer) :]
 
