@@ -1,7 +1,5 @@
 """`planwire setup` with the real agents: each installs the plugin by its own commands, lists it, and is as before."""
 
-import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -38,16 +36,10 @@ def agent(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def on_path(name: str, home: Path) -> tuple[TerminalAgent, dict[str, str]]:
+def on_path(name: str, home: Path) -> tuple[TerminalAgent, Mapping[str, str]]:
     """An agent, and an environment in which it is found by its name, as on a person's machine."""
-    program = TERMINALS[name].program
-    found = AGENTS[program](NOWHERE, home)
-    folder = home / "bin"
-    folder.mkdir(exist_ok=True)
-    starter = folder / program
-    starter.write_text(f'#!/bin/sh\nexec {shlex.join(found.command)} "$@"\n')
-    starter.chmod(0o755)
-    return found, {**found.environment, "PATH": f"{folder}{os.pathsep}{found.environment.get('PATH', os.defpath)}"}
+    found = AGENTS[TERMINALS[name].program](NOWHERE, home)
+    return found, found.environment
 
 
 def settings(name: str, home: Path) -> dict[str, bytes | None]:
