@@ -16,7 +16,7 @@ import pytest
 
 from planwire.errors import JournalUnavailable
 from planwire.hooks.drain_thread import DrainThread
-from planwire.hooks.drained import drain_into, open_drained
+from planwire.hooks.drained import drain_into, open_drained, tell_hooks
 from planwire.hooks.draining import HookDrainer
 from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.journal.engines import hooks_path, journal_of_hooks
@@ -57,8 +57,12 @@ class Terminal:
         self.hook("PostToolUse", tool_name="TodoWrite", tool_input={"todos": todos}, tool_response={}, **fields)
 
     def comment(self, text: str) -> None:
-        self.journal.append("abc", [Stamped(1, "ann", Remarked("todos", COMMENT, text, step="s2"))])
-        drain_into(self.journal, self.folder)
+        self.say("todos", text)
+
+    def say(self, plan_id: str, text: str) -> None:
+        """A person says something, in another process that does not drain."""
+        self.journal.append("abc", [Stamped(1, "ann", Remarked(plan_id, COMMENT, text, step="s2"))])
+        tell_hooks(self.journal, journal_of_hooks(self.folder), "abc")
 
     def drain(self) -> None:
         drain_into(self.journal, self.folder)
@@ -153,8 +157,7 @@ def test_what_waits_for_a_sub_agent_is_no_news_for_others(terminal: Terminal) ->
     terminal.todo()
     terminal.todo(agent_id="c1", agent_type="Explore")
     terminal.drain()
-    terminal.journal.append("abc", [Stamped(1, "ann", Remarked("todos@c1", COMMENT, "careful", step="s2"))])
-    terminal.drain()
+    terminal.say("todos@c1", "careful")
     assert terminal.names("news") == ["c1"]
     terminal.hook("PostToolUse", tool_name="Bash", answer="a1", agent_id="c1", agent_type="Explore")
     terminal.drain()
@@ -314,7 +317,8 @@ def test_a_segment_that_nobody_understands_does_not_stop_the_others(
     assert len(terminal.events(PlanSet)) == 1
 
 
-def test_a_second_agent_with_the_same_id_gets_a_prefix(terminal: Terminal) -> None:
+@pytest.mark.parametrize("drains_between", [True, False])
+def test_a_second_agent_with_the_same_id_gets_a_prefix(terminal: Terminal, drains_between: bool) -> None:
     terminal.todo()
     payload = {
         "session_id": "abc",
@@ -328,7 +332,8 @@ def test_a_second_agent_with_the_same_id_gets_a_prefix(terminal: Terminal) -> No
         "tool_response": "Plan updated",
         "tool_use_id": "c1",
     }
-    terminal.drain()
+    if drains_between:
+        terminal.drain()
     terminal.spool.append({}, json.dumps(payload).encode())
     terminal.drain()
     assert [each.id for each in terminal.journal.sessions()] == ["abc", "codex-abc"]

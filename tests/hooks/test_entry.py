@@ -307,6 +307,7 @@ class TestTrouble:
 
 
 FULL_PROGRAM = """
+import os
 from pathlib import Path
 
 def tell_now(folder, answer):
@@ -314,7 +315,7 @@ def tell_now(folder, answer):
     Path(folder, "answers", answer).write_text("told")
 
 def ask(folder, note, body):
-    return note["role"].encode() + body
+    os.write(1, note["role"].encode() + body)
 """
 
 

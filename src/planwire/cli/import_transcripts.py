@@ -56,6 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     found = list(TRANSCRIPTS[arguments.agent](place))
     unread = [each for each in found if isinstance(each, UnreadTranscript)]
     wanted = [each for each in found if isinstance(each, PastSession) and _is_wanted(each, arguments)]
+    if not found:
+        where = arguments.file or "its usual place"
+        raise InputError(f"{arguments.agent} left no transcripts in {where}: pass the folder that holds them")
     if unread and len(unread) == len(found):
         raise InputError(f"{one_line(unread[0].place)} can't be imported: {unread[0].why}")
     results = list(_results(wanted, arguments))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Container
 from contextlib import suppress
 from pathlib import Path
+from time import time_ns
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, UnstorableEvent
@@ -34,6 +35,8 @@ __all__ = ["HookDrainer"]
 
 #: The id of a session, in what is left of a payload.
 _SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
+#: Milliseconds after which no hook waits for an answer any more.
+_WAITS: Final = 10_000
 _FULL: Final = "the spool of hooks was full, or a hook was cut short"
 
 
@@ -47,6 +50,11 @@ class _WaitingHook(NamedTuple):
     @property
     def answer(self) -> str:
         return self.spooled.note.get("answer", "")
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it may still be there to hear an answer."""
+        return time_ns() // 1_000_000 - self.spooled.at < _WAITS
 
 
 class _HookReply(NamedTuple):
@@ -121,7 +129,11 @@ class HookDrainer:
         if isinstance(given, Lost):
             self._note_loss(given)
         elif (found := self._read(given)) is not None:
-            waiting.setdefault(self._sessions.name_of(found.payload), []).append(found)
+            session = self._sessions.name_of(found.payload)
+            others = waiting.get(session, [found])
+            if others[0].payload.agent is not found.payload.agent:
+                session = self._sessions.second_name_of(found.payload)
+            waiting.setdefault(session, []).append(found)
         elif given.note.get("answer"):
             self._answers.write(given.note["answer"], b"", None)
 
@@ -154,7 +166,7 @@ class HookDrainer:
             for hook in hooks:
                 after, written = record(after, hook.heard, hook.payload.agent.title, hook.spooled.at)
                 events += [Stamped(hook.spooled.at, by, event) for by, event in written]
-                if hook.answer:
+                if hook.answer and hook.is_waiting:
                     reply = self._reply(after.state, hook, [each.offer.told for each in replies if each.offer])
                     replies.append(reply)
                     if reply.offer is not None:

@@ -47,7 +47,12 @@ class HookedSessions:
         opened = load_state(self._journal, own).opened
         if opened is None or opened.agent in (None, payload.agent.title):
             return own
-        return f"{payload.agent.name}-{own}"
+        return self.second_name_of(payload)
+
+    @staticmethod
+    def second_name_of(payload: HookPayload) -> str:
+        """The id of a session whose own id another agent's has."""
+        return f"{payload.agent.name}-{payload.heard.session}"
 
     def held(self) -> list[str]:
         """The sessions that agents with hooks hold."""
