@@ -15,7 +15,8 @@ DESCRIPTION = (
 
 EXAMPLES = """\
 examples:
-  claude mcp add planwire -- planwire mcp      plan tools in Claude Code; other hosts take the same command
+  planwire setup claude-code                   plan tools and hooks in Claude Code, and in five others
+  claude mcp add planwire -- planwire mcp      the plan tools alone; other hosts take the same command
   planwire mcp --folder ~/work/shop            for hosts that don't start it in the project's folder
   planwire mcp --session release-42            a named session, shared by every host that names it
   planwire mcp --shared                        continue the latest session of the folder, whoever began it
