@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from planwire.cli.exit_codes import DONE, NOT_FOUND
 from tests.terminals.agents import AGENTS, TerminalAgent
 from tests.waiting import until
@@ -67,6 +69,27 @@ class Installed:
         """Wait until no question is open. Returns the plan."""
         until(lambda: not self.session()["asked"])
         return self.plan()
+
+    def answer_on_board(self, plan: Mapping[str, Any], **wanted: Any) -> None:
+        """Answer the question about a plan on a board of the person's, which a browser would send like this."""
+        board = subprocess.Popen(
+            [sys.executable, "-m", "planwire", "board", "--port", "0"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=dict(self.agent.environment),
+            cwd=self.agent.cwd,
+        )
+        try:
+            assert board.stdout is not None
+            base, _, token = board.stdout.readline().split()[-1].partition("/?token=")
+            address = f"{base}/sessions/{self.session()['id']}/plans/{plan['id']}/acts"
+            act = {"act": "review", "seen": plan["revision"], "question": plan["question"]["id"], **wanted}
+            response = httpx.post(address, json=act, headers={"Authorization": f"Bearer {token}", "Origin": base})
+            assert response.status_code == httpx.codes.OK, response.text
+        finally:
+            board.terminate()
+            board.communicate()
 
     def waiting_hooks(self) -> list[int]:
         """The processes of hooks that hold a plan back."""

@@ -42,15 +42,14 @@ def test_a_plan_is_sent_back_with_words_and_the_next_one_approved_with_an_edit(t
             terminal.say("Plan a parser")
             claude.wait_for_question("Rewrite everything")
             claude.run("approve", "--changes", "--comment", "Much smaller, please.", "--as", "Ana", "--yes")
-            claude.wait_for_question("Change one function")
+            asked = claude.wait_for_question("Change one function")
             assert "Much smaller, please." in model.main[2].last_words
-            edited = tmp_path / "edited.md"
-            edited.write_text("# Parser\n\n- [ ] Change one function, and test it\n")
-            claude.run("approve", "--text-file", str(edited), "--as", "Ana", "--yes")
+            edited = "# Parser\n\n- [ ] Change one function, and test it\n"
+            claude.answer_on_board(asked, verdict="approved", edited=edited)
             terminal.wait_for("I begin.")
         assert "Change one function, and test it" in model.main[4].last_words
         plan = claude.wait_until_answered()
-        assert plan["text"].strip() == edited.read_text().strip()
+        assert plan["text"].strip() == edited.strip()
         assert plan["reviews"][-1]["verdict"] == "approved"
         until(lambda: not claude.waiting_hooks())
 
@@ -66,7 +65,7 @@ def test_the_terminal_answers_first_or_alone_if_the_hook_was_killed(tmp_path: Pa
             terminal.say("Plan a parser")
             claude.wait_for_question("Rewrite everything")
             terminal.wait_for(DIALOG)
-            terminal.press("Escape")
+            terminal.choose("Escape")
             claude.wait_until_answered()
             until(lambda: not claude.waiting_hooks())
             terminal.say("Think again")
@@ -76,7 +75,7 @@ def test_the_terminal_answers_first_or_alone_if_the_hook_was_killed(tmp_path: Pa
             for hook in claude.waiting_hooks():
                 os.kill(hook, signal.SIGKILL)
             terminal.wait_for(DIALOG)
-            terminal.press("Enter")
+            terminal.choose("Enter")
             terminal.wait_for("I begin.")
         plan = claude.wait_until_answered()
         assert plan["question"] is None or not plan["question"]["open"]

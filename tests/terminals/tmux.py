@@ -88,12 +88,17 @@ class Tmux:
         self.type(text)
         end = text[-20:]
         self.wait_until(lambda screen: end in " ".join(screen.split()), f"to show {end!r}")
-        typed = self.wait_for_rest()
+        self.choose("Enter")
+
+    def choose(self, key: str) -> None:
+        """A key that answers what it shows. Agents drop keys while they draw: so it comes again until it does
+        something."""
+        shown = self.wait_for_rest()
         for _ in range(ENTERS):
-            self.press("Enter")
-            if self._changes(typed):
+            self.press(key)
+            if self._changes(shown):
                 return
-        raise AssertionError(f"Enter did nothing with {text!r}")
+        raise AssertionError(f"{key} did nothing")
 
     def wait_for_rest(self) -> str:
         """Wait until nothing on the screen has changed for a while. Returns the screen."""
