@@ -42,7 +42,7 @@ if _typing.TYPE_CHECKING:
         read,
         write,
     )
-    from planwire.acp.board import Board, Change, Moment, PlanChange, SessionBoard
+    from planwire.acp.board import Board, Change, Moment, SessionBoard
     from planwire.chat.compaction import Compaction, compact
     from planwire.chat.formats import chat_format
     from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, read_stream, write_stream
@@ -56,6 +56,7 @@ if _typing.TYPE_CHECKING:
     from planwire.model.diff import Diff
     from planwire.model.events import PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
     from planwire.model.plan import BODY_CAP, DELTA_CAP, Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
+    from planwire.model.plan_change import PlanChange
     from planwire.model.records import PlanRecord, SessionState
     from planwire.model.steps import PlanState, Progress, Step, track
     from planwire.session.blocking import BlockingPlanSession
@@ -157,7 +158,7 @@ _HOMES: _typing.Final = {
             *("DIALECTS", "V1", "V1_DRAFT", "V1_RFD", "V2", "Dialect", "Fallback", "Reading", "Removal", "Report"),
             *("Translator", "Update", "dialect", "negotiate", "read", "write"),
         ),
-        "planwire.acp.board": ("Board", "Change", "Moment", "PlanChange", "SessionBoard"),
+        "planwire.acp.board": ("Board", "Change", "Moment", "SessionBoard"),
         "planwire.chat.compaction": ("Compaction", "compact"),
         "planwire.chat.formats": ("chat_format",),
         "planwire.chat.messages": ("EventMessage", "Ordinary", "PlanMessage", "read_stream", "write_stream"),
@@ -172,6 +173,7 @@ _HOMES: _typing.Final = {
         "planwire.model.changes": ("mark",),
         "planwire.model.diff": ("Diff",),
         "planwire.model.events": ("PlanChanged", "PlanRemoved", "PlanSet", "Recorded", "SessionOpened"),
+        "planwire.model.plan_change": ("PlanChange",),
         "planwire.model.plan": (
             *("BODY_CAP", "DELTA_CAP", "Entry", "FilePlan", "ItemsPlan", "MarkdownPlan", "OtherPlan", "Plan"),
         ),

@@ -20,29 +20,11 @@ from planwire.acp.dialects import V1, Dialect
 from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans, TooMany
 from planwire.acp.messages import Removal, Report, Update
 from planwire.acp.read import read
-from planwire.model import diff
-from planwire.model.diff import Diff
 from planwire.model.plan import Fields, Plan, PlanId
+from planwire.model.plan_change import PlanChange, plan_change
 from planwire.model.steps import PlanState, track
 
-__all__ = ["Board", "Change", "Moment", "PlanChange", "SessionBoard", "plan_change"]
-
-
-class PlanChange(Struct, frozen=True):
-    """One plan before and after a line: `before` is None for a new plan, `after` is None for a removed one."""
-
-    id: PlanId
-    before: PlanState | None
-    after: PlanState | None
-    diff: Diff
-
-
-def plan_change(plan_id: PlanId, before: PlanState | None, after: PlanState | None) -> PlanChange:
-    """One plan before and after, with the difference."""
-    if after is not None:
-        return PlanChange(plan_id, before, after, diff.compare(before, after))
-    gone = tuple(diff.Removed(step, at) for at, step in enumerate(before.steps if before else ()))
-    return PlanChange(plan_id, before, None, Diff(removed=gone))
+__all__ = ["Board", "Change", "Moment", "SessionBoard"]
 
 
 class Change(Struct, frozen=True):

@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
-from planwire.acp.board import PlanChange
 from planwire.model.events import SUGGESTION, Origin
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
+from planwire.model.plan_change import PlanChange
 from planwire.model.records import Remark, RemarkAnswer
 from planwire.model.step_changes import StepChange
 from planwire.model.text import unwrapped

@@ -1,19 +1,19 @@
 """Cards made from plans: of a session in a journal, on a board, or of single states."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import is_
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from planwire.acp.board import Change, SessionBoard
 from planwire.model.children import children_of
 from planwire.model.events import SELECTION
 from planwire.model.file_texts import address_of
 from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, text_of
 from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
+from planwire.model.plan_change import PlanChange
 from planwire.model.records import AGENT, PlanRecord, Remark, Review, SessionState
 from planwire.model.steps import PlanState, Step
 from planwire.model.titles import UNNAMED, plan_title, plan_titles
@@ -39,10 +39,29 @@ from planwire.steering.delivery import delivered, heard_when
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.words import step_of
 
-__all__ = ["Change", "Plans", "card_of", "cards_of", "changed_plans", "in_order", "session_of"]
+__all__ = ["ChangedPlans", "Plans", "card_of", "cards_of", "changed_plans", "in_order", "session_of"]
+
+
+class HeardSession(Protocol):
+    """A session as a client's board has it. The wire behind that takes a while to load, and nothing here needs it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def plans(self) -> Mapping[PlanId, PlanState]: ...
+
+
+class ChangedPlans(Protocol):
+    """What changed in some plans of a session."""
+
+    @property
+    def session(self) -> str | None: ...
+    @property
+    def plans(self) -> Sequence[PlanChange]: ...
+
 
 #: All that plans come in: a session from a journal or a board, single states by id, or one state.
-Plans: TypeAlias = SessionState | SessionBoard | Mapping[PlanId, PlanState] | PlanState
+Plans: TypeAlias = SessionState | HeardSession | Mapping[PlanId, PlanState] | PlanState
 
 
 def cards_of(
@@ -93,7 +112,7 @@ def card_of(record: PlanRecord, title: str) -> PlanCard:
 
 def session_of(plans: Plans) -> str | None:
     """The id of the session that plans are of, if they say so."""
-    return plans.id if isinstance(plans, SessionState | SessionBoard) else None
+    return None if isinstance(plans, Mapping | PlanState) else plans.id
 
 
 def _states(plans: Plans) -> Mapping[PlanId, PlanState]:
@@ -101,10 +120,10 @@ def _states(plans: Plans) -> Mapping[PlanId, PlanState]:
         return {plan_id: record.state for plan_id, record in plans.live().items()}
     if isinstance(plans, PlanState):
         return {plans.plan.id: plans}
-    return plans.plans if isinstance(plans, SessionBoard) else plans
+    return plans if isinstance(plans, Mapping) else plans.plans
 
 
-def changed_plans(plans: Plans, change: Change) -> dict[PlanId, PlanState]:
+def changed_plans(plans: Plans, change: ChangedPlans) -> dict[PlanId, PlanState]:
     """The states of plans after a change of some of them, in the order of their arrival."""
     states = dict(_states(plans))
     for each in change.plans:

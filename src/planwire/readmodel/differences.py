@@ -8,13 +8,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.acp.board import Change, PlanChange
 from planwire.model.diff import compare
 from planwire.model.kinds import kind_of, text_of
+from planwire.model.plan_change import PlanChange
 from planwire.model.records import PlanRecord
 from planwire.model.steps import PlanState, Progress
 from planwire.readmodel.card import PlanId, StepRow, status_look
-from planwire.readmodel.cards import cards_of
+from planwire.readmodel.cards import ChangedPlans, cards_of
 from planwire.readmodel.compare import SaidBetween
 
 __all__ = ["PlanDifference", "StepDifference", "changed_steps", "differences", "plan_difference"]
@@ -70,7 +70,7 @@ def plan_difference(
     return _difference(PlanChange(plan_id, before.state, now.state, difference), title) if difference else None
 
 
-def changed_steps(change: Change) -> frozenset[str]:
+def changed_steps(change: ChangedPlans) -> frozenset[str]:
     """The ids of the steps that a change is about."""
     kinds = ("added", "moved", "reworded", "status", "priority")
     return frozenset(item.step.id for plan in change.plans for kind in kinds for item in getattr(plan.diff, kind))

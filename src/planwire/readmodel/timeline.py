@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from planwire.acp.board import PlanChange
 from planwire.journal import Journal, read_on, state_at
 from planwire.model import diff
 from planwire.model.events import Recorded
 from planwire.model.fold import fold, fold_all
 from planwire.model.plan import PlanId
+from planwire.model.plan_change import PlanChange
 from planwire.model.records import SessionState
 from planwire.model.steps import track
 from planwire.readmodel.compare import said_between

@@ -4,9 +4,9 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from planwire.acp.board import PlanChange, plan_change
 from planwire.model.events import Recorded
 from planwire.model.plan import PlanId
+from planwire.model.plan_change import PlanChange, plan_change
 from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 

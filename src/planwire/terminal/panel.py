@@ -21,7 +21,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from planwire.readmodel.card import PlanCard, PlanId
-from planwire.readmodel.cards import Change, Plans, cards_of, changed_plans, session_of
+from planwire.readmodel.cards import ChangedPlans, Plans, cards_of, changed_plans, session_of
 from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.rows import STEP
@@ -73,7 +73,7 @@ class PlanPanel(LinesView, can_focus=True):
 
     # -- plans
 
-    def apply(self, change: Change) -> bool:
+    def apply(self, change: ChangedPlans) -> bool:
         """Take in what a line of the connection changed. Returns False for a change of another session than the
         panel's, which is that of the first change unless the constructor named one."""
         if not change or (self.session is not None and change.session != self.session):
