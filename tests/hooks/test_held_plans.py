@@ -118,10 +118,11 @@ def test_a_hook_that_has_no_plan_holds_nothing(journal: Journal, folder: Path) -
         assert ended(process) == {}
 
 
-def test_a_plan_of_codex_goes_back_and_its_turn_goes_on(journal: Journal, folder: Path, tmp_path: Path) -> None:
+def codex_stop(tmp_path: Path) -> dict[str, Any]:
+    """The end of a turn of Codex's in plan mode, with a plan in its transcript."""
     plan = {"type": "item_completed", "turn_id": "t1", "item": {"type": "Plan", "id": "p", "text": TEXT}}
     (tmp_path / ROLLOUT).write_text(json.dumps({"type": "event_msg", "payload": plan}) + "\n")
-    stop = {
+    return {
         "session_id": "c1",
         "turn_id": "t1",
         "transcript_path": str(tmp_path / ROLLOUT),
@@ -132,6 +133,26 @@ def test_a_plan_of_codex_goes_back_and_its_turn_goes_on(journal: Journal, folder
         "stop_hook_active": False,
         "last_assistant_message": "",
     }
+
+
+def test_a_turn_that_ends_with_an_approved_plan_is_over_for_its_process_too(
+    journal: Journal, folder: Path, tmp_path: Path
+) -> None:
+    def is_working() -> list[bool]:
+        return [each.terms.is_working for each in journal.leases() if each.session == "c1" and each.terms.process]
+
+    with running("tell", folder, prompt("c1")) as process:
+        ended(process)
+    with running("ask", folder, codex_stop(tmp_path)) as process:
+        until(lambda: is_held(journal, "c1"))
+        assert is_working() == [True]
+        decide(journal, "c1", verdict=APPROVED)
+        assert ended(process) == {}
+    assert is_working() == [False]
+
+
+def test_a_plan_of_codex_goes_back_and_its_turn_goes_on(journal: Journal, folder: Path, tmp_path: Path) -> None:
+    stop = codex_stop(tmp_path)
     with running("ask", folder, stop) as process:
         until(lambda: is_held(journal, "c1"))
         decide(journal, "c1", verdict=CHANGES_REQUESTED, text="smaller steps")

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
+from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import read_hook
 from planwire.hooks.drained import open_journal_of
 from planwire.hooks.draining import HookDrainer
@@ -57,8 +58,10 @@ def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
                             drainer.drain()
                             drainer.mark_news()
 
-        session = HookedSessions(journal, place).name_of(payload)
-        hold_review(journal, payload, say, session=session, drain=drain)
+        sessions = HookedSessions(journal, place)
+        session = sessions.name_of(payload)
+        if hold_review(journal, payload, say, session=session, drain=drain):
+            sessions.let_rest(session, agent_process(note.get("ancestors", "")))
 
 
 def settle(folder: str) -> None:

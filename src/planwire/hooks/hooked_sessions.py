@@ -75,6 +75,11 @@ class HookedSessions:
                 self._journal.lease(session, terms)
                 note_agent(process)
 
+    def let_rest(self, session: str, process: str) -> None:
+        """Have the agent's process hold a session at rest: its turn ended, and no hook that was drained says so."""
+        if self.is_working(session, process):
+            self.hold(session, process, HookedSession(load_state(self._journal, session), is_working=False))
+
     def follow_on(self, session: str, agent: str, folder: str | None, process: str) -> None:
         """Begin a session with the plans of the one that its agent had before its context was cleared. One process may
         run many sessions: if more than one can be meant, none is."""

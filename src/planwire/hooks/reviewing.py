@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from secrets import token_hex
 from threading import Event as Flag
-from time import monotonic
+from time import monotonic, sleep
 from typing import Final
 
 from planwire.errors import JournalError, JournalUnavailable
@@ -63,8 +63,9 @@ def hold_review(
     session: str | None = None,
     drain: Callable[[], object] = lambda: None,
     terms: ReviewTerms | None = None,
-) -> None:
+) -> bool:
     """Hold the proposal of a hook back until it is decided, and answer the hook by `say`, which writes and flushes.
+    Returns whether that ended the agent's turn, which no other hook says then.
 
     `session` is the journal's name of the session, if that is not the agent's. `drain` brings into the journal what
     other hooks of the agent have heard since: if no other process does that, nobody would learn that the agent went on.
@@ -72,16 +73,18 @@ def hold_review(
     heard = looked_up(payload.heard)
     proposed = proposal_in(heard)
     if proposed is None or not proposed.text.strip():
-        return
+        return False
     with hang_ups() as is_over:
         plan = MarkdownPlan(heard.own_plan(proposed.plan_id), proposed.text)
         terms = terms or terms_of(heard.agent)
         held = HeldReview(journal, payload, session or heard.session, plan, terms, is_over)
         held.hold(say, drain)
+        return held.has_ended_turn
 
 
 class HeldReview:
-    """One question, from its first event to its last. `is_over` is set when the agent hangs up."""
+    """One question, from its first event to its last. `is_over` is set when the agent hangs up; `has_ended_turn` says
+    whether the agent's turn ended with the question."""
 
     def __init__(
         self,
@@ -98,6 +101,7 @@ class HeldReview:
         self._plan = plan
         self._terms = terms
         self._is_over = is_over
+        self.has_ended_turn = False
         self._question = token_hex(8)
         self._state = SessionState(session)
         self._lease: Lease | None = None
@@ -246,7 +250,8 @@ class HeldReview:
         def prepared(state: SessionState) -> Sequence[Stamped]:
             return stamped(prepare(state), by)
 
-        append_latest(self._journal, latest, prepared)
+        written = append_latest(self._journal, latest, prepared)
+        self.has_ended_turn = self.has_ended_turn or any(isinstance(each.event, TurnEnded) for each in written)
 
     def _append_patiently(self, prepare: Callable[[SessionState], Sequence[Event]], by: str) -> None:
         """Append to a journal that may be busy. Whoever finds the lapsed lease does it, if this process can't."""
@@ -258,3 +263,4 @@ class HeldReview:
             except JournalUnavailable:
                 if monotonic() >= end:
                     raise
+                sleep(LOOK)  # not every trouble takes its time: a full disk is said at once
