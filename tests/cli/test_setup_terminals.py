@@ -134,6 +134,14 @@ def test_settings_that_do_not_parse_are_left_alone(home: Path, agent: str, name:
     assert (home / name).read_text() == '{"half": ['
 
 
+@pytest.mark.parametrize("url", ["memory:", "nowhere:x"])
+def test_a_journal_that_no_hook_can_reach_is_refused(home: Path, url: str) -> None:
+    refused = setup("claude-code", "--journal", url)
+    assert refused.code == USAGE
+    assert f"hooks can't reach the journal {url}" in refused.err
+    assert (settings(home), calls(home)) == (SETTINGS, [])
+
+
 def test_an_agent_that_is_not_there_is_named(home: Path) -> None:
     (home / "bin/qwen").unlink()
     missing = setup("qwen")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from planwire.errors import JournalUnavailable
+from planwire.errors import JournalUnavailable, NoJournal
 from planwire.hooks.drain_thread import DrainThread
 from planwire.hooks.drained import drain_into, open_drained, tell_hooks
 from planwire.hooks.draining import HookDrainer
@@ -134,6 +134,14 @@ def test_a_journal_is_created_for_what_hooks_said(tmp_path: Path) -> None:
     Spool(folder).append({}, json.dumps(payload).encode())
     with open_drained(str(path)) as journal:
         assert [each.id for each in journal.sessions()] == ["abc"]
+
+
+@pytest.mark.parametrize("name", ["reserve", "drainer.lock", "removal.lock", "aside-sealed-1"])
+def test_no_journal_is_created_for_what_nobody_drains(tmp_path: Path, name: str) -> None:
+    (tmp_path / "new.db-hooks").mkdir()
+    (tmp_path / "new.db-hooks" / name).touch()
+    with pytest.raises(NoJournal), open_drained(str(tmp_path / "new.db")):
+        pass
 
 
 def test_a_word_is_offered_told_and_seen(terminal: Terminal) -> None:

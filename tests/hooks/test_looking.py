@@ -8,6 +8,7 @@ import pytest
 
 from planwire.hooks.happenings import Happening, HookCall, ListHeard, Proposed, TodosInDatabase, TurnBegan
 from planwire.hooks.looking import looked_up
+from planwire.hooks.recording import LARGEST_PLAN
 from planwire.model.plan import Entry
 
 
@@ -31,6 +32,14 @@ def test_steps_in_a_database_become_a_list(home: Path) -> None:
 def test_a_plan_is_found_in_the_home_of_the_user(home: Path) -> None:
     (home / "plan.md").write_text("# Plan")
     assert found(Proposed("plan-mode", path="~/plan.md")) == (Proposed("plan-mode", "# Plan", "~/plan.md"),)
+
+
+def test_a_plan_is_whole_or_too_large_and_never_cut(home: Path) -> None:
+    for text in ("é" * LARGEST_PLAN, "x" * 5 * LARGEST_PLAN):
+        (home / "plan.md").write_text(text)
+        [plan] = found(Proposed("plan-mode", path="~/plan.md"))
+        assert isinstance(plan, Proposed)
+        assert plan.text == text or len(plan.text) > LARGEST_PLAN
 
 
 @pytest.mark.parametrize("path", ["~/missing", "~", "a\0b", "~nobody-here/plan.md", ""])

@@ -23,14 +23,14 @@ from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
 from planwire.journal.engines import open_journal, shared_url
-from planwire.journal.spool import ASIDE
-from planwire.journal.spool_append import is_drained
+from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES
+from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
 
 __all__ = ["checked"]
 
 #: What waits in the folder of hooks, what was lost, and what could not be understood.
-_SPOOL: Final = ("spool", "sealed-*", "late-*")
-_LOST: Final = ("overflow", "lost-*")
+_SPOOL: Final = (SPOOL, f"{SEALED}*", f"{LATE}*")
+_LOST: Final = (OVERFLOW, f"{SEALED_LOSSES}*")
 _ASIDE: Final = (f"{ASIDE}*",)
 _MEGABYTE: Final = 1 << 20
 _NUMBERS: Final = re.compile(r"\d+\.\d+\.\d+")

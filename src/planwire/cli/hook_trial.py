@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from planwire.hooks.command_line import QUIETLY
+
 __all__ = ["command_problems", "tried"]
 
 _SECONDS: Final = 30
 #: Where the program, its file, the role and the folder are among the words of a hook's command.
 _PROGRAM, _FILE, _ROLE, _FOLDER = 0, 3, 4, 5
-#: The end of each command, which the shell needs as it is.
-_QUIETLY: Final = " 2>/dev/null || :"
 
 
 def command_problems(commands: Sequence[str]) -> Iterator[str]:
@@ -61,4 +61,4 @@ def tried(commands: Sequence[str]) -> str | None:
 
 
 def _words(commands: Sequence[str]) -> list[list[str]]:
-    return [shlex.split(each.removesuffix(_QUIETLY)) for each in commands]
+    return [shlex.split(each.removesuffix(QUIETLY)) for each in commands]

@@ -7,17 +7,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
 from planwire.journal.engines import hooks_path, journal_of_hooks
-from planwire.journal.spool_append import LOCK, RESERVE
+from planwire.journal.spool import Spool
 
 __all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of", "tell_hooks"]
-
-#: What a folder of hooks holds when nothing is to be done in it.
-_ALWAYS: Final = frozenset((LOCK, RESERVE, "answers", "calls", "news"))
 
 
 def folder_of_hooks(url: str | None) -> Path | None:
@@ -79,6 +75,6 @@ def tell_hooks(journal: Journal, url: str | None, session: str) -> None:
 def _may_hold_something(folder: Path) -> bool:
     """Whether there is a record or an answer in a folder of hooks, and not only what is always there."""
     try:
-        return bool({*os.listdir(folder)} - _ALWAYS) or bool(os.listdir(folder / "answers"))  # noqa: PTH208
+        return not Spool(folder).is_empty() or bool(os.listdir(folder / "answers"))  # noqa: PTH208
     except OSError:
         return False

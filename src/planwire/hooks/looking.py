@@ -6,6 +6,7 @@ The file is the agent's own, and may be gone, huge, or no file at all: then the 
 import os
 import stat
 from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,6 +16,9 @@ from planwire.hooks.recording import LARGEST_PLAN
 from planwire.hooks.todo_database import todos_in
 
 __all__ = ["looked_up"]
+
+#: Bytes of a plan's file: one that is longer is too large a plan in any script, and recorded as that, not cut.
+_MOST_BYTES: Final = 4 * LARGEST_PLAN + 4
 
 
 def looked_up(heard: HookCall) -> HookCall:
@@ -26,7 +30,7 @@ def looked_up(heard: HookCall) -> HookCall:
 def _looked_up(happening: Happening) -> Happening | None:
     match happening:
         case Proposed(text="", path=str(path)):
-            text = _end_of_file(path, LARGEST_PLAN).decode("utf-8", "replace")
+            text = _end_of_file(path, _MOST_BYTES).decode("utf-8", "replace")
             return replace(happening, text=text) if text.strip() else None
         case PlanInTranscript(plan_id=plan_id, path=path, turn=turn):
             found = newest_plan(_end_of_file(path, TAIL_BYTES), turn)

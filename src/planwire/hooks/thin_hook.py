@@ -36,9 +36,9 @@ LEVELS = 6
 #: between two looks.
 PATIENCE = 0.6
 CALL_PATIENCE = 0.15
-#: How long this process itself may work on an answer, whoever keeps the journal busy.
-MOST_SECONDS = 2.0
 GLANCE = 0.003
+#: Seconds that this process itself may work on an answer, whoever keeps the journal busy.
+MOST_SECONDS = 2.0
 #: Looks after which to see whether there still is somebody.
 LOOKS = 16
 

@@ -19,10 +19,8 @@ __all__ = ["VARIABLE", "default_path", "hooks_path", "journal_of_hooks", "open_j
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
-#: What follows the name of a journal's file in that of its folder of hooks. The folder of a journal that is elsewhere
-#: has a file that says which.
+#: What follows the name of a journal's file in that of its folder of hooks.
 _HOOKS: Final = "-hooks"
-HOOKS_JOURNAL: Final = "journal"
 #: A single letter before a colon is a drive.
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
@@ -79,32 +77,22 @@ def default_path() -> Path:
 
 def thoughts_path(url: str) -> Path:
     """The file on this machine for the thoughts of a journal that is on another one."""
-    return default_path().parent / "thoughts" / f"{_digest(url)}.db"
+    from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
+
+    return default_path().parent / "thoughts" / f"{sha256(url.encode()).hexdigest()[:32]}.db"
 
 
 def hooks_path(url: str | None = None) -> Path | None:
-    """The folder on this machine in which what hooks say waits for a journal; None for one that no hook can reach."""
+    """The folder in which what hooks say waits for a journal, beside its file; None for one that no hook can reach."""
     found = shared_url(url)
-    if found is None:
+    if found is None or _engine(found)[0] is not _ENGINES[_FILE]:
         return None
-    scheme, rest = _engine(found)[0], found.partition(":")[2]
-    if scheme is _ENGINES[_FILE]:
-        return Path(f"{os.path.realpath(rest)}{_HOOKS}")
-    return default_path().parent / "hooks" / _digest(found)
+    return Path(f"{os.path.realpath(found.partition(':')[2])}{_HOOKS}")
 
 
 def journal_of_hooks(folder: Path) -> str:
-    """The URL of the journal that a folder of hooks belongs to: the file beside it, or what a file in it says."""
-    named = folder / HOOKS_JOURNAL
-    if named.is_file():
-        return named.read_text(encoding="utf-8").strip()
+    """The URL of the journal that a folder of hooks belongs to: the file beside it."""
     return f"{_FILE}:{str(folder).removesuffix(_HOOKS)}"
-
-
-def _digest(url: str) -> str:
-    from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
-
-    return sha256(url.encode()).hexdigest()[:32]
 
 
 def _engine(url: str) -> tuple[_Engine | None, str]:

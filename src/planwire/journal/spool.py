@@ -23,10 +23,12 @@ from planwire.journal.protocol import Once
 from planwire.journal.spool_append import HEAD, LATE, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
 from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
 
-__all__ = ["ASIDE", "Lost", "Segment", "Spool", "Spooled"]
+__all__ = ["ASIDE", "SEALED", "SEALED_LOSSES", "Lost", "Segment", "Spool", "Spooled"]
 
 #: What segments are called, by what they were before.
-_SEALED: Final = {SPOOL: "sealed-", OVERFLOW: "lost-"}
+SEALED: Final = "sealed-"
+SEALED_LOSSES: Final = "lost-"
+_SEALED: Final = {SPOOL: SEALED, OVERFLOW: SEALED_LOSSES}
 #: What all segments are called, those of writers whose turn did not come among them.
 _SEGMENTS: Final = (*_SEALED.values(), LATE)
 #: Seconds to wait for a writer. One that needs longer is drained the next time.
