@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,24 @@ def roles(agent: str, event: str, tool: str, *, review: bool = False) -> list[st
     ]
 
 
-def test_four_agents_install_one_folder_but_for_what_one_of_them_alone_has() -> None:
-    codex, copilot, qwen, claude = (files(agent) for agent in ("codex", "copilot", "qwen", "claude-code"))
-    assert codex == copilot
-    for other in (qwen, claude):
+def test_four_agents_install_one_folder_but_for_the_hooks_that_some_of_them_have() -> None:
+    codex, *others = (files(agent) for agent in ("codex", "copilot", "qwen", "claude-code"))
+    for other in others:
         assert {name for name in other if other[name] != codex.get(name)} == {HOOKS_FILE["claude-code"]}
-    assert set(hooks("claude-code")) - set(hooks("codex")) == {("PostToolUse", "Write|Edit", "record", 5)}
-    assert set(hooks("qwen")) - set(hooks("codex")) == {("PermissionRequest", "exit_plan_mode", "record", 5)}
+    own, failed = ("PermissionRequest", ".*planwire.*_plan", "call", 5), ("StopFailure", "", "record", 5)
+    assert {agent: set(hooks(agent)) - set(hooks("codex")) for agent in SHARED} == {
+        "claude-code": {("PostToolUse", "Write|Edit", "record", 5), failed},
+        "codex": set(),
+        "copilot": {own, ("PreCompact", "", "record", 5)},
+        "qwen": {own, ("PermissionRequest", "exit_plan_mode", "record", 5), failed},
+    }
+
+
+@pytest.mark.parametrize("agent", HOOKS_FILE)
+def test_no_hook_is_registered_for_an_event_that_nobody_reads(agent: str) -> None:
+    reader = import_module(f"planwire.hooks.{agent.replace('-', '_')}")
+    for review in (False, True):
+        assert {event for event, *_ in hooks(agent, review=review)} <= set(reader._EVENTS)
 
 
 def test_a_proposal_is_recorded_before_a_person_is_asked_about_it() -> None:

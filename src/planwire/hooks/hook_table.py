@@ -68,8 +68,8 @@ HOOKS: Final = (
     Hook("tell", "SessionStart", "SessionStart", seconds=_TELL_SECONDS),
     Hook("tell", "UserPromptSubmit", "BeforeAgent", seconds=_TELL_SECONDS),
     Hook("call", "PreToolUse", "BeforeTool", _OWN, _OWN),
-    # Claude Code is content with the answer before a call; these ask once more.
-    Hook("call", "PermissionRequest", None, _OWN, only=("codex", "copilot", "qwen")),
+    # Claude Code is content with the answer before a call, and Codex takes none; these ask once more.
+    Hook("call", "PermissionRequest", None, _OWN, only=("copilot", "qwen")),
     Hook("record", "PreToolUse", "BeforeTool", _PROPOSALS, _GEMINI_PROPOSALS, only=_BEFORE_THEY_ASK),
     Hook("record", "PermissionRequest", None, ("exit_plan_mode",), only=("qwen",)),
     Hook("record", "PostToolUse", "AfterTool", _LISTS + _PROPOSALS, _GEMINI_LISTS + _GEMINI_PROPOSALS),
@@ -77,12 +77,12 @@ HOOKS: Final = (
     Hook("record", "PostToolUse", None, _FILES, only=("claude-code",), paths="**/plans/*.md"),
     Hook("news", "PostToolUse", "AfterTool", seconds=_TELL_SECONDS),
     Hook("record", "Stop", "AfterAgent"),
-    Hook("record", "StopFailure", None),
+    Hook("record", "StopFailure", None, only=("claude-code", "qwen")),
     Hook("record", "SubagentStart", None),
     Hook("record", "SubagentStop", None),
-    # Claude Code shows this hook's command on the screen, and says after a compaction that there was one.
+    # These two say nothing after a compaction; the others do, and Claude Code shows this hook's command on the screen.
     # Gemini sends it before every request to its model; a compaction is only what a person asked for.
-    Hook("record", "PreCompact", "PreCompress", (), ("manual",), only=("codex", "copilot", "qwen", GEMINI)),
+    Hook("record", "PreCompact", "PreCompress", (), ("manual",), only=("copilot", GEMINI)),
     Hook("record", "SessionEnd", "SessionEnd", seconds=_END_SECONDS),
 )
 

@@ -1,7 +1,7 @@
 """The files by which an agent loads planwire: hooks, the MCP server with the plan tools, and a text on when to plan.
 
 Each function returns the texts of the files by their paths in a folder. Claude Code, Codex, Copilot and Qwen install
-one folder, but for a hook or two; with `--review`, each has its own that holds a plan back. Everything comes from
+one folder, but for a few hooks; with `--review`, each has its own that holds a plan back. Everything comes from
 `hook_table`; nothing here knows where the folder will be.
 """
 

@@ -97,8 +97,7 @@ def unanswered(state: SessionState, plan_id: PlanId, question: str, *, in_termin
 def refused(state: SessionState, plan_id: PlanId, question: str) -> tuple[Event, ...]:
     """The end of a question that a person answered with a no in the agent's own dialog. It has no verdict: the words
     that went along are the terminal's, and the plan is still the one that the agent works on."""
-    is_open = is_asked(state, plan_id, question)
-    return (PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question),) if is_open else ()
+    return unanswered(state, plan_id, question, in_terminal=False)
 
 
 def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve | SendBack | None:

@@ -23,15 +23,8 @@ __all__ = ["is_below_agent", "known_agent", "note_agent"]
 @contextmanager
 def known_agent(pid: int) -> Iterator[None]:
     """Keep a record of an agent while it runs. If that is impossible, the agent runs all the same."""
-    record: Path | None = None
-    with suppress(OSError, StopIteration):
-        folder = next(_folders())
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
-        _clear(folder)
-        if (agent := process_name(pid)) is not None:
-            record = folder / agent
-            os.close(os.open(record, os.O_CREAT | os.O_WRONLY, 0o600))
+    agent = process_name(pid)
+    record = _made_record(agent) if agent is not None else None
     try:
         yield
     finally:
@@ -43,11 +36,7 @@ def known_agent(pid: int) -> Iterator[None]:
 def note_agent(process: str) -> None:
     """Keep a record of an agent that runs in its own terminal, by the name of its process, until somebody sees that it
     ended."""
-    with suppress(OSError, StopIteration):
-        folder = next(_folders())
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _clear(folder)
-        os.close(os.open(folder / process, os.O_CREAT | os.O_WRONLY, 0o600))
+    _made_record(process)
 
 
 def is_below_agent() -> bool:
@@ -56,6 +45,19 @@ def is_below_agent() -> bool:
         return True
     known = {name for folder in _folders() for name in _names(folder)}
     return bool(known) and any(name in known for name in lineage())
+
+
+def _made_record(process: str) -> Path | None:
+    """The new record of an agent, among those of agents that still run; None if none can be kept."""
+    with suppress(OSError, StopIteration):
+        folder = next(_folders())
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        _clear(folder)
+        record = folder / process
+        os.close(os.open(record, os.O_CREAT | os.O_WRONLY, 0o600))
+        return record
+    return None
 
 
 def _names(folder: Path) -> list[str]:
