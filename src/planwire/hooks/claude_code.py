@@ -18,9 +18,10 @@ from planwire.hooks.claude_events import (
     heard,
     session_ended,
     session_started,
+    turn_failed,
     turn_over,
 )
-from planwire.hooks.happenings import Chance, HookCall, OwnCall, TurnBegan, TurnOver
+from planwire.hooks.happenings import Chance, HookCall, OwnCall, TurnBegan
 from planwire.hooks.loose_fields import text_in
 from planwire.hooks.own_tools import is_of_plugin, own_tool
 from planwire.hooks.plan_calls import FILE_CALLS, PROPOSALS, plan_file_draft
@@ -39,7 +40,6 @@ _FOREIGN: Final = ("timestamp", "sessionId")
 _FOREIGN_VARIABLES: Final = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID")
 #: What begins a prompt that no person wrote.
 _MACHINE_MADE: Final = ("<task-notification>", "<system-reminder>", "<local-command", "<command-", "<bash-")
-_FAILURE: Final = "error"
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
@@ -127,10 +127,6 @@ def _permission(fields: Fields) -> Meaning:
     return (Chance.REVIEW, proposed(fields.get("tool_input"), None)) if proposed else None
 
 
-def _turn_failed(fields: Fields) -> Meaning:
-    return Chance.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
-
-
 _EVENTS: Final[EventTable] = {
     "SessionStart": session_started,
     "UserPromptSubmit": _prompt,
@@ -141,6 +137,6 @@ _EVENTS: Final[EventTable] = {
     "SubagentStart": child_began,
     "SubagentStop": child_ended,
     "Stop": turn_over,
-    "StopFailure": _turn_failed,
+    "StopFailure": turn_failed,
     "SessionEnd": session_ended,
 }

@@ -29,12 +29,14 @@ from planwire.model.stop_reasons import STOP_END_TURN
 __all__ = [
     "EventTable",
     "Meaning",
+    "after_failed_call",
     "after_plan_call",
     "child_began",
     "child_ended",
     "heard",
     "session_ended",
     "session_started",
+    "turn_failed",
     "turn_over",
 ]
 
@@ -44,6 +46,7 @@ EventTable: TypeAlias = Mapping[str, Callable[[Fields], Meaning]]
 
 _STARTUP: Final = "startup"
 _COMPACT: Final = "compact"
+_FAILURE: Final = "error"
 
 
 def heard(agent: str, events: EventTable, fields: Fields, turn: str) -> HookCall | None:
@@ -78,6 +81,12 @@ def after_plan_call(fields: Fields) -> Meaning:
     return Chance.TOOL, call(arguments, fields.get("tool_response")) if call else ()
 
 
+def after_failed_call(fields: Fields) -> Meaning:
+    """A call that failed changed nothing, but one of planwire's own is over."""
+    tool = own_tool(text_in(fields, "tool_name"))
+    return Chance.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
+
+
 def child_began(fields: Fields) -> Meaning:
     """A sub-agent begins to work."""
     return (Chance.PASSIVE, (ChildBegan(),)) if id_in(fields, "agent_id") else None
@@ -91,6 +100,11 @@ def child_ended(fields: Fields) -> Meaning:
 def turn_over(fields: Fields) -> Meaning:
     """The agent stops working, of its own accord."""
     return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
+
+
+def turn_failed(fields: Fields) -> Meaning:
+    """The agent stops working, because of an error."""
+    return Chance.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
 
 
 def session_ended(fields: Fields) -> Meaning:

@@ -10,13 +10,13 @@ new start: whether one session goes on from another is told by the process, whic
 """
 
 import re
-from collections.abc import Callable, Container
-from typing import Any, Final, TypeAlias
+from collections.abc import Container
+from typing import Any, Final
 
 import msgspec
 
 from planwire.hooks.answers import AllowCall, Answer, SendBack, Tell
-from planwire.hooks.claude_events import child_began, child_ended
+from planwire.hooks.claude_events import EventTable, Meaning, after_failed_call, child_began, child_ended
 from planwire.hooks.happenings import (
     Chance,
     Child,
@@ -41,9 +41,6 @@ __all__ = ["ABOUT_TODOS", "NAME", "TITLE", "WRITERS", "draft_in", "is_caller", "
 
 NAME: Final = "copilot"
 TITLE: Final = "Copilot CLI"
-
-#: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _TRANSCRIPT: Final = re.compile(r"([\\/]session-state[\\/](?P<session>[^\\/]{1,200})[\\/])events\.jsonl\Z")
 #: Where a session keeps its files, as long as no payload says where its transcript is.
@@ -163,16 +160,16 @@ def _state(fields: Fields) -> str | None:
     return _STATE.format(session) if _PLAIN_ID.fullmatch(session) else None
 
 
-def _session_start(fields: Fields) -> _Meaning:
+def _session_start(fields: Fields) -> Meaning:
     source = text_in(fields, "source")
     return Chance.START, (Started(_CLEAR if source in ("", _NEW) else source),)
 
 
-def _prompt(fields: Fields) -> _Meaning:
+def _prompt(fields: Fields) -> Meaning:
     return Chance.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
-def _before_call(fields: Fields) -> _Meaning | None:
+def _before_call(fields: Fields) -> Meaning:
     name = text_in(fields, "tool_name")
     if tool := own_tool(name):
         return Chance.CALL, (OwnCall(tool, fields.get("tool_input")),)
@@ -182,11 +179,11 @@ def _before_call(fields: Fields) -> _Meaning | None:
     return Chance.REVIEW, (Proposed(PLAN_MODE, path=f"{state}plan.md"),) if state else ()
 
 
-def _permission(fields: Fields) -> _Meaning | None:
+def _permission(fields: Fields) -> Meaning:
     return (Chance.CALL, ()) if own_tool(text_in(fields, "tool_name")) else None
 
 
-def _after_call(fields: Fields) -> _Meaning:
+def _after_call(fields: Fields) -> Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
         return Chance.TOOL, (OwnCall(tool, arguments),)
@@ -205,33 +202,27 @@ def draft_in(arguments: Any) -> tuple[Happening, ...]:
     return (Proposed(PLAN_MODE, text, None if text else path, draft=True),) if _PLAN_FILE.search(path) else ()
 
 
-def _after_failure(fields: Fields) -> _Meaning:
-    """A call that failed changed nothing, but one of planwire's own is over."""
-    tool = own_tool(text_in(fields, "tool_name"))
-    return Chance.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
-
-
-def _compaction(fields: Fields) -> _Meaning:
+def _compaction(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (Compacted(),)
 
 
-def _turn_over(fields: Fields) -> _Meaning:
+def _turn_over(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (TurnOver(text_in(fields, "stop_reason") or STOP_END_TURN),)
 
 
-def _session_end(fields: Fields) -> _Meaning:
+def _session_end(fields: Fields) -> Meaning:
     reason = text_in(fields, "reason")
     return Chance.PASSIVE, (Ended(_CLEAR if reason == _LEFT else reason),)
 
 
 #: The events that mean something, by the names that they have in a plugin.
-_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+_EVENTS: Final[EventTable] = {
     "SessionStart": _session_start,
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_call,
     _PERMISSION: _permission,
     "PostToolUse": _after_call,
-    "PostToolUseFailure": _after_failure,
+    "PostToolUseFailure": after_failed_call,
     "PreCompact": _compaction,
     "SubagentStart": child_began,
     "SubagentStop": child_ended,

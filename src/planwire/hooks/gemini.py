@@ -6,35 +6,30 @@ lost, and `SessionEnd` comes up to three times. A plan is a file; the hook has o
 """
 
 import re
-from collections.abc import Callable, Container
-from typing import Final, TypeAlias
+from collections.abc import Container
+from typing import Final
 
 from planwire.hooks.answers import Answer, Approve, SendBack, Tell
+from planwire.hooks.claude_events import EventTable, Meaning, session_ended, turn_over
 from planwire.hooks.happenings import (
     Chance,
     Compacted,
-    Ended,
     Happening,
     HookCall,
     OwnCall,
     Proposed,
     Started,
     TurnBegan,
-    TurnOver,
 )
 from planwire.hooks.loose_fields import id_in, text_in
 from planwire.hooks.own_tools import own_tool
 from planwire.hooks.plan_calls import PLAN_CALLS, plan_file_draft
 from planwire.model.plan import PLAN_MODE, Fields
-from planwire.model.stop_reasons import STOP_END_TURN
 
 __all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak", "written"]
 
 NAME: Final = "gemini"
 TITLE: Final = "Gemini CLI"
-
-#: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _TRANSCRIPT: Final = re.compile(r"[\\/]chats[\\/]session-[^\\/]+\.jsonl?\Z")
 _PLAN_NAME: Final = re.compile(r"[^\\/\x00]+\.md", re.IGNORECASE)
@@ -111,27 +106,23 @@ def _proposal(fields: Fields) -> tuple[Happening, ...]:
     return (Proposed(PLAN_MODE, path=path),) if path else ()
 
 
-def _session_start(fields: Fields) -> _Meaning:
+def _session_start(fields: Fields) -> Meaning:
     source = text_in(fields, "source") or _STARTUP
     return Chance.PASSIVE if source == _CLEAR else Chance.START, (Started(source),)
 
 
-def _prompt(fields: Fields) -> _Meaning:
+def _prompt(fields: Fields) -> Meaning:
     return Chance.PROMPT, (TurnBegan(written(text_in(fields, "prompt"))),)
 
 
-def _turn_over(fields: Fields) -> _Meaning:
-    return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
-
-
-def _before_call(fields: Fields) -> _Meaning | None:
+def _before_call(fields: Fields) -> Meaning:
     name = text_in(fields, "tool_name")
     if tool := own_tool(name):
         return Chance.CALL, (OwnCall(tool, fields.get("tool_input")),)
     return (Chance.REVIEW, _proposal(fields)) if name == _EXIT else None
 
 
-def _after_call(fields: Fields) -> _Meaning:
+def _after_call(fields: Fields) -> Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
         return Chance.TOOL, (OwnCall(tool, arguments),)
@@ -141,21 +132,17 @@ def _after_call(fields: Fields) -> _Meaning:
     return Chance.TOOL, plan_file_draft(name, arguments, lambda path: plan_path(path, transcript, session) == path)
 
 
-def _compaction(fields: Fields) -> _Meaning | None:
+def _compaction(fields: Fields) -> Meaning:
     return (Chance.PASSIVE, (Compacted(),)) if text_in(fields, "trigger") == _MANUAL else None
 
 
-def _session_end(fields: Fields) -> _Meaning:
-    return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
-
-
 #: The events that mean something. One that is not here is none of planwire's business.
-_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+_EVENTS: Final[EventTable] = {
     "SessionStart": _session_start,
     "BeforeAgent": _prompt,
-    "AfterAgent": _turn_over,
+    "AfterAgent": turn_over,
     "BeforeTool": _before_call,
     "AfterTool": _after_call,
     "PreCompress": _compaction,
-    "SessionEnd": _session_end,
+    "SessionEnd": session_ended,
 }

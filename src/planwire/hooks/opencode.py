@@ -5,10 +5,11 @@ takes a text for the model as `{"text": …}` and the words that send a plan bac
 heard from the tool call; the event about it has no ids and would double it.
 """
 
-from collections.abc import Callable, Container
-from typing import Final, TypeAlias
+from collections.abc import Container
+from typing import Final
 
 from planwire.hooks.answers import Answer, SendBack, Tell
+from planwire.hooks.claude_events import EventTable, Meaning
 from planwire.hooks.happenings import (
     Chance,
     Child,
@@ -16,7 +17,6 @@ from planwire.hooks.happenings import (
     ChildEnded,
     Compacted,
     Ended,
-    Happening,
     HookCall,
     OwnCall,
     Proposed,
@@ -35,9 +35,6 @@ __all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
 
 NAME: Final = "opencode"
 TITLE: Final = "opencode"
-
-#: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
 
 _PLAN_EXIT: Final = "plan_exit"
 #: opencode's name of the error that a person causes who stops a turn.
@@ -81,17 +78,17 @@ def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     return None
 
 
-def _created(fields: Fields) -> _Meaning:
+def _created(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (Started(text_in(fields, "source") or "startup"),)
 
 
-def _message(fields: Fields) -> _Meaning:
+def _message(fields: Fields) -> Meaning:
     source = text_in(fields, "source")
     began = TurnBegan(text_in(fields, "prompt"))
     return Chance.PROMPT, (Started(source), began) if source else (began,)
 
 
-def _before_call(fields: Fields) -> _Meaning | None:
+def _before_call(fields: Fields) -> Meaning:
     name = text_in(fields, "tool")
     if tool := own_tool(name):
         return Chance.CALL, (OwnCall(tool, fields.get("arguments")),)
@@ -99,7 +96,7 @@ def _before_call(fields: Fields) -> _Meaning | None:
     return (Chance.REVIEW, (Proposed(PLAN_MODE, path=path),) if path else ()) if name == _PLAN_EXIT else None
 
 
-def _after_call(fields: Fields) -> _Meaning:
+def _after_call(fields: Fields) -> Meaning:
     name, arguments, result = text_in(fields, "tool"), fields.get("arguments"), fields_in(fields, "result")
     if tool := own_tool(name):
         return Chance.TOOL, (OwnCall(tool, arguments),)
@@ -109,46 +106,46 @@ def _after_call(fields: Fields) -> _Meaning:
     return Chance.TOOL, plan_file_draft(name, arguments, lambda path: path.endswith(".md"))
 
 
-def _retelling(fields: Fields) -> _Meaning:
+def _retelling(fields: Fields) -> Meaning:
     return Chance.START, ()
 
 
-def _compacted(fields: Fields) -> _Meaning:
+def _compacted(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (Compacted(),)
 
 
-def _idle(fields: Fields) -> _Meaning:
+def _idle(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
 
 
-def _error(fields: Fields) -> _Meaning:
+def _error(fields: Fields) -> Meaning:
     reason = text_in(fields, "reason")
     return Chance.PASSIVE, (TurnOver(STOP_CANCELLED if reason == _ABORTED else reason or _FAILURE),)
 
 
-def _updated(fields: Fields) -> _Meaning | None:
+def _updated(fields: Fields) -> Meaning:
     title = text_in(fields, "title")
     return (Chance.PASSIVE, (Titled(title),)) if title else None
 
 
-def _deleted(fields: Fields) -> _Meaning:
+def _deleted(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (Ended(text_in(fields, "reason")),)
 
 
-def _child_began(fields: Fields) -> _Meaning:
+def _child_began(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (ChildBegan(),)
 
 
-def _child_ended(fields: Fields) -> _Meaning:
+def _child_ended(fields: Fields) -> Meaning:
     return Chance.PASSIVE, (ChildEnded(),)
 
 
-def _child_message(fields: Fields) -> _Meaning:
+def _child_message(fields: Fields) -> Meaning:
     return Chance.PROMPT, ()
 
 
 #: The events that mean something, by opencode's names for them.
-_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+_EVENTS: Final[EventTable] = {
     "session.created": _created,
     "chat.message": _message,
     "tool.execute.before": _before_call,
@@ -161,7 +158,7 @@ _EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
     "session.deleted": _deleted,
 }
 #: Those of a sub-agent, whose session is no session to planwire.
-_CHILD_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
+_CHILD_EVENTS: Final[EventTable] = {
     "session.created": _child_began,
     "chat.message": _child_message,
     "tool.execute.before": _before_call,

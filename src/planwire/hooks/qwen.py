@@ -7,48 +7,48 @@ come twice for each step of a list that the tool call has whole. A person is ask
 """
 
 import re
-from collections.abc import Callable, Container
-from typing import Any, Final, TypeAlias
+from collections.abc import Container
+from typing import Any, Final
 
 import msgspec
 
 from planwire.hooks.answers import AllowCall, Answer, Approve, SendBack, Tell
-from planwire.hooks.claude_events import child_began, child_ended, session_ended
+from planwire.hooks.claude_events import (
+    EventTable,
+    Meaning,
+    after_failed_call,
+    child_began,
+    child_ended,
+    session_ended,
+    session_started,
+    turn_failed,
+    turn_over,
+)
 from planwire.hooks.happenings import (
     Chance,
     Child,
-    Compacted,
     Happening,
     HookCall,
     ListHeard,
     OwnCall,
-    Started,
     TurnBegan,
-    TurnOver,
 )
 from planwire.hooks.loose_fields import id_in, text_in
 from planwire.hooks.own_tools import own_tool
 from planwire.hooks.plan_calls import GOAL, PLAN_CALLS, PROPOSALS
 from planwire.model.plan import Entry, Fields
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
-from planwire.model.stop_reasons import STOP_END_TURN
 
 __all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
 
 NAME: Final = "qwen"
 TITLE: Final = "Qwen Code"
 
-#: What an event means: what its answer can do, and what happened.
-_Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]]
-
 _TRANSCRIPT: Final = re.compile(r"[\\/]projects[\\/][^\\/]+[\\/]chats[\\/][^\\/]+\.jsonl\Z")
 #: What stands in the id of a turn between the session's and the turn's number.
 _SEPARATOR: Final = "########"
 _GOALS: Final = ("get_goal", "update_goal")
-_STARTUP: Final = "startup"
-_COMPACT: Final = "compact"
 _PERMISSION: Final = "PermissionRequest"
-_FAILURE: Final = "error"
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
@@ -98,17 +98,12 @@ def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     return {"hookSpecificOutput": {"hookEventName": heard.event, **said}}
 
 
-def _session_start(fields: Fields) -> _Meaning:
-    source = text_in(fields, "source") or _STARTUP
-    return Chance.START, (Compacted() if source == _COMPACT else Started(source),)
-
-
-def _prompt(fields: Fields) -> _Meaning:
+def _prompt(fields: Fields) -> Meaning:
     prompt = text_in(fields, "submitted_prompt") or text_in(fields, "prompt")
     return Chance.PROMPT, (TurnBegan(prompt),) if prompt else ()
 
 
-def _before_call(fields: Fields) -> _Meaning | None:
+def _before_call(fields: Fields) -> Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
         return Chance.CALL, (OwnCall(tool, arguments),)
@@ -116,7 +111,7 @@ def _before_call(fields: Fields) -> _Meaning | None:
     return (Chance.PASSIVE, proposed(arguments, None)) if proposed else None
 
 
-def _permission(fields: Fields) -> _Meaning | None:
+def _permission(fields: Fields) -> Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if own_tool(name):
         return Chance.CALL, ()
@@ -124,18 +119,12 @@ def _permission(fields: Fields) -> _Meaning | None:
     return (Chance.REVIEW, proposed(arguments, None)) if proposed else None
 
 
-def _after_call(fields: Fields) -> _Meaning:
+def _after_call(fields: Fields) -> Meaning:
     name, arguments, result = text_in(fields, "tool_name"), fields.get("tool_input"), fields.get("tool_response")
     if tool := own_tool(name):
         return Chance.TOOL, (OwnCall(tool, arguments),)
     call = _goal if name in _GOALS else PLAN_CALLS.get(name)
     return Chance.TOOL, call(arguments, result) if call else ()
-
-
-def _after_failure(fields: Fields) -> _Meaning:
-    """A call that failed changed nothing, but one of planwire's own is over."""
-    tool = own_tool(text_in(fields, "tool_name"))
-    return Chance.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
 
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
@@ -149,25 +138,17 @@ def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
     return (ListHeard(GOAL, (entry,)),) if objective else ()
 
 
-def _stop(fields: Fields) -> _Meaning:
-    return Chance.PASSIVE, (TurnOver(STOP_END_TURN),)
-
-
-def _stop_failure(fields: Fields) -> _Meaning:
-    return Chance.PASSIVE, (TurnOver(text_in(fields, "error") or _FAILURE),)
-
-
 #: The events that mean something. One that is not here is none of planwire's business.
-_EVENTS: Final[dict[str, Callable[[Fields], _Meaning | None]]] = {
-    "SessionStart": _session_start,
+_EVENTS: Final[EventTable] = {
+    "SessionStart": session_started,
     "UserPromptSubmit": _prompt,
     "PreToolUse": _before_call,
     _PERMISSION: _permission,
     "PostToolUse": _after_call,
-    "PostToolUseFailure": _after_failure,
+    "PostToolUseFailure": after_failed_call,
     "SubagentStart": child_began,
     "SubagentStop": child_ended,
-    "Stop": _stop,
-    "StopFailure": _stop_failure,
+    "Stop": turn_over,
+    "StopFailure": turn_failed,
     "SessionEnd": session_ended,
 }
