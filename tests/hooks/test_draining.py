@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from planwire.errors import JournalUnavailable, NoJournal
+from planwire.hooks import draining
 from planwire.hooks.drain_thread import DrainThread
 from planwire.hooks.drained import drain_into, open_drained, tell_hooks
 from planwire.hooks.draining import HookDrainer
@@ -22,9 +23,10 @@ from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.journal.engines import hooks_path, journal_of_hooks
 from planwire.journal.processes import process_name
 from planwire.journal.spool import Spool
-from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, Told
+from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, Told, TurnEnded
 from planwire.readmodel.states import HOOK
 from planwire.session.lapses import end_lapsed
+from planwire.session.writer import append_latest
 from tests.waiting import until
 
 LIST = [{"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]
@@ -393,6 +395,26 @@ def test_the_agents_process_holds_its_session_and_its_end_ends_the_turn(terminal
     end_lapsed(terminal.journal)
     assert load_state(terminal.journal, "abc").stopped == "disconnected"
     assert terminal.journal.leases() == []
+
+
+def test_a_turn_ends_once_even_if_its_drainer_dies_behind_the_append(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def appended_then_dead(*arguments: Any) -> None:
+        append_latest(*arguments)
+        raise JournalUnavailable("this process is gone")
+
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    terminal.todo()
+    terminal.drain()
+    terminal.hook("Stop")
+    with monkeypatch.context() as dying:
+        dying.setattr(draining, "append_latest", appended_then_dead)
+        terminal.drain()
+    terminal.drain()
+    terminal.hook("SessionEnd", reason="other")
+    terminal.drain()
+    assert [each.stop_reason for each in terminal.events(TurnEnded)] == ["end_turn"]
 
 
 def test_an_agent_that_ended_behind_its_turn_was_not_disconnected(terminal: Terminal) -> None:

@@ -54,7 +54,7 @@ def test_four_agents_install_one_folder_but_for_the_hooks_that_some_of_them_have
         assert {name for name in other if other[name] != codex.get(name)} == {HOOKS_FILE["claude-code"]}
     own, failed = ("PermissionRequest", ".*planwire.*_plan", "call", 5), ("StopFailure", "", "record", 5)
     assert {agent: set(hooks(agent)) - set(hooks("codex")) for agent in SHARED} == {
-        "claude-code": {("PostToolUse", "Write|Edit", "record", 5), failed},
+        "claude-code": {("PostToolUse", "Write|Edit", "record", 5), ("PostToolUseFailure", "", "news", 10), failed},
         "codex": set(),
         "copilot": {own, ("PreCompact", "", "record", 5)},
         "qwen": {own, ("PermissionRequest", "exit_plan_mode", "record", 5), failed},

@@ -6,7 +6,7 @@ behind everything that came before it, by whoever drains; so of parallel hooks o
 """
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import time_ns
@@ -17,7 +17,7 @@ from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import HookPayload, read_hook
 from planwire.hooks.answer_files import AnswerFiles, OfferedTelling
 from planwire.hooks.answers import AllowCall, Tell
-from planwire.hooks.happenings import Chance, HookCall, Started
+from planwire.hooks.happenings import Chance, Ended, HookCall, Started, TurnBegan, TurnOver
 from planwire.hooks.hooked_sessions import HookedSessions
 from planwire.hooks.looking import looked_up
 from planwire.hooks.recording import TERMINAL, HookedSession, record
@@ -175,6 +175,8 @@ class HookDrainer:
                         after = _with(after, told)
             return events
 
+        if was_working and _end_turn(hooks):  # first, so that the hook behind it finds none if this process dies here
+            self._sessions.hold(session, process, HookedSession(state, is_working=False))
         append_latest(self._journal, latest, prepared, Once(f"{segment}:{session}", 0))
         for each in replies:
             self._answers.write(*each)
@@ -200,6 +202,13 @@ class HookDrainer:
         opened = [] if state.opened else [SessionOpened(client=TERMINAL)]
         events = self._sessions.now([*opened, Gap(lost.count, _FULL)], state.at)
         self._journal.append(session, events, once=lost.key)
+
+
+def _end_turn(hooks: Iterable[_WaitingHook]) -> bool:
+    """Whether no turn is on behind these hooks of a session."""
+    what = [each for hook in hooks if hook.heard.child is None for each in hook.heard.what]
+    turns = [each for each in what if isinstance(each, TurnBegan | TurnOver | Ended)]
+    return bool(turns) and not isinstance(turns[-1], TurnBegan)
 
 
 def _with(session: HookedSession, stamped: Stamped) -> HookedSession:

@@ -76,6 +76,8 @@ HOOKS: Final = (
     # A plan that is still being drafted is a file among others: only Claude Code can tell them apart by their paths.
     Hook("record", "PostToolUse", None, _FILES, only=("claude-code",), paths="**/plans/*.md"),
     Hook("news", "PostToolUse", "AfterTool", seconds=_TELL_SECONDS),
+    # A call that failed has a result too: Claude Code has another event for it.
+    Hook("news", "PostToolUseFailure", None, seconds=_TELL_SECONDS, only=("claude-code",)),
     Hook("record", "Stop", "AfterAgent"),
     Hook("record", "StopFailure", None, only=("claude-code", "qwen")),
     Hook("record", "SubagentStart", None),
