@@ -38,7 +38,8 @@ Everything is in the journal now. Try next:
   planwire approve                       answer an agent that asks
   planwire board                         every session, live in the browser
   planwire relay -- AGENT ARGUMENTS      the same for your own agent
-  planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings"""
+  planwire setup zed -- AGENT ARGUMENTS  what to put into your editor's settings
+  planwire setup claude-code             for an agent in its own terminal"""
 
 
 _speed = number("a number above 0", float, lambda speed: 0 < speed < float("inf"))

@@ -13,6 +13,7 @@ from planwire.hooks.claude_events import (
     EventTable,
     Meaning,
     after_plan_call,
+    before_call,
     child_began,
     child_ended,
     heard,
@@ -98,14 +99,6 @@ def _prompt(fields: Fields) -> Meaning:
     return Chance.PROMPT, (TurnBegan("" if is_machine_made(prompt) else prompt),)
 
 
-def _before_call(fields: Fields) -> Meaning:
-    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
-    if tool := own_tool(name):
-        return Chance.CALL, (OwnCall(tool, arguments),)
-    proposed = PROPOSALS.get(name)
-    return (Chance.PASSIVE, proposed(arguments, None)) if proposed else None
-
-
 def _after_call(fields: Fields) -> Meaning:
     name, transcript = text_in(fields, "tool_name"), text_in(fields, "transcript_path")
     if name not in FILE_CALLS:
@@ -130,7 +123,7 @@ def _permission(fields: Fields) -> Meaning:
 _EVENTS: Final[EventTable] = {
     "SessionStart": session_started,
     "UserPromptSubmit": _prompt,
-    "PreToolUse": _before_call,
+    "PreToolUse": before_call,
     "PermissionRequest": _permission,
     "PostToolUse": _after_call,
     "PostToolUseFailure": _after_failure,

@@ -22,7 +22,7 @@ from planwire.hooks.happenings import (
 )
 from planwire.hooks.loose_fields import id_in, text_in
 from planwire.hooks.own_tools import own_tool
-from planwire.hooks.plan_calls import PLAN_CALLS
+from planwire.hooks.plan_calls import PLAN_CALLS, PROPOSALS
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 
@@ -31,6 +31,7 @@ __all__ = [
     "Meaning",
     "after_failed_call",
     "after_plan_call",
+    "before_call",
     "child_began",
     "child_ended",
     "heard",
@@ -70,6 +71,15 @@ def session_started(fields: Fields) -> Meaning:
     source, title = text_in(fields, "source") or _STARTUP, text_in(fields, "session_title")
     began: Happening = Compacted() if source == _COMPACT else Started(source)
     return Chance.START, (began, Titled(title)) if title else (began,)
+
+
+def before_call(fields: Fields) -> Meaning:
+    """Before a call: one of planwire's own can be allowed, and a proposal is there to be shown."""
+    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
+    if tool := own_tool(name):
+        return Chance.CALL, (OwnCall(tool, arguments),)
+    proposed = PROPOSALS.get(name)
+    return (Chance.PASSIVE, proposed(arguments, None)) if proposed else None
 
 
 def after_plan_call(fields: Fields) -> Meaning:

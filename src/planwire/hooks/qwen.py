@@ -17,6 +17,7 @@ from planwire.hooks.claude_events import (
     EventTable,
     Meaning,
     after_failed_call,
+    before_call,
     child_began,
     child_ended,
     session_ended,
@@ -103,14 +104,6 @@ def _prompt(fields: Fields) -> Meaning:
     return Chance.PROMPT, (TurnBegan(prompt),) if prompt else ()
 
 
-def _before_call(fields: Fields) -> Meaning:
-    name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
-    if tool := own_tool(name):
-        return Chance.CALL, (OwnCall(tool, arguments),)
-    proposed = PROPOSALS.get(name)
-    return (Chance.PASSIVE, proposed(arguments, None)) if proposed else None
-
-
 def _permission(fields: Fields) -> Meaning:
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if own_tool(name):
@@ -142,7 +135,7 @@ def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
 _EVENTS: Final[EventTable] = {
     "SessionStart": session_started,
     "UserPromptSubmit": _prompt,
-    "PreToolUse": _before_call,
+    "PreToolUse": before_call,
     _PERMISSION: _permission,
     "PostToolUse": _after_call,
     "PostToolUseFailure": after_failed_call,
