@@ -29,6 +29,7 @@
     │   ├── NewerJournal       a newer planwire wrote the file; it stays as it is
     │   ├── DamagedJournal     the file is damaged; it stays as it is
     │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
+    │       └── EngineAway     the server that keeps the journal can't be reached, or did not answer
     ├── ChatError              a chat can't keep or show that
     │   ├── BadMessage         a message can't be stored
     │   ├── BadStream          a stream file is not a list of messages
@@ -52,6 +53,7 @@ __all__ = [
     "DamagedJournal",
     "DialectError",
     "EmptyText",
+    "EngineAway",
     "FormatError",
     "InputError",
     "InterruptNeeded",
@@ -220,6 +222,11 @@ class DamagedJournal(JournalError):
 
 class JournalUnavailable(JournalError):
     """The journal is locked for too long, full, not writable, gone or closed."""
+
+
+class EngineAway(JournalUnavailable):
+    """The server that keeps the journal can't be reached, or did not answer in time. Whether it has the last append is
+    not known then."""
 
 
 class ChatError(PlanwireError):

@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from planwire.errors import DamagedJournal, UnstorableEvent
-from planwire.journal.protocol import Stamped, Terms
+from planwire.errors import Conflict, DamagedJournal, UnstorableEvent
+from planwire.journal.chain import NO_LINK, link
+from planwire.journal.protocol import Stamped, StoredAppend, StoredEvent, Terms
 from planwire.model.events import Event, Recorded
 
-__all__ = ["EventRow", "decode", "decode_terms", "encode", "encode_terms"]
+__all__ = ["EventRow", "chained", "decode", "decode_terms", "encode", "encode_terms", "refuse_unless_next"]
 
 #: The longest text of one event, in bytes. Plans and messages are a thousand times shorter: this only protects.
 LARGEST_EVENT: Final = 64 * 1024 * 1024
@@ -45,6 +46,25 @@ def encode(session: str, events: Sequence[Stamped]) -> list[EventRow]:
                 f"can't be stored: {error}; nothing was written. Events hold JSON values only"
             ) from error
     return rows
+
+
+def chained(session: str, last: int, link_before: bytes | None, rows: Sequence[EventRow]) -> list[StoredEvent]:
+    """Rows as they are stored behind event number `last`, each with its number and its link."""
+    stored: list[StoredEvent] = []
+    before = link_before or NO_LINK
+    for seq, row in enumerate(rows, start=last + 1):
+        text = row.text.encode()
+        before = link(before, session, seq, row.at, row.by, text)
+        stored.append(StoredEvent(seq, row.at, row.by, text, before))
+    return stored
+
+
+def refuse_unless_next(session: str, last: int, appends: Sequence[StoredAppend]) -> None:
+    """Raise `Conflict` unless events of another journal go on right behind event number `last`, without a hole."""
+    for seq in (each.seq for append in appends for each in append.events):
+        if seq != last + 1:
+            raise Conflict(session, seq - 1, last)
+        last = seq
 
 
 def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recorded:

@@ -2,36 +2,58 @@
 
 An engine is one row: how the URLs of its scheme look, how to open one, and the URL by which processes in other folders
 find the same journal. A row imports its engine when it opens one: a program that never opens a journal must not
-pay for SQLite (15 ms of a relay's start).
+pay for SQLite (15 ms of a relay's start). Another package adds an engine by an entry point in the group
+`planwire.journals`: its name is the scheme, and it leads to an `Engine`.
 """
 
 import os
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal.protocol import Journal
 
-__all__ = ["VARIABLE", "default_path", "hooks_path", "journal_of_hooks", "open_journal", "shared_url", "thoughts_path"]
+__all__ = [
+    "ENTRY_POINTS",
+    "VARIABLE",
+    "Engine",
+    "default_path",
+    "hooks_path",
+    "journal_of_hooks",
+    "open_journal",
+    "shared_url",
+    "shown_url",
+    "thoughts_path",
+]
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
 #: What follows the name of a journal's file in that of its folder of hooks.
 _HOOKS: Final = "-hooks"
+#: The group of entry points by which other packages add engines.
+ENTRY_POINTS: Final = "planwire.journals"
 #: A single letter before a colon is a drive.
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
+#: A password in front of a host, a lone token there, and any value after a word that says it is secret.
+_SECRETS: Final = re.compile(
+    r"(//[^/?#@:]*:)([^/?#]*)(?=@)|(\b(?:\w*(?:passw|secret|token|creds|seed|nkey)\w*)=)([^&#\s]*)", re.IGNORECASE
+)
 
-class _Engine(NamedTuple):
+
+class Engine(NamedTuple):
     """A way to keep a journal. `open` and `shared` get the URL without its scheme; `open` returns None if that names
-    nothing which it could open."""
+    nothing which it could open, and creates no journal unless its second argument says so. A `remote` one is kept by a
+    server, which can be away."""
 
     urls: str
     open: Callable[[str, bool], Journal | None]
     shared: Callable[[str], str | None]
+    remote: bool = False
 
 
 def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = True) -> Journal:
@@ -49,11 +71,11 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
     journal = engine.open(rest, create) if engine else None
     if journal is not None:
         return journal
-    *others, last = ("a path", *(each.urls for each in _ENGINES.values()))
-    known = f"known are {', '.join(others)} and {last}"
+    *others, last = ("a path", *dict.fromkeys(each.urls for each in _ENGINES.values()))
+    known, shown = f"known are {', '.join(others)} and {last}", shown_url(url)
     if engine is _ENGINES[_FILE]:
-        raise UnknownJournal(f"the journal {url!r} names no file: {known}")
-    raise UnknownJournal(f"no journal has the URL {url!r}: {known}. A file with a colon in its name is ./NAME")
+        raise UnknownJournal(f"the journal {shown!r} names no file: {known}")
+    raise UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
 
 
 def shared_url(url: str | None = None) -> str | None:
@@ -61,6 +83,11 @@ def shared_url(url: str | None = None) -> str | None:
     url = url or os.environ.get(VARIABLE) or str(default_path())
     engine, rest = _engine(url)
     return engine.shared(rest) if engine else url
+
+
+def shown_url(url: str) -> str:
+    """A URL as people may see it: without what is secret in it."""
+    return _SECRETS.sub(lambda found: f"{found[1] or found[3]}***", url)
 
 
 def default_path() -> Path:
@@ -95,11 +122,23 @@ def journal_of_hooks(folder: Path) -> str:
     return f"{_FILE}:{str(folder).removesuffix(_HOOKS)}"
 
 
-def _engine(url: str) -> tuple[_Engine | None, str]:
+def _engine(url: str) -> tuple[Engine | None, str]:
     """The row for a URL, and the rest of it. A URL without a scheme is a path."""
     found = _URL.fullmatch(url)
     scheme, rest = (found[1].lower(), found[2]) if found else (_FILE, url)
-    return _ENGINES.get(scheme), rest
+    return _ENGINES.get(scheme) or _added(scheme), rest
+
+
+def _added(scheme: str) -> Engine | None:
+    """The engine that another package adds for a scheme."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  (only a scheme that is not our own needs it)
+
+    for each in entry_points(group=ENTRY_POINTS, name=scheme):
+        engine = each.load()
+        if isinstance(engine, Engine):
+            return engine
+        raise UnknownJournal(f"the entry point {each.value} for {scheme}: leads to no planwire.journal.engines.Engine")
+    return None
 
 
 def _open_memory(rest: str, _create: bool) -> Journal | None:
@@ -111,6 +150,18 @@ def _open_memory(rest: str, _create: bool) -> Journal | None:
 def _open_sqlite(rest: str, create: bool) -> Journal | None:
     path = _path(rest)
     return None if not path or path.startswith("//") or "\0" in path else _open_file(path, create)
+
+
+def _open_postgres(rest: str, create: bool) -> Journal | None:
+    from planwire.journal.postgres import PostgresJournal  # noqa: PLC0415  (see above)
+
+    return PostgresJournal(f"postgresql:{rest}", create=create) if rest.startswith("//") else None
+
+
+def _open_jetstream(scheme: str, rest: str, create: bool) -> Journal | None:
+    from planwire.journal.jetstream import JetStreamJournal  # noqa: PLC0415  (see above)
+
+    return JetStreamJournal(f"{scheme}:{rest}", create=create) if rest.startswith("//") else None
 
 
 def _open_file(name: str, create: bool) -> Journal:
@@ -148,10 +199,23 @@ def _path(rest: str) -> str:
 
 _FILE: Final = "sqlite"
 _ENGINES: Final = {
-    _FILE: _Engine(
+    _FILE: Engine(
         "sqlite:PATH, sqlite:///ABSOLUTE/PATH",
         _open_sqlite,
         lambda rest: f"{_FILE}:{_expanded(_path(rest)).absolute()}",
     ),
-    "memory": _Engine("memory:", _open_memory, lambda _: None),
+    "memory": Engine("memory:", _open_memory, lambda _: None),
+    **{
+        scheme: Engine("postgresql://HOST/DATABASE", _open_postgres, lambda rest: f"postgresql:{rest}", remote=True)
+        for scheme in ("postgresql", "postgres")
+    },
+    **{
+        scheme: Engine(
+            "nats://HOST (or tls://HOST)",
+            partial(_open_jetstream, scheme),
+            partial("{}:{}".format, scheme),
+            remote=True,
+        )
+        for scheme in ("nats", "tls")
+    },
 }

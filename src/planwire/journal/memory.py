@@ -5,16 +5,28 @@ It stores events as text too, so that reading gives what any other engine would 
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from threading import Lock
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalUnavailable
-from planwire.journal.codec import decode, decode_terms, encode, encode_terms
+from planwire.journal.codec import chained, decode, decode_terms, encode, encode_terms, refuse_unless_next
 from planwire.journal.polling import Found, PolledJournal
 from planwire.journal.processes import is_running
-from planwire.journal.protocol import Followed, KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
+from planwire.journal.protocol import (
+    Followed,
+    JournalFacts,
+    KnownLease,
+    KnownSession,
+    Once,
+    Snapshot,
+    Stamped,
+    StoredAppend,
+    StoredEvent,
+    Terms,
+)
 from planwire.journal.thoughts import MemoryThoughts
 from planwire.model.events import Recorded
 
@@ -24,12 +36,15 @@ __all__ = ["MemoryJournal"]
 PAGE: Final = 1_000
 
 
-class _StoredEvent(NamedTuple):
+class _Kept(NamedTuple):
+    """An event of a session, and the key that it was written with."""
+
     session: str
-    seq: int
-    at: int
-    by: str
-    text: str
+    stored: StoredEvent
+    once: Once | None
+
+    def recorded(self) -> Recorded:
+        return decode(self.session, self.stored.seq, self.stored.at, self.stored.by, self.stored.text)
 
 
 class MemoryJournal(PolledJournal):
@@ -39,10 +54,10 @@ class MemoryJournal(PolledJournal):
         super().__init__()
         self.thoughts = MemoryThoughts()
         self._lock = Lock()
-        self._all: list[_StoredEvent | None] = []  # by position; None where a forgotten event was
-        self._sessions: dict[str, list[_StoredEvent]] = {}
+        self._all: list[_Kept | None] = []  # by position; None where a forgotten event was
+        self._sessions: dict[str, list[_Kept]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
-        self._once: dict[tuple[str, Once | None], list[_StoredEvent]] = {}
+        self._once: dict[tuple[str, Once | None], list[_Kept]] = {}
         self._leases: dict[str, KnownLease] = {}
         self._closed = False
 
@@ -52,25 +67,38 @@ class MemoryJournal(PolledJournal):
         rows = encode(session, events)
         with self._open():
             if written := self._once.get((session, once)):
-                return tuple(decode(*each) for each in written)
+                return tuple(each.recorded() for each in written)
             kept = self._sessions.get(session, [])
             current = len(kept)
             if expected_seq is not None and expected_seq != current:
                 raise Conflict(session, expected_seq, current)
             if not rows:
                 return ()
-            new = [_StoredEvent(session, current + n, row.at, row.by, row.text) for n, row in enumerate(rows, start=1)]
-            self._sessions.setdefault(session, kept).extend(new)
-            self._all += new
-            if once is not None:
-                self._once[session, once] = new
+            self._keep(session, chained(session, current, kept[-1].stored.link if kept else None, rows), once)
         self._ring()
         return tuple(Recorded(session, current + n, row.at, row.by, row.event) for n, row in enumerate(rows, start=1))
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         with self._open():
             kept = self._sessions.get(session, [])[max(after, 0) : None if upto is None else max(upto, 0)]
-        return (decode(*each) for each in kept)
+        return (each.recorded() for each in kept)
+
+    def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
+        with self._open():
+            kept = self._sessions.get(session, [])[max(after, 0) :]
+        by_key = groupby(kept, lambda each: each.once)
+        return (StoredAppend(tuple(each.stored for each in of_key), once) for once, of_key in by_key)
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        with self._open():
+            current = len(self._sessions.get(session, ()))
+            refuse_unless_next(session, current, appends)
+            for append in appends:
+                self._keep(session, append.events, append.once)
+        self._ring()
+
+    def facts(self) -> JournalFacts:
+        return JournalFacts("memory", "this process", "an append is there until this process ends")
 
     def last_seq(self, session: str) -> int:
         with self._open():
@@ -82,7 +110,10 @@ class MemoryJournal(PolledJournal):
 
     def sessions(self) -> list[KnownSession]:
         with self._open():
-            return [KnownSession(name, len(kept), kept[0].at, kept[-1].at) for name, kept in self._sessions.items()]
+            return [
+                KnownSession(name, len(kept), kept[0].stored.at, kept[-1].stored.at)
+                for name, kept in self._sessions.items()
+            ]
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._open():
@@ -131,6 +162,13 @@ class MemoryJournal(PolledJournal):
         self.thoughts.close()
         self._ring()
 
+    def _keep(self, session: str, events: Sequence[StoredEvent], once: Once | None) -> None:
+        new = [_Kept(session, each, once) for each in events]
+        self._sessions.setdefault(session, []).extend(new)
+        self._all += new
+        if once is not None and new:
+            self._once[session, once] = new
+
     def _keep_lease(self, session: str, name: str, terms: Terms) -> None:
         kept = decode_terms(encode_terms(session, terms))
         with self._open():
@@ -142,7 +180,7 @@ class MemoryJournal(PolledJournal):
                 return None
             page = self._all[position : position + PAGE]
         found = [
-            Followed(place, decode(*each))
+            Followed(place, each.recorded())
             for place, each in enumerate(page, start=position + 1)
             if each is not None and session in (None, each.session)
         ]

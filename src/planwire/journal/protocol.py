@@ -16,6 +16,7 @@ from planwire.model.events import Event, Recorded
 __all__ = [
     "Followed",
     "Journal",
+    "JournalFacts",
     "KnownLease",
     "KnownSession",
     "Lease",
@@ -23,6 +24,8 @@ __all__ = [
     "Snapshot",
     "Stamped",
     "Stop",
+    "StoredAppend",
+    "StoredEvent",
     "Terms",
     "Thought",
     "Thoughts",
@@ -62,6 +65,35 @@ class Followed(Struct, frozen=True):
 
     position: int
     recorded: Recorded
+
+
+class StoredEvent(Struct, frozen=True):
+    """An event as an engine keeps it: the text, whatever it says, and its link in the chain of its session (`chain`);
+    None for one that was written before there were links."""
+
+    seq: int
+    at: int
+    by: str
+    text: bytes
+    link: bytes | None
+
+
+class StoredAppend(Struct, frozen=True):
+    """Events of a session that go from one journal to another together: all that were written with the key `once`, or
+    some that were written without any."""
+
+    events: tuple[StoredEvent, ...]
+    once: Once | None = None
+
+
+class JournalFacts(Struct, frozen=True):
+    """What a person may want to know of a journal: its engine, where it is (without a password), what an acknowledged
+    append has gone through, and more facts by name."""
+
+    engine: str
+    where: str
+    promise: str
+    facts: dict[str, str] = {}
 
 
 class KnownSession(Struct, frozen=True):
@@ -191,6 +223,20 @@ class Journal(Protocol):
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
         """The session's events with numbers above `after`, up to and with `upto`, in order."""
+        ...
+
+    def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
+        """The session's events behind number `after`, as they are stored, in order: to check or to copy them. Nothing
+        is decoded, and none of it is judged."""
+        ...
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        """Write events of another journal, as they are, behind the session's last one; all of them or none. Raises
+        `Conflict` unless they go on where the session ends."""
+        ...
+
+    def facts(self) -> JournalFacts:
+        """What there is to know about the journal as a whole. It may ask the engine."""
         ...
 
     def last_seq(self, session: str) -> int:

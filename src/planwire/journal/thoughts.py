@@ -10,14 +10,13 @@ Nothing depends on thoughts: one that can't be kept or found leaves a plan witho
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from functools import cache
-from importlib import import_module
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 from planwire.errors import JournalError
+from planwire.journal.chain import sha256
 from planwire.journal.protocol import Journal, Thought
 from planwire.model.event_why import why_in
 from planwire.model.events import Recorded
@@ -91,17 +90,7 @@ def too_old(sizes: Iterable[tuple[object, int]]) -> list[object]:
 
 
 def _digest(salt: str, text: str) -> str:
-    return str(_sha256()(f"{salt} {text}".encode()).hexdigest())
-
-
-@cache
-def _sha256() -> Callable[[bytes], Any]:
-    """SHA-256 as Python has it by itself. That of `hashlib` loads OpenSSL, 3.5 MB of a relay's memory."""
-    for name in ("_sha2", "_sha256", "hashlib"):  # since Python 3.12, before, and wherever neither is there
-        with suppress(ImportError):
-            made: Callable[[bytes], Any] = import_module(name).sha256
-            break
-    return made
+    return str(sha256()(f"{salt} {text}".encode()).hexdigest())
 
 
 class MemoryThoughts:

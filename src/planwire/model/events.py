@@ -94,7 +94,8 @@ class Origin(Struct, frozen=True):
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
     """A session begins, or more about it became known. `format` is the provider format of its chat messages. A session
     that was `forked` off another one begins with that one's events. `remarked` counts the remarks of a chat that came
-    here: their names are taken."""
+    here: their names are taken. `host` is the machine that it runs on, `user` whose account, and `repository` what is
+    worked on there, by the name that every clone of it has."""
 
     agent: str | None = None
     client: str | None = None
@@ -103,6 +104,9 @@ class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened"
     format: str | None = None
     forked: Origin | None = None
     remarked: int | None = None
+    host: str | None = None
+    user: str | None = None
+    repository: str | None = None
 
 
 class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"):
