@@ -1,7 +1,8 @@
 """The rows of a SQLite journal: every statement that reads or writes them, and every check on them.
 
 SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. So each event has a
-checksum, and the numbers of a session must have no gaps.
+checksum, and the numbers of a session must have no gaps. Those who want to know more than that follow the `chain`: each
+event's link has a column of its own, which `sqlite_chain` adds to the file of an older planwire.
 """
 
 import sqlite3
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from planwire.journal.codec import EventRow, decode
-from planwire.journal.protocol import Followed, KnownSession, Snapshot
+from planwire.journal.codec import decode
+from planwire.journal.protocol import Followed, KnownSession, Snapshot, StoredEvent
 from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
@@ -19,6 +20,7 @@ __all__ = [
     "Executor",
     "SessionEnd",
     "bindable",
+    "checksum",
     "delete_sessions",
     "find",
     "followed",
@@ -26,6 +28,7 @@ __all__ = [
     "keep_snapshot",
     "known_sessions",
     "last_position",
+    "page",
     "page_behind",
     "page_of_session",
     "recorded_in_order",
@@ -39,7 +42,9 @@ Executor: TypeAlias = sqlite3.Connection | sqlite3.Cursor
 PAGE_EVENTS: Final = 1_000
 PAGE_BYTES: Final = 4_000_000
 
-_INSERT = "INSERT INTO events (session, seq, at, by, event, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO events (session, seq, at, by, event, checksum, link) VALUES (?, ?, ?, ?, ?, ?, ?)"
+#: For an event of another journal that is no text: it is stored as it is.
+_INSERT_BYTES = _INSERT.replace("?, ?, ?)", "CAST(? AS TEXT), ?, ?)")
 _READ = """SELECT CAST(event AS BLOB), seq, at, by, checksum FROM events
     WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"""
 _FOLLOW = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
@@ -79,24 +84,25 @@ def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
     return [KnownSession(*row) for row in connection.execute(_SESSIONS)]
 
 
-def insert(
-    connection: Executor, session: str, known: SessionEnd, rows: list[EventRow]
-) -> tuple[SessionEnd, tuple[Recorded, ...]]:
-    """Write the rows behind the last one of the session, which may be new."""
-    number, last = known
+def insert(connection: Executor, session: str, number: int | None, events: Iterable[StoredEvent]) -> int | None:
+    """Write events behind the last one of a session, which may be new. Returns its number."""
     if number is None:
         number = connection.execute("INSERT INTO sessions (id) VALUES (?)", (session,)).lastrowid
-    written = []
-    for seq, (at, by, text, event) in enumerate(rows, start=last + 1):
-        checksum = _checksum(session, seq, at, by, text.encode())
-        connection.execute(_INSERT, (number, seq, at, by, text, checksum))
-        written.append(Recorded(session, seq, at, by, event))
-    return SessionEnd(number, last + len(rows)), tuple(written)
+    for each in events:
+        seq, at, by, written = each.seq, each.at, each.by, each.text
+        check = checksum(session, seq, at, by, written)
+        try:
+            text = written.decode()
+        except UnicodeDecodeError:
+            connection.execute(_INSERT_BYTES, (number, seq, at, by, written, check, each.link))
+        else:
+            connection.execute(_INSERT, (number, seq, at, by, text, check, each.link))
+    return number
 
 
 def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
     """Some events of a session, raw: `recorded_in_order` decodes them once the lock is gone."""
-    return _page(connection.execute(_READ, (number, after, last)))
+    return page(connection.execute(_READ, (number, after, last)))
 
 
 def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> Iterator[Recorded]:
@@ -107,7 +113,7 @@ def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> 
 
 def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
     """Some events behind a position, of one session or of all, raw."""
-    return _page(connection.execute(_FOLLOW, (position, last, session if session is None else bindable(session))))
+    return page(connection.execute(_FOLLOW, (position, last, session if session is None else bindable(session))))
 
 
 def followed(page: list[Any], path: Path) -> list[Followed]:
@@ -149,23 +155,25 @@ def bindable(session: str) -> str | bytes:
     return session
 
 
-def _page(cursor: sqlite3.Cursor) -> list[Any]:
-    page: list[Any] = []
+def page(cursor: sqlite3.Cursor) -> list[Any]:
+    """The first rows of a query whose first column is a text, as many as fit into memory with ease."""
+    found: list[Any] = []
     room = PAGE_BYTES
     for row in cursor:
-        page.append(row)
+        found.append(row)
         room -= len(row[0])
-        if room <= 0 or len(page) == PAGE_EVENTS:
+        if room <= 0 or len(found) == PAGE_EVENTS:
             break
     cursor.close()
-    return page
+    return found
 
 
-def _recorded(path: Path, session: str, text: bytes, seq: int, at: int, by: str, checksum: int) -> Recorded:
-    if checksum != _checksum(session, seq, at, by, text):
+def _recorded(path: Path, session: str, text: bytes, seq: int, at: int, by: str, check: int) -> Recorded:
+    if check != checksum(session, seq, at, by, text):
         raise damaged(path, f"event {seq} of session {session!r} is not as it was written")
     return decode(session, seq, at, by, text)
 
 
-def _checksum(session: str, seq: int, at: int, by: str, text: bytes) -> int:
+def checksum(session: str, seq: int, at: int, by: str, text: bytes) -> int:
+    """What shows a change of a single event, for those who read it."""
     return crc32(text, crc32(f"{session}\0{seq} {at} {by}".encode()))
