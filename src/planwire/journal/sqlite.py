@@ -17,10 +17,10 @@ from typing import Final
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
-from planwire.journal.codec import chained, encode, refuse_unless_next
+from planwire.journal.codec import encode, refuse_unless_next
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.protocol import JournalFacts, KnownLease, Once, Stamped, StoredAppend, Terms
-from planwire.journal.sqlite_chain import ChainEnd, add_column, chain_end, has_column
+from planwire.journal.sqlite_chain import add_column, chain_end, has_column
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_facts import PROMISE, file_facts
 from planwire.journal.sqlite_file import connect, open_file, refuse_newer, resolved, scrub, transaction
@@ -62,7 +62,7 @@ class SqliteJournal(SqliteReading):
         self._transaction = transaction(self._writer, patience)
         self._parting = transaction(self._writer, min(patience, PARTING))
         self._patience = patience
-        self._known: dict[str, ChainEnd] = {}  # valid as long as no one else has written
+        self._known: dict[str, rows.ChainEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
         self._is_linked = False  # this round of the log has a link
         self._has_keys = False  # the file has a table of keys, for sure
@@ -99,7 +99,7 @@ class SqliteJournal(SqliteReading):
             if expected_seq is not None and expected_seq != end.last:
                 raise Conflict(session, expected_seq, end.last)
             if new:
-                rows.insert(writer, session, end.number, chained(session, end.last, end.link, new))
+                rows.insert(writer, session, end, new)
         self._ring()
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
@@ -107,13 +107,13 @@ class SqliteJournal(SqliteReading):
         with self._group.turn, self._guard, self._linked() as writer:
             add_column(writer)
             keys.create_table(writer)
-            number, last, _ = chain_end(writer, session)
-            refuse_unless_next(session, last, appends)
+            end = chain_end(writer, session)
+            refuse_unless_next(session, end.last, appends)
             for append in (each for each in appends if each.events):
-                number = rows.insert(writer, session, number, append.events)
+                after = end.last
+                end = rows.insert_stored(writer, session, end, append.events)
                 if append.once is not None:
-                    written = keys.Written(append.events[0].seq - 1, append.events[-1].seq)
-                    keys.keep(writer, number, append.once, written)
+                    keys.keep(writer, end.number, append.once, keys.Written(after, end.last))
         self._ring()
 
     def facts(self) -> JournalFacts:
@@ -155,7 +155,7 @@ class SqliteJournal(SqliteReading):
         with self._guard, self._transaction as writer:
             (others,) = writer.execute("PRAGMA data_version").fetchone()
             is_alone = others == self._others
-            self._guard.look_before(writer, is_alone=is_alone)
+            self._guard.look_before(writer, is_alone)
             if not is_alone:  # someone else has written, or the last transaction came to nothing
                 refuse_newer(writer, self.path)
                 self._known.clear()
@@ -167,7 +167,7 @@ class SqliteJournal(SqliteReading):
             self._has_written = False
             outcomes = [self._write(writer, append) for append in batch]
         if self._has_written:
-            self._guard.look_behind(is_alone=is_alone)
+            self._guard.look_behind(is_alone)
         self._others = others
         self._ring()
         return outcomes
@@ -188,16 +188,12 @@ class SqliteJournal(SqliteReading):
         for row in append.rows:
             self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
         self._has_written = True
-        stored = chained(session, known.last, known.link, append.rows)
-        number = rows.insert(writer, session, known.number, stored)
-        last = stored[-1].seq
-        self._known[session] = ChainEnd(number, last, stored[-1].link)
+        end, recorded = rows.insert(writer, session, known, append.rows)
+        self._known[session] = end
         if append.once is not None:
             self._room -= PAGES_PER_ROW + len(append.once.source) // CHARACTERS_PER_PAGE
-            keys.keep(writer, number, append.once, keys.Written(known.last, last))
-        return [
-            Recorded(session, seq, at, by, event) for seq, (at, by, _, event) in enumerate(append.rows, known.last + 1)
-        ]
+            keys.keep(writer, end.number, append.once, keys.Written(known.last, end.last))
+        return recorded
 
     def _prepare_chain(self) -> None:
         with self._reads() as reader:
@@ -238,8 +234,8 @@ class SqliteJournal(SqliteReading):
         """A transaction that is no mere append. What the journal knows of the file holds no longer."""
         self._others = None
         with begun or self._transaction as writer:
-            self._guard.look_before(writer, is_alone=False)
+            self._guard.look_before(writer, False)
             refuse_newer(writer, self.path)
             add_link(writer)
             yield writer
-        self._guard.look_behind(is_alone=False)
+        self._guard.look_behind(False)

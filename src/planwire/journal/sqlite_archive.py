@@ -73,6 +73,10 @@ class ArchivedJournal(SqliteReading):
         with self._reads() as reader:
             return JournalFacts("sqlite", str(self.path), _PROMISE, file_facts(reader, self.path))
 
+    def take_reader(self) -> sqlite3.Connection:
+        """The connection itself, for those who copy the whole file; they close it, and the journal can't be used."""
+        return self._reader
+
     def close(self) -> None:
         if self._owner != os.getpid():
             return

@@ -9,13 +9,13 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.protocol import StoredAppend, StoredEvent
 
-__all__ = ["ADD_COLUMN", "ChainEnd", "add_column", "chain_end", "has_column", "stored_appends"]
+__all__ = ["ADD_COLUMN", "add_column", "chain_end", "has_column", "stored_appends"]
 
 ADD_COLUMN: Final = "ALTER TABLE events ADD COLUMN link BLOB"
 _HAS: Final = "SELECT 1 FROM pragma_table_info('events') WHERE name = 'link'"
@@ -23,14 +23,6 @@ _END: Final = """SELECT number, seq, link FROM sessions LEFT JOIN events ON sess
     AND seq = (SELECT max(seq) FROM events WHERE session = number) WHERE id = ?"""
 _STORED: Final = """SELECT CAST(event AS BLOB), seq, at, by, {} FROM events
     WHERE session = ? AND seq > ? ORDER BY seq"""
-
-
-class ChainEnd(NamedTuple):
-    """Where a session ends in this file, for those who write: its number, that of its last event, and its last link."""
-
-    number: int | None
-    last: int
-    link: bytes | None
 
 
 def has_column(connection: rows.Executor) -> bool:
@@ -43,9 +35,9 @@ def add_column(connection: rows.Executor) -> None:
         connection.execute(ADD_COLUMN)
 
 
-def chain_end(connection: rows.Executor, session: str) -> ChainEnd:
+def chain_end(connection: rows.Executor, session: str) -> rows.ChainEnd:
     number, last, link = connection.execute(_END, (rows.bindable(session),)).fetchone() or (None, None, None)
-    return ChainEnd(number, last or 0, link)
+    return rows.ChainEnd(number, last or 0, link)
 
 
 def stored_appends(

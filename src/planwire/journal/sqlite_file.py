@@ -168,11 +168,13 @@ class transaction:  # noqa: N801  (it reads like a function)
         self._patience = patience
 
     def __enter__(self) -> sqlite3.Cursor:
-        self._roll_back()  # an interrupt may have come where nobody can catch it
+        if self._connection.in_transaction:  # an interrupt may have come where nobody can catch it
+            self._cursor.execute("ROLLBACK")
         try:
             self._begin()
         except BaseException:  # an interrupt while SQLite waits is raised only once it has begun
-            self._roll_back()
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
             raise
         return self._cursor
 
@@ -181,7 +183,8 @@ class transaction:  # noqa: N801  (it reads like a function)
             if kind is None:
                 self._cursor.execute("COMMIT")
         finally:
-            self._roll_back()
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
 
     def _begin(self) -> None:
         give_up: float | None = None
@@ -196,10 +199,6 @@ class transaction:  # noqa: N801  (it reads like a function)
                     raise
             else:
                 return
-
-    def _roll_back(self) -> None:
-        if self._connection.in_transaction:
-            self._cursor.execute("ROLLBACK")
 
 
 def refuse_newer(connection: Executor, path: Path) -> None:

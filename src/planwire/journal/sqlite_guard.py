@@ -13,11 +13,11 @@ names are looked up only when something in their folder has changed.
 
 import os
 import sqlite3
-from os import SEEK_END, SEEK_SET, lseek
+from os import SEEK_END, SEEK_SET, fstat, lseek
 from pathlib import Path
 from threading import Lock
 from time import monotonic, time_ns
-from typing import Final
+from typing import Final, NamedTuple
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.sqlite_errors import translate_errors
@@ -32,6 +32,17 @@ _TICK: Final = 50_000_000
 _READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 
+class _Watched(NamedTuple):
+    """What a guard looks through: handles on a journal's folder, its log and its file."""
+
+    folder: int | None
+    log: int
+    file: int
+
+
+_NOTHING: Final = _Watched(None, -1, -1)
+
+
 class FileGuard(translate_errors):
     """Around every use of the file: it is open, it is still the same file, and its errors say what to do."""
 
@@ -42,7 +53,7 @@ class FileGuard(translate_errors):
         self._files = self._identify()
         self._seen = monotonic()
         self._trouble = ""  # once there was any, the journal must be opened again
-        self._handles: _Handles | None = None
+        self._watched = _NOTHING
         self._folder_time = 0
         self._file_size = self._log_size = 0
         self._salts = b""
@@ -63,12 +74,12 @@ class FileGuard(translate_errors):
 
     def watch(self) -> None:
         """Keep handles to look through, until `let_go`. The connections of this process must be closed before that."""
-        self._handles = _Handles(self._path)
+        self._watched = _watch(self._path)
 
     def let_go(self) -> None:
-        handles, self._handles = self._handles, None
-        if handles is not None:
-            handles.close()
+        watched, self._watched = self._watched, _NOTHING
+        if watched is not _NOTHING:
+            _let_go(watched)
 
     def in_place(self) -> bool:
         try:
@@ -76,12 +87,11 @@ class FileGuard(translate_errors):
         except OSError:
             return False
 
-    def look_before(self, writer: sqlite3.Cursor, *, is_alone: bool) -> None:
+    def look_before(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
         """Refuse a transaction that has begun, if what it goes on from is gone. `is_alone`: nobody else has written
         since the last one."""
-        assert self._handles is not None
-        folder, file, log = self._handles.folder, self._handles.file, self._handles.log
-        if folder is None or os.fstat(folder).st_mtime_ns != self._folder_time:
+        folder, log, file = self._watched
+        if folder is None or fstat(folder).st_mtime_ns != self._folder_time:
             self._look_at_names(folder)
         log_size, file_size = lseek(log, 0, SEEK_END), lseek(file, 0, SEEK_END)
         if log_size < self._log_size and (is_alone or self._salts == salts_of(self._head())):
@@ -90,28 +100,26 @@ class FileGuard(translate_errors):
             raise self._cut(self._names[0])
         self._log_size, self._file_size = log_size, file_size
 
-    def look_behind(self, *, is_alone: bool) -> None:
+    def look_behind(self, is_alone: bool) -> None:
         """Refuse to acknowledge a transaction that went into a log without a beginning."""
-        assert self._handles is not None
         if not is_alone:
             head = self._head()
             if not is_log_head(head):
                 raise self._cut(self._names[1])
             self._salts = salts_of(head)
-        self._log_size = lseek(self._handles.log, 0, SEEK_END)
+        self._log_size = lseek(self._watched.log, 0, SEEK_END)
 
     def _look_at_names(self, folder: int | None) -> None:
         """Remember when the folder was changed last, unless that is so short ago that it may change again within the
         same tick of the system's clock."""
-        changed = 0 if folder is None else os.fstat(folder).st_mtime_ns
+        changed = 0 if folder is None else fstat(folder).st_mtime_ns
         if not self.in_place():
             raise self._replaced()
         self._folder_time = changed if time_ns() - changed > _TICK else 0
 
     def _head(self) -> bytes:
-        assert self._handles is not None
-        lseek(self._handles.log, 0, SEEK_SET)
-        return os.read(self._handles.log, LOG_HEAD)
+        lseek(self._watched.log, 0, SEEK_SET)
+        return os.read(self._watched.log, LOG_HEAD)
 
     def _may_be(self, writer: sqlite3.Cursor, size: int, is_alone: bool) -> bool:
         """Whether a file that is shorter now may be so: a checkpoint cuts it after somebody forgot a session."""
@@ -144,33 +152,28 @@ class FileGuard(translate_errors):
         return JournalUnavailable(trouble)
 
 
-class _Handles:
-    """What a guard looks through: handles on a journal's folder, its log and its file.
+def _watch(path: Path) -> _Watched:
+    """When a process closes any handle on a file, the system drops all its locks on that file, also SQLite's. So all
+    journals of a process that are in one file share its handle, and the last of them closes it."""
+    found = path.stat()
+    key = found.st_dev, found.st_ino
+    with _sharing:
+        file, users = _shared.get(key) or (os.open(path, _READ), 0)
+        _shared[key] = file, users + 1
+    return _Watched(_opened_folder(path.parent), os.open(f"{path}-wal", _READ), file)
 
-    When a process closes any handle on a file, the system drops all its locks on that file, also SQLite's. So all
-    journals of a process that are in one file share its handle, and the last of them closes it.
-    """
 
-    def __init__(self, path: Path) -> None:
-        self.folder = _opened_folder(path.parent)
-        self.log = os.open(f"{path}-wal", _READ)
-        found = path.stat()
-        self._key = found.st_dev, found.st_ino
-        with _sharing:
-            handle, users = _shared.get(self._key) or (os.open(path, _READ), 0)
-            _shared[self._key] = handle, users + 1
-        self.file = handle
-
-    def close(self) -> None:
-        with _sharing:
-            handle, users = _shared.pop(self._key)
-            if users > 1:
-                _shared[self._key] = handle, users - 1
-            else:
-                os.close(handle)
-        os.close(self.log)
-        if self.folder is not None:
-            os.close(self.folder)
+def _let_go(watched: _Watched) -> None:
+    with _sharing:
+        key = next(key for key, (file, _) in _shared.items() if file == watched.file)
+        file, users = _shared.pop(key)
+        if users > 1:
+            _shared[key] = file, users - 1
+        else:
+            os.close(file)
+    os.close(watched.log)
+    if watched.folder is not None:
+        os.close(watched.folder)
 
 
 def _opened_folder(folder: Path) -> int | None:

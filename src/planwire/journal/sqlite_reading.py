@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 from planwire.errors import JournalUnavailable
 from planwire.journal import sqlite_checks as checks
@@ -28,7 +27,7 @@ from planwire.model.events import Recorded
 __all__ = ["SqliteReading"]
 
 
-class SqliteReading(PolledJournal, Protocol):
+class SqliteReading(PolledJournal):
     """The half of a `Journal` in a file that reads. `path` is the file that a person named, `_log_path` its log."""
 
     path: Path

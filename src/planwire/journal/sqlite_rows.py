@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from planwire.journal.codec import decode
+from planwire.journal.chain import NO_LINK, link
+from planwire.journal.codec import EventRow, decode
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, StoredEvent
 from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
 __all__ = [
+    "ChainEnd",
     "Executor",
     "SessionEnd",
     "bindable",
@@ -25,6 +27,7 @@ __all__ = [
     "find",
     "followed",
     "insert",
+    "insert_stored",
     "keep_snapshot",
     "known_sessions",
     "last_position",
@@ -43,7 +46,7 @@ PAGE_EVENTS: Final = 1_000
 PAGE_BYTES: Final = 4_000_000
 
 _INSERT = "INSERT INTO events (session, seq, at, by, event, checksum, link) VALUES (?, ?, ?, ?, ?, ?, ?)"
-#: For an event of another journal that is no text: it is stored as it is.
+#: An event of another journal is stored as it is, even if that is no text.
 _INSERT_BYTES = _INSERT.replace("?, ?, ?)", "CAST(? AS TEXT), ?, ?)")
 _READ = """SELECT CAST(event AS BLOB), seq, at, by, checksum FROM events
     WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"""
@@ -69,6 +72,14 @@ class SessionEnd(NamedTuple):
     last: int
 
 
+class ChainEnd(NamedTuple):
+    """The same for those who write, with the link of its last event."""
+
+    number: int | None
+    last: int
+    link: bytes | None
+
+
 def find(connection: Executor, session: str) -> SessionEnd:
     query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
     found = connection.execute(query, (bindable(session),)).fetchone()
@@ -84,20 +95,38 @@ def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
     return [KnownSession(*row) for row in connection.execute(_SESSIONS)]
 
 
-def insert(connection: Executor, session: str, number: int | None, events: Iterable[StoredEvent]) -> int | None:
-    """Write events behind the last one of a session, which may be new. Returns its number."""
-    if number is None:
-        number = connection.execute("INSERT INTO sessions (id) VALUES (?)", (session,)).lastrowid
+def insert(
+    connection: Executor, session: str, end: ChainEnd, rows: Iterable[EventRow]
+) -> tuple[ChainEnd, tuple[Recorded, ...]]:
+    """Write new events behind the last one of a session, which may be new. It goes over them once: it is the one place
+    where an append's time is spent in Python."""
+    number, last, before = _numbered(connection, session, end)
+    before = before or NO_LINK
+    written = []
+    for at, by, text, event in rows:
+        last += 1
+        encoded = text.encode()
+        before = link(before, session, last, at, by, encoded)
+        values = (number, last, at, by, text, checksum(session, last, at, by, encoded), before)
+        connection.execute(_INSERT, values)
+        written.append(Recorded(session, last, at, by, event))
+    return ChainEnd(number, last, before), tuple(written)
+
+
+def insert_stored(connection: Executor, session: str, end: ChainEnd, events: Iterable[StoredEvent]) -> ChainEnd:
+    """Write events of another journal behind the last one of a session, as they are."""
+    end = _numbered(connection, session, end)
     for each in events:
-        seq, at, by, written = each.seq, each.at, each.by, each.text
-        check = checksum(session, seq, at, by, written)
-        try:
-            text = written.decode()
-        except UnicodeDecodeError:
-            connection.execute(_INSERT_BYTES, (number, seq, at, by, written, check, each.link))
-        else:
-            connection.execute(_INSERT, (number, seq, at, by, text, check, each.link))
-    return number
+        check = checksum(session, each.seq, each.at, each.by, each.text)
+        connection.execute(_INSERT_BYTES, (end.number, each.seq, each.at, each.by, each.text, check, each.link))
+        end = ChainEnd(end.number, each.seq, each.link)
+    return end
+
+
+def _numbered(connection: Executor, session: str, end: ChainEnd) -> ChainEnd:
+    if end.number is not None:
+        return end
+    return ChainEnd(connection.execute("INSERT INTO sessions (id) VALUES (?)", (session,)).lastrowid, end.last, None)
 
 
 def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
