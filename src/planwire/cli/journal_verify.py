@@ -12,7 +12,7 @@ from planwire.cli.progress_line import ProgressLine
 from planwire.cli.session_argument import choose_session
 from planwire.errors import InputError, Refused, reason
 from planwire.journal import open_journal
-from planwire.journal.verifying import Note, SessionCheck, Verified, verify
+from planwire.journal.verifying import JournalNote, SessionCheck, Verified, verify
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["counted", "run"]
@@ -87,16 +87,16 @@ def _as_json(verified: Verified) -> dict[str, object]:
     }
 
 
-def _read_note(name: str) -> Note:
+def _read_note(name: str) -> JournalNote:
     with opened(name) as file:
         try:
-            note = msgspec.json.decode(file.read(), type=Note)
+            note = msgspec.json.decode(file.read(), type=JournalNote)
         except (ValueError, msgspec.MsgspecError) as error:
             raise InputError(f"{name} is no note of planwire journal verify --note: {error}") from None
     return note
 
 
-def _write_note(path: Path, note: Note) -> None:
+def _write_note(path: Path, note: JournalNote) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_text(indented_json(note) + "\n")

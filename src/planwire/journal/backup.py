@@ -16,7 +16,7 @@ from planwire.journal.copying import CopiedJournal, copy_journal
 from planwire.journal.protocol import Journal
 from planwire.journal.sqlite import SqliteJournal
 from planwire.journal.sqlite_archive import ArchivedJournal, open_sqlite
-from planwire.journal.sqlite_drafts import Draft, sweep_drafts
+from planwire.journal.sqlite_drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_file import connect, sync_folder
 from planwire.journal.sqlite_log import refuse_foreign_log
@@ -40,7 +40,7 @@ def back_up(journal: Journal, target: Path, heard: Heard = lambda _: None, *, re
         raise Refused(f"{target} is a journal in use, with a log beside it: name another file")
     with translate_errors(target):
         sweep_drafts(target)
-        with Draft(target) as draft:
+        with JournalDraft(target) as draft:
             if isinstance(journal, SqliteJournal | ArchivedJournal):
                 copy_file(journal.path, draft.path, heard)
             else:
@@ -64,7 +64,7 @@ def back_up_thoughts(journal: Journal, target: Path) -> bool:
     if not isinstance(source, Path) or not source.is_file():
         return False
     path = target.with_name(f"{target.name}.thoughts")
-    with translate_errors(path), Draft(path) as draft:
+    with translate_errors(path), JournalDraft(path) as draft:
         with closing(_thoughts_reader(source)) as reader, closing(connect(draft.path, _PATIENCE)) as writer:
             reader.backup(writer)
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -80,10 +80,10 @@ def _thoughts_reader(source: Path) -> sqlite3.Connection:
 def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: None) -> Path | None:
     """Put a copy of a backup in the place of a SQLite journal. The old one, which nobody may have open, is kept under
     another name with its log; returns that name."""
-    path = Path(os.path.realpath(path))
+    backup, path = (Path(os.path.realpath(each)) for each in (backup, path))
     with translate_errors(path):
         sweep_drafts(path)
-        with Draft(path) as draft:
+        with JournalDraft(path) as draft:
             copy_file(backup, draft.path, heard)
             _sync(draft.path)
             _checked(draft.path, backup, heard)
@@ -100,14 +100,17 @@ def copy_file(source: Path, target: Path, heard: Heard) -> None:
     def progress(_: int, left: int, pages: int) -> None:
         heard(f"{(pages - left) * 100 // max(pages, 1)} %")
 
-    with open_sqlite(source) as journal, closing(_reader(source, journal)) as reader:
-        with closing(connect(target, _PATIENCE)) as writer:
-            reader.execute("BEGIN")  # from here on it sees one state, whoever writes meanwhile
-            reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            reader.backup(writer, pages=_PAGES, progress=progress)
-            with suppress(sqlite3.OperationalError):  # there is no such table before the first lease
-                writer.execute("DELETE FROM leases")
-            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with (
+        open_sqlite(source) as journal,
+        closing(_reader(source, journal)) as reader,
+        closing(connect(target, _PATIENCE)) as writer,
+    ):
+        reader.execute("BEGIN")  # from here on it sees one state, whoever writes meanwhile
+        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        reader.backup(writer, pages=_PAGES, progress=progress)
+        with suppress(sqlite3.OperationalError):  # there is no such table before the first lease
+            writer.execute("DELETE FROM leases")
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _beside(path: Path) -> tuple[Path, ...]:

@@ -19,6 +19,7 @@ from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.codec import encode, refuse_unless_next
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.polling import PolledJournal
 from planwire.journal.protocol import JournalFacts, KnownLease, Once, Stamped, StoredAppend, Terms
 from planwire.journal.sqlite_chain import add_column, chain_end, has_column
 from planwire.journal.sqlite_errors import translate_errors
@@ -42,7 +43,7 @@ PAGES_PER_ROW: Final = 8
 CHARACTERS_PER_PAGE: Final = 1_000
 
 
-class SqliteJournal(SqliteReading):
+class SqliteJournal(SqliteReading, PolledJournal):
     """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from planwire.errors import JournalUnavailable
+from planwire.journal.polling import PolledJournal
 from planwire.journal.protocol import Journal, JournalFacts, KnownLease, Lease, Once, Stamped, StoredAppend, Terms
 from planwire.journal.sqlite import PATIENCE, SqliteJournal
 from planwire.journal.sqlite_errors import translate_errors
@@ -32,7 +33,7 @@ def open_sqlite(path: str | os.PathLike[str]) -> Journal:
     return ArchivedJournal(found) if is_archive else SqliteJournal(found)
 
 
-class ArchivedJournal(SqliteReading):
+class ArchivedJournal(SqliteReading, PolledJournal):
     """A `Journal` that refuses whatever would be written, but drops snapshots, which are a cache, in silence."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:

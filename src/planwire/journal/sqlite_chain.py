@@ -56,7 +56,7 @@ def stored_appends(
             break
         end = page[-1][1]
         events = held + [_stored(*row) for row in page]
-        *groups, last = [(key, tuple(each)) for key, each in groupby(events, _Keys(by_key))]
+        *groups, last = [(key, tuple(each)) for key, each in groupby(events, _KeyOfEvent(by_key))]
         for key, group in groups:
             yield StoredAppend(group, key.once if key else None)
         key, group = last
@@ -72,7 +72,7 @@ def _stored(text: bytes, seq: int, at: int, by: str, link: bytes | None) -> Stor
     return StoredEvent(seq, at, by, text, link)
 
 
-class _Keys:
+class _KeyOfEvent:
     """The key of an event, if it has one, for events in their order."""
 
     def __init__(self, by_key: "list[keys.Keyed]") -> None:

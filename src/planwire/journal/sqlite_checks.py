@@ -15,7 +15,9 @@ __all__ = ["troubles"]
 _MOST: Final = 20
 _EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
     FROM events LEFT JOIN sessions ON number = session WHERE position > ? AND session <> 0 ORDER BY position"""
-_EMPTY: Final = "SELECT id FROM sessions WHERE NOT EXISTS (SELECT 1 FROM events WHERE session = number)"
+#: Sessions that nobody would list, and whether they have events all the same.
+_HEADLESS: Final = """SELECT id, EXISTS (SELECT 1 FROM events WHERE session = number) FROM sessions
+    WHERE NOT EXISTS (SELECT 1 FROM events WHERE session = number AND seq = 1)"""
 
 
 def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> Iterator[Trouble]:
@@ -33,7 +35,9 @@ def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) ->
         yield from (trouble for row in page for trouble in _of_event(*row))
     with reads() as reader:
         wrong = [Trouble(words) for words in keys.troubles(reader)]
-        wrong += [Trouble(f"session {name!r} has no events", name) for (name,) in reader.execute(_EMPTY)]
+        for session, has_events in reader.execute(_HEADLESS):
+            words = f"event 1 of session {session!r} is missing" if has_events else f"session {session!r} has no events"
+            wrong.append(Trouble(words, session, 1 if has_events else None))
     yield from wrong
 
 

@@ -19,7 +19,7 @@ except ImportError:  # as on Windows, where a file in use can't be deleted
 else:
     _HAS_LOCKS = True
 
-__all__ = ["Draft", "sweep_drafts"]
+__all__ = ["JournalDraft", "sweep_drafts"]
 
 _PRIVATE_FILE: Final = 0o600
 #: Seconds: to make a journal takes a few hundredths of one.
@@ -30,7 +30,7 @@ _ENDINGS: Final = ("", "-journal", "-wal", "-shm")
 _ours: Final[set[Path]] = set()
 
 
-class Draft:
+class JournalDraft:
     """A new empty file that only its owner can read, until it takes a journal's name or `with` ends."""
 
     def __init__(self, journal: Path) -> None:

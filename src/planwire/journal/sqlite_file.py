@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NewerJournal, NoJournal
 from planwire.journal.sqlite_chain import ADD_COLUMN
-from planwire.journal.sqlite_drafts import Draft, sweep_drafts
+from planwire.journal.sqlite_drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite_errors import damaged, not_a_journal
 from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
 from planwire.journal.sqlite_rows import Executor
@@ -245,7 +245,7 @@ def _create(path: Path) -> None:
     for folder in reversed(missing):
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
         sync_folder(folder.parent)
-    with Draft(path) as draft:
+    with JournalDraft(path) as draft:
         with closing(connect(draft.path, 0)) as connection:
             _migrate(connection, path, 0)
             _log_ahead(connection)

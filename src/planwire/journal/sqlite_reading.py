@@ -15,7 +15,7 @@ from planwire.errors import JournalUnavailable
 from planwire.journal import sqlite_checks as checks
 from planwire.journal import sqlite_rows as rows
 from planwire.journal.checked import Trouble
-from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.polling import Found
 from planwire.journal.protocol import KnownLease, KnownSession, Snapshot, StoredAppend
 from planwire.journal.sqlite_chain import stored_appends
 from planwire.journal.sqlite_file import refuse_newer
@@ -27,7 +27,7 @@ from planwire.model.events import Recorded
 __all__ = ["SqliteReading"]
 
 
-class SqliteReading(PolledJournal):
+class SqliteReading:
     """The half of a `Journal` in a file that reads. `path` is the file that a person named, `_log_path` its log."""
 
     path: Path

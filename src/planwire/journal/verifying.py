@@ -1,8 +1,9 @@
 """Whether a journal is as it was written: every session's chain of hashes, recomputed, and what the engine finds.
 
 A link that does not fit shows a change, a hole or a swap (`chain`). What the chain does not show is that its end was
-cut off, or that a whole session is gone: for that, somebody keeps a `Note` of where each session ended, somewhere else.
-A session that is not in the journal any more was forgotten, or lost: nobody can tell, so it is listed, and no damage.
+cut off, or that a whole session is gone: for that, somebody keeps a `JournalNote` of where each session ended, in some
+other place. A session that is not in the journal any more was forgotten, or lost: nobody can tell, so it is listed, and
+no damage.
 Thoughts lie beside the journal, and are no part of this.
 """
 
@@ -18,7 +19,7 @@ from planwire.journal.checked import Checked, Trouble
 from planwire.journal.codec import decode
 from planwire.journal.protocol import Journal, StoredEvent
 
-__all__ = ["Note", "NotedEnd", "SessionCheck", "Verified", "check_session", "verify"]
+__all__ = ["JournalNote", "NotedEnd", "SessionCheck", "Verified", "check_session", "verify"]
 
 #: So many problems of a session are named; of the others only the number is.
 _MOST: Final = 20
@@ -31,7 +32,7 @@ class NotedEnd(Struct, frozen=True):
     link: str
 
 
-class Note(Struct, frozen=True):
+class JournalNote(Struct, frozen=True):
     """Where all sessions of a journal ended at some time."""
 
     sessions: dict[str, NotedEnd]
@@ -71,14 +72,14 @@ class Verified(Struct):
         named = {(each.session, each.seq) for each in found}
         return found + [each for each in self.engine if each.seq is None or (each.session, each.seq) not in named]
 
-    def note(self) -> Note:
-        return Note({each.session: each.end for each in self.sessions if each.end})
+    def note(self) -> JournalNote:
+        return JournalNote({each.session: each.end for each in self.sessions if each.end})
 
 
 def verify(
     journal: Journal,
     sessions: Iterable[str] | None = None,
-    note: Note | None = None,
+    note: JournalNote | None = None,
     heard: Callable[[SessionCheck], None] = lambda _: None,
 ) -> Verified:
     """Check some sessions, or all and the engine's storage. `heard` is told of a session's progress now and then."""
@@ -136,8 +137,7 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
             check.begins.append(seq)
         fits = link(link_before or NO_LINK, session, seq, event.at, event.by, event.text)
         if is_next and event.link != fits:
-            check.add(f"event {seq} of session {session!r} does not fit its place: it, or one before it, was changed "
-                      "or swapped", seq)  # fmt: skip
+            check.add(f"event {seq} of session {session!r} was changed or swapped: its link does not fit", seq)
     if noted is not None and seq == noted.seq and mark(session, event).hex() != noted.link:
         check.add(f"event {seq} of session {session!r} is not the one that was there when the note was made", seq)
     try:
