@@ -177,9 +177,9 @@ def _open_file(name: str, create: bool) -> Journal:
             f"there is no folder {folder} to create the journal {path.name} in: make that folder first, or look for a "
             f"typing error in the name of the journal (--journal or {VARIABLE})"
         )
-    from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415  (see above)
+    from planwire.journal.sqlite_archive import open_sqlite  # noqa: PLC0415  (see above)
 
-    return SqliteJournal(path)
+    return open_sqlite(path)
 
 
 def _expanded(name: str) -> Path:
