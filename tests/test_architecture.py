@@ -74,6 +74,7 @@ EFFECTFUL: Final = {
         "postgres_line",
         "postgres_notices",
         "postgres_order",
+        "postgres_quick",
         "postgres_rows",
         "postgres_schema",
         "postgres_server",

@@ -78,7 +78,7 @@ class PostgresServer:
 
     def start(self) -> None:
         options = [f"-c{name}={value}" for name, value in self._settings.items()]
-        command = [self._programs / "postgres", "-D", self.folder / "data", "-k", self.folder, f"-p{self.port}"]
+        command = [f"{self._programs}/postgres", "-D", f"{self.folder}/data", "-k", f"{self.folder}", f"-p{self.port}"]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, "-hlocalhost", *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=self._user
@@ -127,7 +127,7 @@ class PostgresServer:
         secret = self.folder / "password"
         secret.write_text(PASSWORD)
         self.folder.chmod(0o755)
-        command = [self._programs / "initdb", "-D", self.folder / "data", "-U", "postgres", "--encoding=UTF8"]
+        command = [f"{self._programs}/initdb", "-D", f"{self.folder}/data", "-U", "postgres", "--encoding=UTF8"]
         command += ["--no-sync", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={secret}"]
         subprocess.run(command, check=True, capture_output=True, user=self._user, cwd="/", env={"LC_ALL": "C"})
 

@@ -6,7 +6,7 @@ come with the first append and the first `follow` (`postgres_notices`). Whatever
 `EngineAway`, and the next call connects anew.
 
 A forgotten session is out of reach at once. Its bytes stay in the files of the server until PostgreSQL's autovacuum, or
-a `VACUUM FULL` by the database's owner, writes over them, and in backups and archived logs for as long as those are kept.
+a `VACUUM FULL` by the owner, writes over them, and in backups and archived logs for as long as those are kept.
 
 A connection must not cross a fork. A journal that did says so instead of working: open another one in the child.
 """
@@ -28,14 +28,14 @@ from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.polling import Found, PolledJournal
 from planwire.journal.postgres_append import REFUSED, Appends
 from planwire.journal.postgres_facts import read_facts
-from planwire.journal.postgres_following import GLANCE, SETTLING, TRUST, Asked, Following
-from planwire.journal.postgres_leases import Leases, PostgresLease
-from planwire.journal.postgres_line import Line
+from planwire.journal.postgres_following import GLANCE, SETTLING, TRUST, PositionFollower, Source
+from planwire.journal.postgres_leases import PostgresLease, PostgresLeases
+from planwire.journal.postgres_line import ServerLine
 from planwire.journal.postgres_notices import Listener, Notifier
 from planwire.journal.postgres_order import Holders, holders
-from planwire.journal.postgres_rows import Reads, Stored, Written, by_keys, bytes_of, followed
+from planwire.journal.postgres_rows import KeyedEvents, Reads, Stored, by_keys, bytes_of, followed
 from planwire.journal.postgres_schema import check_format, migrate
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.postgres_writes import forget_sessions, keep_snapshot
 from planwire.journal.protocol import (
     Followed,
@@ -66,21 +66,21 @@ class PostgresJournal(PolledJournal):
 
     def __init__(self, url: str, create: bool = True) -> None:
         super().__init__()
-        self._server = server = Server(url)
+        self._server = server = JournalServer(url)
         self.thoughts = FileThoughts(thoughts_path(server.place))
         self._owner = os.getpid()
         self._closed = False
         check = partial(check_format, server)
-        self._writing = Line(
+        self._writing = ServerLine(
             server, partial(migrate, server) if create else check, plan_cache_mode="force_generic_plan"
         )
-        self._reading = Line(server, check)
-        self._notifier = Notifier(server, Line(server, check, synchronous_commit="off"))
+        self._reading = ServerLine(server, check)
+        self._notifier = Notifier(server, ServerLine(server, check, synchronous_commit="off"))
         self._listener = Listener(server, self._ring)
         self._group = GroupCommit(self._commit)
         self._reads = Reads(server)
         self._appends = Appends(server, self._reads, self._written)
-        self._leases = Leases(server, self._renew_leases)
+        self._leases = PostgresLeases(server, self._renew_leases)
         self._settling = Lock()
         self._settled = 0  # no event at or below this position is still to come
         try:
@@ -198,7 +198,7 @@ class PostgresJournal(PolledJournal):
         self._reading.close()
 
     def _poll(self, after: int, session: str | None, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
-        following = Following()
+        following = PositionFollower()
         heard = looked = monotonic()
         rung = Lock()  # a ring releases it: to wait is to acquire it
         rung.acquire()
@@ -229,11 +229,11 @@ class PostgresJournal(PolledJournal):
         finally:
             self._listeners.discard(rung)
 
-    def _look_on(self, following: Following, after: int, session: str | None) -> Found | None:
+    def _look_on(self, following: PositionFollower, after: int, session: str | None) -> Found | None:
         """What is behind a position, some of it at least; None once the journal is closed."""
         try:
             if session is None:
-                return following.look(after, Asked(self._behind, self._holders))
+                return following.look(after, Source(self._behind, self._holders))
             last = self.last_position()
             with self._read() as cursor:
                 page = self._reads.behind(cursor, after, last, session)
@@ -257,8 +257,8 @@ class PostgresJournal(PolledJournal):
         while writers:
             if monotonic() > end:
                 raise JournalUnavailable(
-                    f"somebody has been writing to {self._server.shown} for {PATIENCE:g} seconds: look for a session of "
-                    "PostgreSQL that hangs (pg_stat_activity)"
+                    f"somebody has been writing to {self._server.shown} for {PATIENCE:g} seconds: look for a session "
+                    "of PostgreSQL that hangs (pg_stat_activity)"
                 )
             sleep(SETTLING)
             writers &= self._holders()
@@ -284,7 +284,7 @@ class PostgresJournal(PolledJournal):
         with self._group.turn, self._writing as connection:
             self._leases.renew(connection)
 
-    def _written(self, session: str, written: Written) -> Iterator[Recorded]:
+    def _written(self, session: str, written: KeyedEvents) -> Iterator[Recorded]:
         return self._pages(session, written.number, written.after, written.last)
 
     def _pages(self, session: str, number: int | None, after: int, last: int) -> Iterator[Recorded]:
@@ -306,7 +306,7 @@ class PostgresJournal(PolledJournal):
             after = page.events[-1].seq
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
+    def _write(self) -> Iterator[PostgresConnection]:
         """A transaction or a statement that is no mere append."""
         self._check_process()
         with self._group.turn, self._writing as connection:

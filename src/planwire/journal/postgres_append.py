@@ -10,6 +10,7 @@ more, they go one by one.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import random
+from struct import Struct
 from time import monotonic, sleep
 from typing import Any, Final
 
@@ -19,8 +20,9 @@ from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.codec import chained, refuse_unless_next
 from planwire.journal.group_commit import Append, Outcome
 from planwire.journal.postgres_order import HOLD
-from planwire.journal.postgres_rows import NO_END, Reads, SessionEnd, Written
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_quick import QuickStatement
+from planwire.journal.postgres_rows import NO_END, ChainEnd, KeyedEvents, Reads
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 from planwire.model.events import Recorded
 
@@ -30,9 +32,9 @@ __all__ = ["Appends"]
 PATIENCE: Final = 30.0
 
 _ONE: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
-    SELECT %b, %b, %b, %b, %b, %b FROM {HOLD}"""
-_MANY: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
-    SELECT new.* FROM {HOLD}, unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]) new"""
+    SELECT $1, $2, $3, $4, $5, $6 FROM {HOLD}"""  # noqa: S608
+_MANY: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link) SELECT new.* FROM {HOLD},
+    unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]) new"""  # noqa: S608
 _KEYS: Final = """WITH keys AS (INSERT INTO planwire.once (session, source, n, after, last)
     SELECT * FROM unnest(%b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[], %b::bigint[]))
     """
@@ -46,7 +48,10 @@ _FIRST: Final = f"""WITH made AS (
         INSERT INTO planwire.events (session, seq, at, by, event, link) SELECT number, new.*
         FROM made, unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]) new
     )
-    SELECT number FROM made"""
+    SELECT number FROM made"""  # noqa: S608
+#: The types bigint and bytea, as PostgreSQL numbers them.
+_TYPES: Final = (20, 20, 20, 17, 17, 17)
+_bigint: Final = Struct("!q").pack
 
 #: What the server says when what this process knew of a session is out of date.
 REFUSED: Final = (errors.UniqueViolation, errors.ForeignKeyViolation)
@@ -56,22 +61,23 @@ class Appends:
     """The writing side of a journal. `pages` reads events that an earlier append wrote."""
 
     def __init__(
-        self, server: Server, reads: Reads, pages: Callable[[str, Written], Iterator[Recorded]]
+        self, server: JournalServer, reads: Reads, pages: Callable[[str, KeyedEvents], Iterator[Recorded]]
     ) -> None:
         self._sql = server.sql
+        self._one = QuickStatement("planwire_append", server.sql(_ONE), _TYPES)
         self._shown = server.shown
         self._reads = reads
         self._pages = pages
-        self._known: dict[str, SessionEnd] = {}
+        self._known: dict[str, ChainEnd] = {}
 
-    def commit(self, connection: Connection, batch: list[Append]) -> list[Outcome]:
+    def commit(self, connection: PostgresConnection, batch: list[Append]) -> list[Outcome]:
         """Write a batch. `GroupCommit` sees to it that only one thread does so."""
         if len(batch) == 1:
             return [self._alone(connection, batch[0])]
         outcomes = self._together(connection, batch)
         return [outcomes.get(n) or self._settled(connection, each) for n, each in enumerate(batch)]
 
-    def store(self, connection: Connection, session: str, appends: Sequence[StoredAppend]) -> None:
+    def store(self, connection: PostgresConnection, session: str, appends: Sequence[StoredAppend]) -> None:
         """Write events of another journal behind the last one of a session."""
         self._known.pop(session, None)
         events = [each for append in appends for each in append.events]
@@ -84,7 +90,7 @@ class Appends:
         except REFUSED:
             raise Conflict(session, end.last, self._find(connection, session).last) from None
 
-    def add(self, connection: Connection, append: Append) -> None:
+    def add(self, connection: PostgresConnection, append: Append) -> None:
         """Write events in the caller's transaction, or raise: `Conflict`, or what the server says."""
         end = self._find(connection, append.session)
         if append.expected is not None and append.expected != end.last:
@@ -94,13 +100,13 @@ class Appends:
             self._insert(connection, append.session, end, new, [])
             self._known.pop(append.session, None)  # the transaction may still come to nothing
 
-    def _settled(self, connection: Connection, append: Append) -> Outcome:
+    def _settled(self, connection: PostgresConnection, append: Append) -> Outcome:
         try:
             return self._alone(connection, append)
         except Conflict as error:
             return error
 
-    def _alone(self, connection: Connection, append: Append) -> Outcome:
+    def _alone(self, connection: PostgresConnection, append: Append) -> Outcome:
         session, expected, once = append.session, append.expected, append.once
         end = self._known.get(session)
         give_up = 0.0
@@ -133,9 +139,9 @@ class Appends:
                 continue
             return _recorded(append, end.last)
 
-    def _together(self, connection: Connection, batch: list[Append]) -> dict[int, Outcome]:
+    def _together(self, connection: PostgresConnection, batch: list[Append]) -> dict[int, Outcome]:
         """The outcomes of those that can go in one statement, by their places in the batch."""
-        ends: dict[str, SessionEnd] = {}
+        ends: dict[str, ChainEnd] = {}
         outcomes: dict[int, Outcome] = {}
         rows: list[tuple[int | None, StoredEvent]] = []
         keys: dict[tuple[int | None, Once], tuple[int, int]] = {}
@@ -149,7 +155,7 @@ class Appends:
             if key is not None:
                 keys[key] = end.last, new[-1].seq
             outcomes[place] = _recorded(append, end.last)
-            ends[append.session] = SessionEnd(end.number, new[-1].seq, new[-1].link)
+            ends[append.session] = ChainEnd(end.number, new[-1].seq, new[-1].link)
         if not rows:
             return {}
         rows.sort(key=lambda row: (row[0], row[1].seq))  # two batches that meet wait for each other in one order
@@ -169,9 +175,9 @@ class Appends:
 
     def _insert(
         self,
-        connection: Connection,
+        connection: PostgresConnection,
         session: str,
-        end: SessionEnd,
+        end: ChainEnd,
         events: Sequence[StoredEvent],
         keys: Iterable[tuple[Once, Sequence[StoredEvent]]],
     ) -> None:
@@ -183,16 +189,17 @@ class Appends:
             values: list[Any] = [session.encode(), events[0].at, *by_column, *_columns(events)]
             [[number]] = connection.execute(self._sql(_FIRST), values, prepare=True).fetchall()
         elif len(events) == 1 and not named:
-            [(seq, at, by, text, link)] = map(_values, events)
-            connection.execute(self._sql(_ONE), (number, seq, at, by, text, link), prepare=True)
+            [each] = events
+            values = [_bigint(number), _bigint(each.seq), _bigint(each.at), each.by.encode(), each.text, each.link]
+            self._one.execute(connection, values)
         else:
             values = [[number] * len(events), *_columns(events)]
             if named:
                 values = [[number] * len(named), *by_column, *values]
             connection.execute(self._sql(f"{_KEYS}{_MANY}" if named else _MANY), values, prepare=True)
-        self._known[session] = SessionEnd(number, events[-1].seq, events[-1].link)
+        self._known[session] = ChainEnd(number, events[-1].seq, events[-1].link)
 
-    def _find(self, connection: Connection, session: str) -> SessionEnd:
+    def _find(self, connection: PostgresConnection, session: str) -> ChainEnd:
         with connection.cursor(binary=True) as cursor:
             found = self._reads.find(cursor, session)
         self._known.pop(session, None)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.protocol import JournalFacts
 
 __all__ = ["promise", "read_facts"]
@@ -19,7 +19,7 @@ _COMMITS: Final = {
 }
 
 
-def read_facts(server: Server, connection: Connection) -> JournalFacts:
+def read_facts(server: JournalServer, connection: PostgresConnection) -> JournalFacts:
     [row] = connection.execute(server.sql(_FACTS)).fetchall()
     version, database, recovery, commit, fsync, standbys, pages, size, number = row
     facts = {
@@ -34,7 +34,9 @@ def read_facts(server: Server, connection: Connection) -> JournalFacts:
         "full_page_writes": pages,
         "synchronous_standby_names": standbys or "none",
     }
-    return JournalFacts("postgresql", f"{server.shown}, schema {server.schema}", promise(commit, fsync, standbys), facts)
+    return JournalFacts(
+        "postgresql", f"{server.shown}, schema {server.schema}", promise(commit, fsync, standbys), facts
+    )
 
 
 def promise(commit: str, fsync: str, standbys: str) -> str:

@@ -1,8 +1,8 @@
 """The leases of a PostgreSQL journal: rows that say until when they hold, and who renews them.
 
 Who looks at a lease of its own machine asks the system whether the process still runs, and knows the end at once. For
-those of other machines the server's clock decides: a thread renews all leases of an opened journal in one statement, and
-one that was not renewed for a while has lapsed. Nobody can renew while the server is down: so none counts as lapsed
+those of other machines the server's clock decides: a thread renews all leases of an opened journal in one statement,
+and one that was not renewed for a while has lapsed. Nobody can renew while the server is down: so none counts as lapsed
 until it has been up for as long as a lease lasts.
 
 A holder that was cut off for longer than that may find its lease ended, though it is alive. The row of an ended lease
@@ -18,12 +18,11 @@ from typing import Final, NamedTuple
 from planwire.errors import JournalError
 from planwire.journal.codec import decode_terms, encode_terms
 from planwire.journal.machines import this_machine
-from planwire.journal.postgres_rows import bytes_of
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease, Terms
 
-__all__ = ["Leases", "PostgresLease"]
+__all__ = ["PostgresLease", "PostgresLeases"]
 
 #: Seconds that a lease lasts without a renewal, and one that was taken for another process.
 TTL: Final = 30
@@ -37,13 +36,13 @@ _KEEP: Final = """INSERT INTO planwire.leases (name, session, holder, machine, p
     holder = excluded.holder, machine = excluded.machine, process = excluded.process"""
 _KNOWN: Final = f"""SELECT session, name, terms, machine, process,
     until > now() OR pg_postmaster_start_time() > now() - make_interval(secs => {TTL})
-    FROM planwire.leases WHERE ended IS NULL"""
+    FROM planwire.leases WHERE ended IS NULL"""  # noqa: S608
 _RENEW: Final = f"""UPDATE planwire.leases SET until = now() + make_interval(secs => {TTL}), ended = NULL
-    WHERE holder = %s"""
+    WHERE holder = %s"""  # noqa: S608
 _SWEEP: Final = "DELETE FROM planwire.leases WHERE ended < now() - interval '1 day'"
 
 
-class _LeaseRow(NamedTuple):
+class _LeaseLine(NamedTuple):
     session: bytes
     name: bytes
     terms: bytes
@@ -52,9 +51,7 @@ class _LeaseRow(NamedTuple):
     is_current: bool
 
     def known(self) -> KnownLease:
-        return KnownLease(
-            self.session.decode(), self.name.decode(), decode_terms(self.terms.decode()), self.is_held()
-        )
+        return KnownLease(self.session.decode(), self.name.decode(), decode_terms(self.terms.decode()), self.is_held())
 
     def is_held(self) -> bool:
         if self.process and self.machine == this_machine().encode():
@@ -62,10 +59,10 @@ class _LeaseRow(NamedTuple):
         return self.is_current
 
 
-class Leases:
+class PostgresLeases:
     """What a journal does with leases. It calls with a connection, and sees to it that only one thread writes."""
 
-    def __init__(self, server: Server, renew: Callable[[], None]) -> None:
+    def __init__(self, server: JournalServer, renew: Callable[[], None]) -> None:
         self._sql = server.sql
         self._renew = renew
         self._holder = os.urandom(12).hex()
@@ -73,44 +70,42 @@ class Leases:
         self._heart: Thread | None = None
         self._closing = Event()
 
-    def keep(self, connection: Connection, name: str, session: str, terms: str, process: str) -> None:
+    def keep(self, connection: PostgresConnection, name: str, session: str, terms: str, process: str) -> None:
         """Write a lease, new or with other terms: this journal's own, or that of a process."""
-        holder, owner, lasts = (
-            ("", process, PROCESS_TTL) if process else (self._holder, self._process, TTL)
-        )
+        holder, owner, lasts = ("", process, PROCESS_TTL) if process else (self._holder, self._process, TTL)
         row = (name.encode(), session.encode(), holder, this_machine().encode(), owner.encode(), terms.encode(), lasts)
         connection.execute(self._sql(_KEEP), row)
         if not process and self._heart is None:
             self._heart = Thread(target=self._beat, name="planwire-leases", daemon=True)
             self._heart.start()
 
-    def known(self, connection: Connection) -> list[KnownLease]:
+    def known(self, connection: PostgresConnection) -> list[KnownLease]:
         found = connection.execute(self._sql(f"{_KNOWN} ORDER BY number"), binary=True).fetchall()
-        return [_LeaseRow(*row).known() for row in found]
+        return [_LeaseLine(*row).known() for row in found]
 
-    def release(self, connection: Connection, name: str) -> None:
+    def release(self, connection: PostgresConnection, name: str) -> None:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE sha256(name) = sha256(%b)"), (name.encode(),))
 
-    def end(self, connection: Connection, name: str) -> bool:
+    def end(self, connection: PostgresConnection, name: str) -> bool:
         """End a lease in the caller's transaction, unless it is held. Says whether it did: of all who try, one does."""
         key = (name.encode(),)
         query = f"{_KNOWN} AND sha256(name) = sha256(%b) FOR UPDATE"
         found = connection.execute(self._sql(query), key, binary=True).fetchone()
-        if found is None or _LeaseRow(*found).is_held():
+        if found is None or _LeaseLine(*found).is_held():
             return False
         ended = "UPDATE planwire.leases SET ended = now() WHERE sha256(name) = sha256(%b)"
         connection.execute(self._sql(ended), key)
         connection.execute(self._sql(_SWEEP))
         return True
 
-    def forget(self, connection: Connection, sessions: Iterable[bytes]) -> None:
+    def forget(self, connection: PostgresConnection, sessions: Iterable[bytes]) -> None:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE session = ANY(%b::bytea[])"), (list(sessions),))
 
-    def renew(self, connection: Connection) -> None:
+    def renew(self, connection: PostgresConnection) -> None:
         """Renew all of this journal, also those that others ended meanwhile."""
         connection.execute(self._sql(_RENEW), (self._holder,))
 
-    def release_all(self, connection: Connection) -> None:
+    def release_all(self, connection: PostgresConnection) -> None:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE holder = %s"), (self._holder,))
 
     @property

@@ -23,9 +23,9 @@ import psycopg
 from psycopg import errors
 
 from planwire.errors import EngineAway, JournalUnavailable
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 
-__all__ = ["Line"]
+__all__ = ["ServerLine"]
 
 #: Seconds that a line waits for a server that it knows, between two tries, and until it has that patience again.
 PATIENCE: Final = 3.0
@@ -41,21 +41,21 @@ _GONE: Final = (
 )
 
 
-class Line:
+class ServerLine:
     """A connection that is there when it is used. `greet` checks every new one; `settings` are PostgreSQL's."""
 
-    def __init__(self, server: Server, greet: Callable[[Connection], None], **settings: str) -> None:
+    def __init__(self, server: JournalServer, greet: Callable[[PostgresConnection], None], **settings: str) -> None:
         self.lock = Lock()
         self._server = server
         self._greet = greet
         self._settings: Mapping[str, str] = settings
-        self._connection: Connection | None = None
+        self._connection: PostgresConnection | None = None
         self._has_hung_up: Callable[[], bool] = bool
         self._is_known = False
         self._patient_from = 0.0
         self._closed = False
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> PostgresConnection:
         self.lock.acquire()
         try:
             if self._closed:
@@ -97,8 +97,8 @@ class Line:
                 break
             except errors.InsufficientPrivilege as error:
                 raise JournalUnavailable(
-                    f"the journal {self._server.shown} is closed to this user ({_said(error)}): GRANT it the rights, or "
-                    "let its owner open the journal once, which makes the tables"
+                    f"the journal {self._server.shown} is closed to this user ({_said(error)}): GRANT it the rights, "
+                    "or let its owner open the journal once, which makes the tables"
                 ) from error
             except psycopg.Error as error:
                 away = self._server.away(error)

@@ -16,8 +16,9 @@ from typing import Final
 import psycopg
 
 from planwire.errors import JournalError
-from planwire.journal.postgres_line import Line
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_line import ServerLine
+from planwire.journal.postgres_quick import QuickStatement
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 
 __all__ = ["Listener", "Notifier"]
 
@@ -32,8 +33,8 @@ PARTING: Final = 1.0
 class Notifier:
     """Sends notices. It has no thread and no connection before the first append."""
 
-    def __init__(self, server: Server, line: Line) -> None:
-        self._statement = f"NOTIFY {server.channel}".encode()
+    def __init__(self, server: JournalServer, line: ServerLine) -> None:
+        self._statement = QuickStatement("planwire_notify", f"NOTIFY {server.channel}".encode(), ())
         self._line = line
         self._rung = Lock()  # a ring releases it: to wait is to acquire it
         self._rung.acquire()
@@ -61,14 +62,14 @@ class Notifier:
         while not self._closing.is_set():
             self._rung.acquire()
             with suppress(JournalError), self._line as connection:
-                connection.execute(self._statement)
+                self._statement.execute(connection, ())
             self._closing.wait(PAUSE)
 
 
 class Listener:
     """Hears notices, and calls `ring` for each: also when it begins to hear, and when it no longer does."""
 
-    def __init__(self, server: Server, ring: Callable[[], None]) -> None:
+    def __init__(self, server: JournalServer, ring: Callable[[], None]) -> None:
         self._server = server
         self._ring = ring
         self._lock = Lock()
@@ -104,7 +105,7 @@ class Listener:
             if not self._closing:
                 self._wait(RETRY)
 
-    def _hear(self, connection: Connection) -> None:
+    def _hear(self, connection: PostgresConnection) -> None:
         while not self._closing:
             self._ring()
             self._wait(None, connection.fileno())
@@ -120,4 +121,4 @@ class Listener:
                 poll.register(each, select.POLLIN)
             poll.poll(None if seconds is None else int(seconds * 1_000))
         else:
-            select.select([self._woken, *others], [], [], seconds)
+            select.select([self._woken.fileno(), *others], [], [], seconds)

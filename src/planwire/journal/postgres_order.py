@@ -1,7 +1,7 @@
 """Positions in the order of commit: how a follower never passes by an event of a slower transaction.
 
-A position is drawn from a sequence before its transaction commits. So a follower may see 7 while 6 is still to come, and
-who then goes on behind 7 never sees 6. Every append therefore takes an advisory lock, shared with all others and held
+A position is drawn from a sequence before its transaction commits. So a follower may see 7 while 6 is still to come,
+and who then goes on behind 7 never sees 6. Every append therefore takes an advisory lock, shared with all others and held
 until it commits, before it draws positions. Positions without a hole are in order whatever anyone does. At a hole, the
 follower asks who holds the lock right then: whoever drew the missing position did so before the one behind it was
 committed, and so holds the lock still or is done. Once those are gone, the follower looks again, and what is missing
@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from psycopg import Cursor
 
-from planwire.journal.postgres_server import Server
+from planwire.journal.postgres_server import JournalServer
 
-__all__ = ["HOLD", "Gap", "Holders", "holders", "unbroken"]
+__all__ = ["HOLD", "Holders", "PositionGap", "holders", "unbroken"]
 
 #: Where a statement that writes events begins: a row that is there once the lock is held. `OFFSET 0` keeps PostgreSQL
 #: from moving anything across it.
@@ -31,7 +31,7 @@ _HOLDERS: Final = """SELECT pid, virtualtransaction FROM pg_locks
 Holders: TypeAlias = frozenset[tuple[int, str]]
 
 
-class Gap(NamedTuple):
+class PositionGap(NamedTuple):
     """A hole behind position `after`, seen when `end` was there already, and who could still fill it."""
 
     after: int
@@ -42,13 +42,13 @@ class Gap(NamedTuple):
 def unbroken(after: int, positions: Iterable[int]) -> int:
     """How many of these positions go on right behind `after`, without a hole."""
     count = 0
-    for count, position in enumerate(positions, start=1):  # noqa: B007
+    for count, position in enumerate(positions, start=1):
         if position != after + count:
             return count - 1
     return count
 
 
-def holders(server: Server, cursor: "Cursor[tuple[Any, ...]]") -> Holders:
+def holders(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Holders:
     """Whoever holds the lock of appends now."""
     found: Sequence[Any] = cursor.execute(server.sql(_HOLDERS), (server.lock,), prepare=True).fetchall()
     return frozenset((pid, transaction) for pid, transaction in found)

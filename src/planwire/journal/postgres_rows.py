@@ -11,11 +11,11 @@ from psycopg import Cursor
 
 from planwire.errors import DamagedJournal
 from planwire.journal.codec import decode
-from planwire.journal.postgres_server import Server
+from planwire.journal.postgres_server import JournalServer
 from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, StoredAppend, StoredEvent
 from planwire.model.events import Recorded
 
-__all__ = ["MOST", "NO_END", "Reads", "SessionEnd", "Written", "by_keys", "bytes_of", "followed"]
+__all__ = ["MOST", "NO_END", "ChainEnd", "KeyedEvents", "Reads", "by_keys", "bytes_of", "followed"]
 
 #: A page ends with the event that reaches either of these.
 PAGE_EVENTS: Final = 1_000
@@ -27,7 +27,7 @@ MOST: Final = 2**63 - 1
 _PAGE: Final = f"""SELECT {{columns}} FROM (
     SELECT *, sum(octet_length(event)) OVER (ORDER BY {{order}} ROWS UNBOUNDED PRECEDING) - octet_length(event) AS sum
     FROM (SELECT * FROM planwire.events WHERE {{rows}} ORDER BY {{order}} LIMIT {PAGE_EVENTS}) most
-) page {{join}} WHERE sum < {PAGE_BYTES} ORDER BY {{order}}"""
+) page {{join}} WHERE sum < {PAGE_BYTES} ORDER BY {{order}}"""  # noqa: S608
 _READ: Final = _PAGE.format(
     columns="seq, at, by, event", order="seq", rows="session = %b AND seq > %b AND seq <= %b", join=""
 )
@@ -60,7 +60,7 @@ _LAST: Final = """SELECT greatest(forgotten, (SELECT max(position) FROM planwire
 _Cursor: TypeAlias = Cursor[tuple[Any, ...]]
 
 
-class SessionEnd(NamedTuple):
+class ChainEnd(NamedTuple):
     """Where a session ends: the number that stands for it here, that of its last event, and the link of that."""
 
     number: int | None
@@ -68,10 +68,10 @@ class SessionEnd(NamedTuple):
     link: bytes | None
 
 
-NO_END: Final = SessionEnd(None, 0, None)
+NO_END: Final = ChainEnd(None, 0, None)
 
 
-class Written(NamedTuple):
+class KeyedEvents(NamedTuple):
     """The events that an append wrote: those of its session behind number `after`, up to and with `last`."""
 
     number: int
@@ -79,7 +79,7 @@ class Written(NamedTuple):
     last: int
 
 
-class Key(NamedTuple):
+class _KeySpan(NamedTuple):
     """A key, and the events of its session that were written with it: behind `after`, up to and with `last`."""
 
     once: Once
@@ -91,24 +91,24 @@ class Stored(NamedTuple):
     """Some events, and the keys that any of them was written with, in order."""
 
     events: list[StoredEvent]
-    keys: list[Key]
+    keys: list[_KeySpan]
 
 
 class Reads:
     """What can be asked. Every call gets a cursor that gives binary results."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: JournalServer) -> None:
         self._sql = server.sql
         self._shown = server.shown
 
-    def find(self, cursor: _Cursor, session: str) -> SessionEnd:
+    def find(self, cursor: _Cursor, session: str) -> ChainEnd:
         name = bytes_of(session)
         found = name is not None and self._ask(cursor, _FIND, name).fetchone()
-        return SessionEnd(found[0], found[1] or 0, found[2]) if found else NO_END
+        return ChainEnd(found[0], found[1] or 0, found[2]) if found else NO_END
 
-    def find_key(self, cursor: _Cursor, session: str, once: Once) -> Written | None:
+    def find_key(self, cursor: _Cursor, session: str, once: Once) -> KeyedEvents | None:
         found = self._ask(cursor, _KEY, session.encode(), once.source.encode(), once.n).fetchone()
-        return None if found is None else Written(*found)
+        return None if found is None else KeyedEvents(*found)
 
     def last_position(self, cursor: _Cursor) -> int:
         [[found]] = self._ask(cursor, _LAST).fetchall()
@@ -130,8 +130,8 @@ class Reads:
     def recorded(self, page: list[Any], session: str, after: int) -> Iterator[Recorded]:
         if not page or [row[0] for row in page] != [*range(after + 1, after + 1 + len(page))]:
             raise DamagedJournal(
-                f"events behind number {after} of session {session!r} are missing from {self._shown}: check its tables, "
-                "or restore a backup. Nothing was changed"
+                f"events behind number {after} of session {session!r} are missing from {self._shown}: check its "
+                "tables, or restore a backup. Nothing was changed"
             )
         return (decode(session, seq, at, by.decode(), text) for seq, at, by, text, *_ in page)
 
@@ -142,7 +142,7 @@ class Reads:
             return Stored([], [])
         keys = self._ask(cursor, _KEYS, number, rows[0][0], rows[-1][0]).fetchall()
         events = [StoredEvent(seq, at, by.decode(), text, link) for seq, at, by, text, link in rows]
-        return Stored(events, [Key(Once(source.decode(), n), after, last) for source, n, after, last in keys])
+        return Stored(events, [_KeySpan(Once(source.decode(), n), after, last) for source, n, after, last in keys])
 
     def behind(self, cursor: _Cursor, position: int, upto: int, session: str | None) -> list[Any]:
         """Some events behind a position, of one session or of all, raw."""

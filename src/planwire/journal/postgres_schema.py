@@ -17,7 +17,7 @@ from typing import Final
 from psycopg import errors
 
 from planwire.errors import NewerJournal, NoJournal
-from planwire.journal.postgres_server import Connection, Server
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
 
 __all__ = ["FORMAT", "check_format", "migrate"]
 
@@ -75,7 +75,7 @@ _MIGRATIONS: Final[Sequence[Sequence[str]]] = (
 FORMAT: Final = len(_MIGRATIONS)
 
 
-def check_format(server: Server, connection: Connection) -> None:
+def check_format(server: JournalServer, connection: PostgresConnection) -> None:
     """Raise `NewerJournal` or `NoJournal` unless this planwire knows the tables that are there."""
     found = _format(server, connection)
     if found is None or found < FORMAT:
@@ -90,7 +90,7 @@ def check_format(server: Server, connection: Connection) -> None:
         )
 
 
-def migrate(server: Server, connection: Connection) -> None:
+def migrate(server: JournalServer, connection: PostgresConnection) -> None:
     """Make the tables of the newest format, if they are not there. Who may not do that can use those that are."""
     found = _format(server, connection)
     if found is None or found < FORMAT:
@@ -107,11 +107,11 @@ def migrate(server: Server, connection: Connection) -> None:
     check_format(server, connection)
 
 
-def _is_there(connection: Connection, query: str, name: str) -> bool:
+def _is_there(connection: PostgresConnection, query: str, name: str) -> bool:
     return connection.execute(query.encode(), (name,)).fetchone() is not None
 
 
-def _format(server: Server, connection: Connection) -> int | None:
+def _format(server: JournalServer, connection: PostgresConnection) -> int | None:
     try:
         found = connection.execute(server.sql("SELECT format FROM planwire.journal")).fetchone()
     except (errors.UndefinedTable, errors.InvalidSchemaName):

@@ -21,7 +21,7 @@ try:
 except ImportError as missing:
     raise missing_extra("a journal in PostgreSQL", "psycopg", missing) from missing
 
-__all__ = ["Connection", "Server"]
+__all__ = ["JournalServer", "PostgresConnection"]
 
 #: Seconds for a connection, and for an answer. The server itself gives up sooner, so that it can say so.
 CONNECT_TIMEOUT: Final = 5
@@ -50,14 +50,14 @@ _Answer = TypeVar("_Answer")
 _Waiting: TypeAlias = Generator[Any, Any, _Answer]
 
 
-class Connection(psycopg.Connection[tuple[Any, ...]]):
+class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection whose every answer comes in time, or it is closed. Each statement commits by itself."""
 
     def wait(self, gen: _Waiting[_Answer], *arguments: Any, **options: Any) -> _Answer:
         return super().wait(_bounded(self, gen), *arguments, **options)
 
 
-class Server:
+class JournalServer:
     """Where a journal is. `shown` is the URL as people may see it, `place` what tells this journal from others."""
 
     def __init__(self, url: str) -> None:
@@ -67,8 +67,8 @@ class Server:
             self._parameters = {**_PARAMETERS, **conninfo.conninfo_to_dict(bare)}
         except psycopg.Error:
             raise UnknownJournal(
-                f"PostgreSQL can't read the URL {self.shown!r}: it looks like postgresql://USER@HOST:PORT/DATABASE, and "
-                "%, @, : and / in a name or a password are written as %25, %40, %3A and %2F"
+                f"PostgreSQL can't read the URL {self.shown!r}: it looks like postgresql://USER@HOST:PORT/DATABASE, "
+                "and %, @, : and / in a name or a password are written as %25, %40, %3A and %2F"
             ) from None
         self.schema = schema or SCHEMA
         self._quoted = '"' + self.schema.replace('"', '""') + '"'
@@ -89,10 +89,10 @@ class Server:
             found = self._statements[statement] = text.encode()
         return found
 
-    def connect(self, settings: Mapping[str, str] | None = None) -> Connection:
+    def connect(self, settings: Mapping[str, str] | None = None) -> PostgresConnection:
         """A new connection, or `EngineAway`."""
         try:
-            connection = Connection.connect(autocommit=True, **self._parameters)  # type: ignore[arg-type]
+            connection = PostgresConnection.connect(autocommit=True, **self._parameters)  # type: ignore[arg-type]
         except psycopg.Error as error:
             raise self.away(error) from None
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # so that a statement is prepared once
@@ -114,12 +114,12 @@ class Server:
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
         return EngineAway(
-            f"the journal {self.shown} is away: {said.rstrip('.')}. Start its PostgreSQL server, or name another journal "
-            f"with --journal or {VARIABLE}"
+            f"the journal {self.shown} is away: {said.rstrip('.')}. Start its PostgreSQL server, or name another "
+            f"journal with --journal or {VARIABLE}"
         )
 
 
-def _bounded(connection: Connection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
+def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
     """The same, until the time is up. psycopg wakes up ten times a second while it waits."""
     end = monotonic() + ANSWER_TIMEOUT
     try:
