@@ -111,7 +111,7 @@ def _many_writers(server: PostgresServer) -> Iterator[Figure]:
         prove(lasts, {WRITER_APPENDS * (WRITER_ROUNDS + 1)}, "the last numbers of all sessions")
     for kind, name in (("bare", "pg_append_16_psycopg_per_s"), ("planwire", "pg_append_16_per_s")):
         rate = median(WRITERS * WRITER_APPENDS / each[kind] for each in rounds[1:])
-        yield Figure(name, rate, "/s", cell=Cell(f"appends of {WRITERS} processes", kind))
+        yield Figure(name, rate, "/s")
     yield Figure(
         "pg_append_16_vs_bare", median(each["bare"] / each["planwire"] for each in rounds[1:]), "x", at_least(0.6)
     )

@@ -17,18 +17,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
 from time import monotonic, sleep
-from typing import Final
-
-import psycopg
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.codec import encode
 from planwire.journal.engines import thoughts_path
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
-from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.polling import Found
 from planwire.journal.postgres_append import REFUSED, Appends
 from planwire.journal.postgres_facts import read_facts
-from planwire.journal.postgres_following import GLANCE, SETTLING, TRUST, PositionFollower, Source
+from planwire.journal.postgres_following import SETTLING, Bell, PositionFollower, Source, events_of
 from planwire.journal.postgres_leases import PostgresLease, PostgresLeases
 from planwire.journal.postgres_line import ServerLine
 from planwire.journal.postgres_notices import Listener, Notifier
@@ -52,6 +50,9 @@ from planwire.journal.protocol import (
 from planwire.journal.thoughts_file import FileThoughts
 from planwire.model.events import Recorded
 
+if TYPE_CHECKING:
+    from psycopg import Cursor
+
 __all__ = ["PostgresJournal"]
 
 #: Seconds to wait for writers that are under way, before the end of the journal is known. The server ends a transaction
@@ -61,11 +62,10 @@ PATIENCE: Final = 15.0
 TRIES: Final = 5
 
 
-class PostgresJournal(PolledJournal):
+class PostgresJournal:
     """A `Journal` in a schema of a PostgreSQL database. Unless `create` says so, it makes none."""
 
     def __init__(self, url: str, create: bool = True) -> None:
-        super().__init__()
         self._server = server = JournalServer(url)
         self.thoughts = FileThoughts(thoughts_path(server.place))
         self._owner = os.getpid()
@@ -75,8 +75,9 @@ class PostgresJournal(PolledJournal):
             server, partial(migrate, server) if create else check, plan_cache_mode="force_generic_plan"
         )
         self._reading = ServerLine(server, check)
+        self._bell = Bell()
         self._notifier = Notifier(server, ServerLine(server, check, synchronous_commit="off"))
-        self._listener = Listener(server, self._ring)
+        self._listener = Listener(server, self._bell.ring)
         self._group = GroupCommit(self._commit)
         self._reads = Reads(server)
         self._appends = Appends(server, self._reads, self._written)
@@ -85,7 +86,7 @@ class PostgresJournal(PolledJournal):
         self._settled = 0  # no event at or below this position is still to come
         try:
             with self._writing:
-                pass
+                self._writing.greet = check  # nobody makes the tables again if they are dropped under an open journal
         except BaseException:
             self._listener.close()
             raise
@@ -95,8 +96,6 @@ class PostgresJournal(PolledJournal):
     ) -> tuple[Recorded, ...]:
         self._check_process()
         rows = encode(session, events)
-        if not rows and bytes_of(session) is None:
-            rows, session = [], ""
         try:
             return tuple(self._group.append(Append(session, rows, expected_seq, once)))
         except EngineAway:
@@ -140,6 +139,17 @@ class PostgresJournal(PolledJournal):
     def sessions(self) -> list[KnownSession]:
         with self._read() as cursor:
             return self._reads.sessions(cursor)
+
+    def follow(
+        self,
+        after: int | None = None,
+        *,
+        session: str | None = None,
+        stop: Stop | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Followed]:
+        begin = self.last_position() if after is None else max(after, 0)
+        return events_of(partial(self._look, session), begin, self._bell, self._listener.start, stop, timeout)
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         with self._read() as cursor:
@@ -193,43 +203,17 @@ class PostgresJournal(PolledJournal):
                     self._leases.release_all(connection)
             self._writing.close()
         self._notifier.close()
-        self._ring()
+        self._bell.ring()
         self._listener.close()
         self._reading.close()
 
-    def _poll(self, after: int, session: str | None, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
-        following = PositionFollower()
-        heard = looked = monotonic()
-        rung = Lock()  # a ring releases it: to wait is to acquire it
-        rung.acquire()
-        self._listeners.add(rung)
-        try:
-            while stop is None or not stop.is_set():
-                found = self._look_on(following, after, session)
-                if found is None:
-                    return
-                looked = monotonic()
-                for each in found.events:
-                    yield each
-                    if stop is not None and stop.is_set():
-                        return
-                if found.position > after:
-                    after, heard = found.position, monotonic() if found.events else heard
-                    continue
-                if following.gap is not None:
-                    rung.acquire(timeout=SETTLING)
-                    continue
-                if timeout is not None and looked - heard >= timeout:
-                    return
-                self._listener.start()
-                until = min(looked + TRUST, TRUST + looked if timeout is None else heard + timeout)
-                while (left := until - monotonic()) > 0 and (stop is None or not stop.is_set()):
-                    if rung.acquire(timeout=left if stop is None else min(left, GLANCE)):
-                        break
-        finally:
-            self._listeners.discard(rung)
+    def __enter__(self) -> Self:
+        return self
 
-    def _look_on(self, following: PositionFollower, after: int, session: str | None) -> Found | None:
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _look(self, session: str | None, following: PositionFollower, after: int) -> Found | None:
         """What is behind a position, some of it at least; None once the journal is closed."""
         try:
             if session is None:
@@ -267,7 +251,7 @@ class PostgresJournal(PolledJournal):
         with self._writing as connection:
             outcomes = self._appends.commit(connection, batch)
         self._notifier.ring()
-        self._ring()
+        self._bell.ring()
         return outcomes
 
     def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
@@ -309,13 +293,14 @@ class PostgresJournal(PolledJournal):
     def _write(self) -> Iterator[PostgresConnection]:
         """A transaction or a statement that is no mere append."""
         self._check_process()
-        with self._group.turn, self._writing as connection:
-            yield connection
-        self._notifier.ring()
-        self._ring()
+        with self._group.turn:
+            with self._writing as connection:
+                yield connection
+            self._notifier.ring()
+        self._bell.ring()
 
     @contextmanager
-    def _read(self) -> "Iterator[psycopg.Cursor[tuple[object, ...]]]":
+    def _read(self) -> "Iterator[Cursor[tuple[Any, ...]]]":
         self._check_process()
         with self._reading as connection, connection.cursor(binary=True) as cursor:
             yield cursor

@@ -14,6 +14,7 @@ from struct import Struct
 from time import monotonic, sleep
 from typing import Any, Final
 
+import psycopg
 from psycopg import errors
 
 from planwire.errors import Conflict, JournalUnavailable
@@ -68,14 +69,27 @@ class Appends:
         self._shown = server.shown
         self._reads = reads
         self._pages = pages
+        self._away = server.away
         self._known: dict[str, ChainEnd] = {}
+        self._connection: PostgresConnection | None = None
 
     def commit(self, connection: PostgresConnection, batch: list[Append]) -> list[Outcome]:
-        """Write a batch. `GroupCommit` sees to it that only one thread does so."""
+        """Write a batch. `GroupCommit` sees to it that only one thread does so.
+
+        With a new connection nothing is certain: it may lead to a standby that lacks what this process wrote last."""
+        if connection is not self._connection:
+            self._known.clear()
+            self._connection = connection
         if len(batch) == 1:
             return [self._alone(connection, batch[0])]
         outcomes = self._together(connection, batch)
-        return [outcomes.get(n) or self._settled(connection, each) for n, each in enumerate(batch)]
+        for place, append in enumerate(batch):
+            if place not in outcomes:
+                try:
+                    outcomes[place] = self._alone(connection, append)
+                except psycopg.Error as error:  # some are written: each has an outcome of its own
+                    outcomes[place] = self._away(error)
+        return [outcomes[place] for place in range(len(batch))]
 
     def store(self, connection: PostgresConnection, session: str, appends: Sequence[StoredAppend]) -> None:
         """Write events of another journal behind the last one of a session."""
@@ -99,12 +113,6 @@ class Appends:
             new = chained(append.session, end.last, end.link, append.rows)
             self._insert(connection, append.session, end, new, [])
             self._known.pop(append.session, None)  # the transaction may still come to nothing
-
-    def _settled(self, connection: PostgresConnection, append: Append) -> Outcome:
-        try:
-            return self._alone(connection, append)
-        except Conflict as error:
-            return error
 
     def _alone(self, connection: PostgresConnection, append: Append) -> Outcome:
         session, expected, once = append.session, append.expected, append.once

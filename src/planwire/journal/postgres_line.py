@@ -42,12 +42,12 @@ _GONE: Final = (
 
 
 class ServerLine:
-    """A connection that is there when it is used. `greet` checks every new one; `settings` are PostgreSQL's."""
+    """A connection that is there when it is used. `greet` gets every new one first; `settings` are PostgreSQL's."""
 
     def __init__(self, server: JournalServer, greet: Callable[[PostgresConnection], None], **settings: str) -> None:
-        self.lock = Lock()
+        self.greet = greet
+        self._lock = Lock()
         self._server = server
-        self._greet = greet
         self._settings: Mapping[str, str] = settings
         self._connection: PostgresConnection | None = None
         self._has_hung_up: Callable[[], bool] = bool
@@ -56,7 +56,7 @@ class ServerLine:
         self._closed = False
 
     def __enter__(self) -> PostgresConnection:
-        self.lock.acquire()
+        self._lock.acquire()
         try:
             if self._closed:
                 raise JournalUnavailable(f"the journal {self._server.shown} is closed: open it again")
@@ -64,7 +64,7 @@ class ServerLine:
                 self._connect()
             assert self._connection is not None
         except BaseException:
-            self.lock.release()
+            self._lock.release()
             raise
         return self._connection
 
@@ -75,11 +75,11 @@ class ServerLine:
             if error is not None:
                 self._judge(error)
         finally:
-            self.lock.release()
+            self._lock.release()
 
     def close(self) -> None:
         """Hang up. Whoever uses the line now is let finish."""
-        with self.lock:
+        with self._lock:
             self._closed = True
             self._drop()
 
@@ -90,7 +90,7 @@ class ServerLine:
             try:
                 connection = self._server.connect(self._settings)
                 try:
-                    self._greet(connection)
+                    self.greet(connection)
                 except BaseException:
                     connection.close()
                     raise

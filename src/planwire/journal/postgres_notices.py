@@ -55,8 +55,7 @@ class Notifier:
         if self._thread is not None:
             with suppress(RuntimeError):
                 self._rung.release()
-            self._thread.join(PARTING)
-        self._line.close()
+            self._thread.join(PARTING)  # it ends by itself, sooner or later
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -64,6 +63,7 @@ class Notifier:
             with suppress(JournalError), self._line as connection:
                 self._statement.execute(connection, ())
             self._closing.wait(PAUSE)
+        self._line.close()
 
 
 class Listener:

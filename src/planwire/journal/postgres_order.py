@@ -1,9 +1,9 @@
 """Positions in the order of commit: how a follower never passes by an event of a slower transaction.
 
 A position is drawn from a sequence before its transaction commits. So a follower may see 7 while 6 is still to come,
-and who then goes on behind 7 never sees 6. Every append therefore takes an advisory lock, shared with all others and held
-until it commits, before it draws positions. Positions without a hole are in order whatever anyone does. At a hole, the
-follower asks who holds the lock right then: whoever drew the missing position did so before the one behind it was
+and who then goes on behind 7 never sees 6. Every append therefore takes an advisory lock, shared with all others and
+held until it commits, before it draws positions. Positions without a hole are in order whatever anyone does. At a hole,
+the follower asks who holds the lock right then: whoever drew the missing position did so before the one behind it was
 committed, and so holds the lock still or is done. Once those are gone, the follower looks again, and what is missing
 then will never come: its transaction was rolled back, or its session forgotten.
 

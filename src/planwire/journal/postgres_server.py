@@ -10,16 +10,12 @@ from time import monotonic
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote
 
-from planwire.errors import EngineAway, UnknownJournal
-from planwire.extras import missing_extra
-from planwire.journal.engines import VARIABLE, shown_url
+import psycopg
+from psycopg import conninfo
+from psycopg.types.numeric import Int8BinaryDumper
 
-try:
-    import psycopg
-    from psycopg import conninfo
-    from psycopg.types.numeric import Int8BinaryDumper
-except ImportError as missing:
-    raise missing_extra("a journal in PostgreSQL", "psycopg", missing) from missing
+from planwire.errors import EngineAway, UnknownJournal
+from planwire.journal.engines import VARIABLE, shown_url
 
 __all__ = ["JournalServer", "PostgresConnection"]
 
@@ -44,6 +40,7 @@ _PARAMETERS: Final[Mapping[str, str | int]] = {
 _SETTINGS: Final[Mapping[str, str]] = {
     "statement_timeout": STATEMENT_TIMEOUT,
     "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION,
+    "default_transaction_isolation": "read committed",
 }
 
 _Answer = TypeVar("_Answer")
