@@ -110,9 +110,9 @@ class PostgresServer:
         self._signal_all(signal.SIGCONT)
 
     def cut_connections(self) -> int:
-        """End all connections but the own one, as a network would. Returns how many there were."""
+        """End all connections but the own one, and wait until they are gone. Returns how many there were."""
         with self.connect() as connection:
-            query = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            query = """SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity
                 WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"""
             [[ended]] = connection.execute(query)
             return int(ended)

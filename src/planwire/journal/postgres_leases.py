@@ -27,18 +27,19 @@ __all__ = ["PostgresLease", "PostgresLeases"]
 #: Seconds that a lease lasts without a renewal, and one that was taken for another process.
 TTL: Final = 30
 PROCESS_TTL: Final = 600
-#: Seconds until the next renewal after one that failed.
+#: Seconds until the next renewal, and after one that failed.
+BEAT: Final = TTL / 3
 RETRY: Final = 2.0
 
 _KEEP: Final = """INSERT INTO planwire.leases (name, session, holder, machine, process, terms, until)
     VALUES (%b, %b, %s, %b, %b, %b, now() + make_interval(secs => %s))
     ON CONFLICT (sha256(name)) DO UPDATE SET terms = excluded.terms, until = excluded.until, ended = NULL,
     holder = excluded.holder, machine = excluded.machine, process = excluded.process"""
-_KNOWN: Final = f"""SELECT session, name, terms, machine, process,
-    until > now() OR pg_postmaster_start_time() > now() - make_interval(secs => {TTL})
-    FROM planwire.leases WHERE ended IS NULL"""  # noqa: S608
-_RENEW: Final = f"""UPDATE planwire.leases SET until = now() + make_interval(secs => {TTL}), ended = NULL
-    WHERE holder = %s"""  # noqa: S608
+_KNOWN: Final = """SELECT session, name, terms, machine, process,
+    until > now() OR pg_postmaster_start_time() > now() - make_interval(secs => %s)
+    FROM planwire.leases WHERE ended IS NULL"""
+_RENEW: Final = """UPDATE planwire.leases SET until = now() + make_interval(secs => %s), ended = NULL
+    WHERE holder = %s"""
 _SWEEP: Final = "DELETE FROM planwire.leases WHERE ended < now() - interval '1 day'"
 
 
@@ -80,7 +81,7 @@ class PostgresLeases:
             self._heart.start()
 
     def known(self, connection: PostgresConnection) -> list[KnownLease]:
-        found = connection.execute(self._sql(f"{_KNOWN} ORDER BY number"), binary=True).fetchall()
+        found = connection.execute(self._sql(f"{_KNOWN} ORDER BY number"), (TTL,), binary=True).fetchall()
         return [_LeaseLine(*row).known() for row in found]
 
     def release(self, connection: PostgresConnection, name: str) -> None:
@@ -90,7 +91,7 @@ class PostgresLeases:
         """End a lease in the caller's transaction, unless it is held. Says whether it did: of all who try, one does."""
         key = (name.encode(),)
         query = f"{_KNOWN} AND sha256(name) = sha256(%b) FOR UPDATE"
-        found = connection.execute(self._sql(query), key, binary=True).fetchone()
+        found = connection.execute(self._sql(query), (TTL, *key), binary=True).fetchone()
         if found is None or _LeaseLine(*found).is_held():
             return False
         ended = "UPDATE planwire.leases SET ended = now() WHERE sha256(name) = sha256(%b)"
@@ -103,7 +104,7 @@ class PostgresLeases:
 
     def renew(self, connection: PostgresConnection) -> None:
         """Renew all of this journal, also those that others ended meanwhile."""
-        connection.execute(self._sql(_RENEW), (self._holder,))
+        connection.execute(self._sql(_RENEW), (TTL, self._holder))
 
     def release_all(self, connection: PostgresConnection) -> None:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE holder = %s"), (self._holder,))
@@ -118,12 +119,12 @@ class PostgresLeases:
         self._closing.set()
 
     def _beat(self) -> None:
-        wait: float = TTL / 3
+        wait = BEAT
         while not self._closing.wait(wait):
             wait = RETRY
             with suppress(JournalError):
                 self._renew()
-                wait = TTL / 3
+                wait = BEAT
 
 
 class PostgresLease:
