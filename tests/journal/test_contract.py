@@ -16,14 +16,19 @@ from planwire.journal import codec as stored_events
 from planwire.journal.processes import process_name
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
 from tests.model.test_events import EVENTS
+from tests.servers.postgres import postgres
 
 #: An engine is one line here: from a folder to a journal that is empty.
 ENGINES: dict[str, Callable[[Path], Journal]] = {
     "memory": lambda _: open_journal("memory:"),
     "sqlite": lambda folder: open_journal(folder / "journal.db"),
+    "postgresql": lambda folder: open_journal(postgres().url_of(folder)),
 }
 #: Engines whose journals other processes can open, too: from a folder to what opens the same one.
-SHARED: dict[str, Callable[[Path], str]] = {"sqlite": lambda folder: str(folder / "journal.db")}
+SHARED: dict[str, Callable[[Path], str]] = {
+    "sqlite": lambda folder: str(folder / "journal.db"),
+    "postgresql": lambda folder: postgres().url_of(folder),
+}
 #: No wait in here is a matter of luck; this bounds those that would never end.
 PATIENCE = 30.0
 NO_TEXT = "\ud800"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import NoJournal, UnknownJournal
+from planwire.extras import missing_extra
 from planwire.journal.protocol import Journal
 
 __all__ = [
@@ -153,8 +154,10 @@ def _open_sqlite(rest: str, create: bool) -> Journal | None:
 
 
 def _open_postgres(rest: str, create: bool) -> Journal | None:
-    from planwire.journal.postgres import PostgresJournal  # noqa: PLC0415  (see above)
-
+    try:
+        from planwire.journal.postgres import PostgresJournal  # noqa: PLC0415  (see above)
+    except ImportError as error:
+        raise missing_extra("a journal in PostgreSQL", "psycopg", error) from error
     return PostgresJournal(f"postgresql:{rest}", create=create) if rest.startswith("//") else None
 
 
