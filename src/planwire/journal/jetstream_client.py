@@ -1,0 +1,380 @@
+"""The connection of a JetStream journal: nats-py on an event loop of its own thread, for callers on any other thread.
+
+nats-py keeps the connection: logins, TLS, pings, other servers of a cluster. Messages take a shorter way than its own,
+which would cost an append a third of its time. What is sent goes straight to the socket, and what comes in goes to
+whoever waits, without a task and a queue in between: there is one subscription, and the last word of a subject says who
+is meant. `WireClient` is the one class that reaches below the public surface of nats-py for that.
+"""
+
+import asyncio
+import os
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+from planwire.errors import EngineAway, JournalUnavailable, UnknownJournal
+from planwire.extras import missing_extra
+from planwire.journal.jetstream_settings import JetStreamSettings
+
+try:
+    from nats.aio.client import Client
+    from nats.errors import AuthorizationError
+except ImportError as error:
+    raise missing_extra("a journal on NATS", "nats", error) from error
+
+__all__ = ["Handler", "NatsConnection", "Reply", "Unanswered"]
+
+#: Seconds to wait for a server when a journal is opened, and for the connection to come back before a call gives up.
+CONNECT: Final = 4.0
+AWAY: Final = 2.0
+_RECONNECT_WAIT: Final = 0.2
+#: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
+_PING: Final = 10
+_PINGS: Final = 2
+#: Parts of the subject on which a message could be acknowledged, unless there is a domain.
+_PARTS: Final = 9
+
+
+class Reply(NamedTuple):
+    """An answer of the server, or a message of a consumer: the subject that it is on, and where it could be answered."""
+
+    subject: str
+    reply: str
+    headers: bytes
+    body: bytes
+
+    @property
+    def status(self) -> str:
+        """The number in the first line of the headers, as in HTTP; empty for a message."""
+        return self.headers[9:12].decode() if self.headers[8:9] == b" " else ""
+
+
+#: What gets the messages for a token, on the thread of the loop; None once the connection is lost.
+Handler = Callable[[Reply | None], None]
+
+
+class Unanswered(Exception):  # noqa: N818  (it never leaves the engine)
+    """A question without an answer: nobody knows whether the server has heard it."""
+
+
+class WireClient(Client):  # type: ignore[misc, unused-ignore]
+    """nats-py's client, which hands over the messages of one subscription as they come in, and sends without delay."""
+
+    def __init__(self, hear: Callable[[bytes, bytes, bytes, bytes], None]) -> None:
+        super().__init__()
+        self._hear = hear
+        self.inbox_id = 0
+
+    def write(self, command: bytes) -> bool:
+        """Whether there is a connection that took it."""
+        if not self.is_connected or self._transport is None:
+            return False
+        self._transport.write(command)
+        return True
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        if sid == self.inbox_id:
+            self._hear(bytes(subject), bytes(reply or b""), data, headers or b"")
+        else:
+            await super()._process_msg(sid, subject, reply, data, headers)
+
+
+class NatsConnection:
+    """A connection that any thread may use. It connects again by itself."""
+
+    def __init__(self, settings: JetStreamSettings) -> None:
+        self._settings = settings
+        self.owner = os.getpid()
+        self.is_closed = False
+        self.was_interrupted = False
+        self.since = monotonic()  # when the connection came up
+        self._back = Event()
+        self._down: float | None = self.since
+        self._trouble = ""
+        self._handlers: dict[str, Handler] = {}
+        self._regular: list[Callable[[], None]] = []
+        self._tokens = count(1)
+        self._inbox = f"_INBOX.{os.urandom(11).hex()}"
+        self._inbox_bytes = f"{self._inbox}.".encode()
+        self._skip = len(self._inbox_bytes)
+        self._client: WireClient | None = None
+        self._tls = _tls_context(settings)
+        self._find_server()
+        self._loop = asyncio.new_event_loop()
+        Thread(target=self._run, name="planwire-nats", daemon=True).start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._connect(), self._loop).result(CONNECT + 1)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, TimeoutError):
+                raise self.away() from None
+            raise
+
+    @property
+    def max_payload(self) -> int:
+        return self._client.max_payload if self._client else 0
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """What the server says of itself."""
+        return dict(self._client._server_info) if self._client else {}
+
+    def inbox(self, token: str) -> str:
+        return f"{self._inbox}.{token}"
+
+    def expect(self, handler: Handler, token: str = "") -> str:
+        """A new token, whose messages the handler will get until `drop`. That of a consumer is its name."""
+        token = token or str(next(self._tokens))
+        self._handlers[token] = handler
+        return token
+
+    def drop(self, token: str) -> None:
+        self._handlers.pop(token, None)
+
+    def send(self, subject: str, body: bytes = b"", headers: bytes = b"", token: str = "") -> None:
+        """Send a message soon. The handler of the token hears None if there is no connection to send it on."""
+        reply = f" {self._inbox}.{token}" if token else ""
+        if headers:
+            first = f"HPUB {subject}{reply} {len(headers)} {len(headers) + len(body)}\r\n"
+        else:
+            first = f"PUB {subject}{reply} {len(body)}\r\n"
+        command = b"%b%b%b\r\n" % (first.encode(), headers, body)
+        try:
+            self._loop.call_soon_threadsafe(self._write, command, token)
+        except RuntimeError:  # the loop is closed
+            self._write_failed(token)
+
+    def request(self, subject: str, body: bytes = b"", headers: bytes = b"", timeout: float = 2.0) -> Reply:
+        """The answer to a message, or `Unanswered`."""
+        answer: list[Reply | None] = []
+        come = Lock()
+        come.acquire()
+
+        def hear(reply: Reply | None) -> None:
+            if not answer:
+                answer.append(reply)
+                come.release()
+
+        token = self.expect(hear)
+        try:
+            self.send(subject, body, headers, token)
+            if not come.acquire(timeout=max(timeout, 0)):
+                raise Unanswered(f"no answer within {timeout:.1f} s{self._last_words()}")
+        finally:
+            self.drop(token)
+        if answer[0] is None:
+            raise Unanswered(f"the connection is lost{self._last_words()}")
+        return answer[0]
+
+    def every(self, seconds: float, do: Callable[[], None]) -> None:
+        """Do something every so often, and whenever the connection came back, on the thread of the loop."""
+
+        def again() -> None:
+            if not self.is_closed:
+                do()
+                self._loop.call_later(seconds, again)
+
+        with suppress(RuntimeError):
+            self._regular.append(do)
+            self._loop.call_soon_threadsafe(again)
+
+    def check(self) -> None:
+        """Raise `JournalUnavailable` if the journal is closed, or belongs to the process that this one is a fork of."""
+        if self.is_closed:
+            raise JournalUnavailable(f"the journal {self._settings.where} is closed: open it again")
+        if self.owner != os.getpid():
+            raise JournalUnavailable(
+                f"the journal {self._settings.where} was opened before this process was forked off: open it again here"
+            )
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the connection to be there, or a moment if it is. `EngineAway` once it was gone for too long."""
+        self.check()
+        down = self._down
+        if down is not None and monotonic() - down > AWAY:
+            raise self.away()
+        if not self._back.wait(min(seconds, AWAY)) or down is not None:
+            return
+        Event().wait(min(seconds, 0.05))
+
+    def away(self, reason: str = "") -> EngineAway:
+        said = reason or self._trouble or "it does not answer"
+        return EngineAway(
+            f"the NATS server at {self._settings.where} is away ({said}): start it, or look for an error in the name "
+            "of the journal (--journal or PLANWIRE_JOURNAL). What was about to be written may be there or not"
+        )
+
+    def close(self) -> None:
+        if self.is_closed or self.owner != os.getpid():
+            self.is_closed = True
+            return
+        self.is_closed = True
+        with suppress(RuntimeError):
+            asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+
+    # -- on the thread of the loop
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _write(self, command: bytes, token: str) -> None:
+        if self._client is None or not self._client.write(command):
+            self._write_failed(token)
+
+    def _write_failed(self, token: str) -> None:
+        if handler := self._handlers.get(token):
+            handler(None)
+
+    def _hear(self, subject: bytes, reply: bytes, body: bytes, headers: bytes) -> None:
+        if subject.startswith(self._inbox_bytes):
+            token = subject[self._skip :].decode()
+        else:  # a message of a consumer is on its own subject
+            parts = reply.split(b".")
+            token = parts[3 if len(parts) == _PARTS else 5].decode() if len(parts) >= _PARTS else ""
+        if handler := self._handlers.get(token):
+            handler(Reply(subject.decode(), reply.decode(), headers, body))
+
+    async def _connect(self) -> None:
+        client = WireClient(self._hear)
+        refused = self._loop.create_future()
+
+        async def troubled(error: Exception) -> None:
+            self._trouble = str(error) or type(error).__name__
+            if isinstance(error, AuthorizationError) and not refused.done():
+                refused.set_result(None)
+
+        task = self._loop.create_task(client.connect(**self._options(), error_cb=troubled))
+        done, _ = await asyncio.wait({task, refused}, timeout=CONNECT, return_when=asyncio.FIRST_COMPLETED)
+        if task not in done:
+            task.cancel()
+            with suppress(Exception, asyncio.CancelledError):
+                await task
+            with suppress(Exception):
+                await client.close()
+            if refused.done():
+                raise JournalUnavailable(
+                    f"the NATS server at {self._settings.where} refuses this login: look at the user, the password, "
+                    "the token or the credentials that the journal's URL or its context names"
+                )
+            raise self.away()
+        try:
+            task.result()
+        except ssl.SSLError as error:
+            raise self.away(f"TLS: {error.reason}") from None
+        except Exception as error:
+            raise self.away(str(error) or type(error).__name__) from None
+        subscription = await client.subscribe(f"{self._inbox}.*", cb=_unheard)
+        client.inbox_id = subscription._id
+        await client.flush(int(CONNECT))
+        self._client = client
+        self._came_back()
+
+    def _options(self) -> dict[str, Any]:
+        settings = self._settings
+        options: dict[str, Any] = {
+            "servers": [f"{'tls' if settings.is_tls else 'nats'}://{server}" for server in settings.servers],
+            "name": "planwire",
+            "connect_timeout": 2,
+            "reconnect_time_wait": _RECONNECT_WAIT,
+            "max_reconnect_attempts": -1,
+            "ping_interval": _PING,
+            "max_outstanding_pings": _PINGS,
+            "pending_size": 0,  # nothing is to be sent later that its caller has given up by then
+            "disconnected_cb": self._was_lost,
+            "reconnected_cb": self._was_found,
+            "closed_cb": self._was_closed,
+            "tls": self._tls,
+            "user": settings.user or None,
+            "password": settings.password or None,
+            "token": settings.token or None,
+            "user_credentials": settings.creds or None,
+            "nkeys_seed": settings.nkey or None,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+    async def _was_lost(self) -> None:
+        if self._down is None:
+            self._down = monotonic()
+        self._back.clear()
+        self.was_interrupted = True
+        for handler in tuple(self._handlers.values()):
+            handler(None)
+
+    async def _was_found(self) -> None:
+        self._came_back()
+
+    def _came_back(self) -> None:
+        self._trouble = ""
+        self._down = None
+        self.since = monotonic()
+        self._back.set()
+        for do in self._regular:
+            do()
+
+    async def _was_closed(self) -> None:
+        """nats-py gives up when a server refuses the login, which may be a server that is about to get its users."""
+        await self._was_lost()
+        while not self.is_closed:
+            await asyncio.sleep(_RECONNECT_WAIT)
+            try:
+                await self._connect()
+            except Exception as error:  # the next one may do
+                self._trouble = self._trouble or str(error)
+            else:
+                return
+
+    async def _end(self) -> None:
+        for handler in tuple(self._handlers.values()):
+            handler(None)
+        if self._client is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(self._client.close(), 1.0)
+        for task in asyncio.all_tasks(self._loop) - {asyncio.current_task()}:
+            task.cancel()
+        await asyncio.sleep(0)
+        self._loop.stop()
+
+    # -- on any thread
+
+    def _find_server(self) -> None:
+        """Raise `EngineAway` if nobody listens at any of the addresses: nats-py would go on trying."""
+        for server in self._settings.servers:
+            host, _, port = server.rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), CONNECT / 2).close()
+            except OSError as error:
+                self._trouble = error.strerror or str(error)
+            else:
+                return
+        raise self.away()
+
+    def _last_words(self) -> str:
+        return f" ({self._trouble})" if self._trouble else ""
+
+
+async def _unheard(message: object) -> None:
+    raise AssertionError(f"nats-py did not hand over {message!r}: this version of it is not known to planwire")
+
+
+def _tls_context(settings: JetStreamSettings) -> ssl.SSLContext | None:
+    if not settings.is_tls:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.ca or None)
+        if settings.cert:
+            context.load_cert_chain(settings.cert, settings.key or None)
+    except (OSError, ssl.SSLError) as error:
+        raise UnknownJournal(
+            f"the certificates of the journal {settings.where} can't be read: {error.strerror or error}. Look at "
+            "tls_ca, tls_cert and tls_key in its URL or its context"
+        ) from None
+    return context
