@@ -36,8 +36,6 @@ _RECONNECT_WAIT: Final = 0.2
 #: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
 _PING: Final = 10
 _PINGS: Final = 2
-#: Parts of the subject on which a message could be acknowledged, unless there is a domain.
-_PARTS: Final = 9
 
 
 class Reply(NamedTuple):
@@ -65,10 +63,22 @@ class Unanswered(Exception):  # noqa: N818  (it never leaves the engine)
 class WireClient(Client):  # type: ignore[misc, unused-ignore]
     """nats-py's client, which hands over the messages of one subscription as they come in, and sends without delay."""
 
-    def __init__(self, hear: Callable[[bytes, bytes, bytes, bytes], None]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._hear = hear
-        self.inbox_id = 0
+        self._direct: dict[int, Callable[[Reply], None]] = {}  # by the number of a subscription
+
+    async def hand_over(self, subject: str, hear: Callable[[Reply], None]) -> int:
+        """Subscribe, and call `hear` with what comes. The number of the subscription, for `end`."""
+        subscription = await self.subscribe(subject, cb=_unheard)
+        number: int = subscription._id
+        self._direct[number] = hear
+        return number
+
+    async def end(self, number: int) -> None:
+        self._direct.pop(number, None)
+        subscription = self._subs.get(number)
+        if subscription is not None:
+            await subscription.unsubscribe()
 
     def write(self, command: bytes) -> bool:
         """Whether there is a connection that took it."""
@@ -78,8 +88,9 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         return True
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
-        if sid == self.inbox_id:
-            self._hear(bytes(subject), bytes(reply or b""), data, headers or b"")
+        hear = self._direct.get(sid)
+        if hear is not None:
+            hear(Reply(subject.decode(), reply.decode() if reply else "", headers or b"", data))
         else:
             await super()._process_msg(sid, subject, reply, data, headers)
 
@@ -100,8 +111,7 @@ class NatsConnection:
         self._regular: list[Callable[[], None]] = []
         self._tokens = count(1)
         self._inbox = f"_INBOX.{os.urandom(11).hex()}"
-        self._inbox_bytes = f"{self._inbox}.".encode()
-        self._skip = len(self._inbox_bytes)
+        self._skip = len(self._inbox) + 1
         self._client: WireClient | None = None
         self._tls = _tls_context(settings)
         self._find_server()
@@ -124,12 +134,9 @@ class NatsConnection:
         """What the server says of itself."""
         return dict(self._client._server_info) if self._client else {}
 
-    def inbox(self, token: str) -> str:
-        return f"{self._inbox}.{token}"
-
-    def expect(self, handler: Handler, token: str = "") -> str:
-        """A new token, whose messages the handler will get until `drop`. That of a consumer is its name."""
-        token = token or str(next(self._tokens))
+    def expect(self, handler: Handler) -> str:
+        """A new token, whose messages the handler will get until `drop`."""
+        token = str(next(self._tokens))
         self._handlers[token] = handler
         return token
 
@@ -170,6 +177,26 @@ class NatsConnection:
         if answer[0] is None:
             raise Unanswered(f"the connection is lost{self._last_words()}")
         return answer[0]
+
+    def subscribe(self, handler: Handler) -> tuple[str, Callable[[], None]]:
+        """A subject of its own for a handler, and how to end that. (A consumer delivers to no wildcard.)"""
+        token = self.expect(handler)
+        client, subject = self._client, f"{self._inbox}-{token}"
+        if client is None:
+            raise self.away()
+        try:
+            number = asyncio.run_coroutine_threadsafe(client.hand_over(subject, handler), self._loop).result(CONNECT)
+        except Exception as error:
+            self.drop(token)
+            self.check()
+            raise self.away(str(error) or type(error).__name__) from None
+
+        def end() -> None:
+            self.drop(token)
+            with suppress(RuntimeError):
+                asyncio.run_coroutine_threadsafe(client.end(number), self._loop)
+
+        return subject, end
 
     def every(self, seconds: float, do: Callable[[], None]) -> None:
         """Do something every so often, and whenever the connection came back, on the thread of the loop."""
@@ -234,17 +261,12 @@ class NatsConnection:
         if handler := self._handlers.get(token):
             handler(None)
 
-    def _hear(self, subject: bytes, reply: bytes, body: bytes, headers: bytes) -> None:
-        if subject.startswith(self._inbox_bytes):
-            token = subject[self._skip :].decode()
-        else:  # a message of a consumer is on its own subject
-            parts = reply.split(b".")
-            token = parts[3 if len(parts) == _PARTS else 5].decode() if len(parts) >= _PARTS else ""
-        if handler := self._handlers.get(token):
-            handler(Reply(subject.decode(), reply.decode(), headers, body))
+    def _hear(self, reply: Reply) -> None:
+        if handler := self._handlers.get(reply.subject[self._skip :]):
+            handler(reply)
 
     async def _connect(self) -> None:
-        client = WireClient(self._hear)
+        client = WireClient()
         refused = self._loop.create_future()
 
         async def troubled(error: Exception) -> None:
@@ -272,8 +294,7 @@ class NatsConnection:
             raise self.away(f"TLS: {error.reason}") from None
         except Exception as error:
             raise self.away(str(error) or type(error).__name__) from None
-        subscription = await client.subscribe(f"{self._inbox}.*", cb=_unheard)
-        client.inbox_id = subscription._id
+        await client.hand_over(f"{self._inbox}.*", self._hear)
         await client.flush(int(CONNECT))
         self._client = client
         self._came_back()

@@ -41,14 +41,14 @@ class OrderedConsumer:
         self._answer = ""  # where the server waits to hear that there is room
         self._is_lost = False
         connection = api.connection
-        self._token = connection.expect(self._hear, self._name)
+        inbox, self._end = connection.subscribe(self._hear)
         try:
             api.call(
                 f"CONSUMER.CREATE.{stream}.{self._name}",
                 stream_name=stream,
                 config={
                     "name": self._name,
-                    "deliver_subject": connection.inbox(self._token),
+                    "deliver_subject": inbox,
                     "deliver_policy": "by_start_sequence",
                     "opt_start_seq": number,
                     "filter_subject": subject,
@@ -63,7 +63,7 @@ class OrderedConsumer:
                 },
             )
         except BaseException:
-            connection.drop(self._token)
+            self._end()
             raise
         self._heard = monotonic()
 
@@ -95,7 +95,7 @@ class OrderedConsumer:
     def close(self) -> None:
         """Let go of it. The server removes it by itself, sooner or later, where it does not hear this."""
         connection = self._api.connection
-        connection.drop(self._token)
+        self._end()
         if not connection.is_closed:
             connection.send(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._name}")
 

@@ -65,7 +65,7 @@ class Sessions:
     def __init__(self, api: JetStreamApi, name: str) -> None:
         self._api = api
         self._stream = name
-        self.all = f"{name}.events.>"
+        self.all = f"{name}.events.*"
         self._known: dict[str, SubjectState] = {}
         self._knowing = Lock()
         self._listing = Lock()
