@@ -45,18 +45,20 @@ class Appender:
         state = self._sessions.state(session)
         self._sessions.take_turn(state)
         try:
+            is_fresh = False  # the end was asked for since this append began
             for _ in range(MOST_RACES):
-                fresh = state.end is None or not rows
-                end = self._sessions.refresh(state) if state.end is None or not rows else state.end
-                if once is not None and (numbers := self._sessions.numbers_with(state, once, end)):
-                    if fresh or self._sessions.refresh(state).begun == end.begun:
-                        return numbers
+                end = state.end
+                if end is None or (not rows and not is_fresh):
+                    end, is_fresh = self._sessions.refresh(state), True
+                numbers = self._sessions.numbers_with(state, once, end) if once is not None else None
+                is_in_conflict = expected is not None and expected != end.last
+                if (numbers or is_in_conflict) and not is_fresh:
+                    self._sessions.refresh(state)
+                    is_fresh = True
                     continue
-                if expected is not None and expected != end.last:
-                    if not fresh:
-                        end = self._sessions.refresh(state)
-                        if expected == end.last or once is not None:
-                            continue
+                if numbers:
+                    return numbers
+                if expected is not None and is_in_conflict:
                     raise Conflict(session, expected, end.last)
                 if not rows:
                     return end.last
@@ -64,6 +66,7 @@ class Appender:
                 keys = (KeyRange(once.source, once.n, end.last + 1, end.last + len(rows)),) if once else ()
                 if self._write(state, end, events, keys):
                     return end.last
+                is_fresh = True
         except JournalUnavailable:
             state.end = None
             raise
