@@ -27,7 +27,7 @@ from tests.waiting import until
 __all__ = ["PASSWORD", "Cluster", "NatsServer", "cluster", "fresh_url", "server", "shared", "url_in"]
 
 USER = "planwire"
-PASSWORD = "s3cret-word"  # noqa: S105
+PASSWORD = "s3cret-word"
 _names = count(1)
 
 
@@ -61,7 +61,7 @@ class NatsServer:
         self.process: subprocess.Popen[bytes] | None = None
         self.owner = os.getpid()
         (self.folder / "server.conf").write_text(
-            f'server_name: {name}\nhost: 127.0.0.1\nport: {self.port}\n'
+            f"server_name: {name}\nhost: 127.0.0.1\nport: {self.port}\n"
             f'jetstream {{ store_dir: "{self.folder}/store", max_mem: 64MB, max_file: 4GB }}\n'
             f"authorization {{ user: {USER}, password: {PASSWORD} }}\n{settings}\n"
         )
@@ -81,12 +81,18 @@ class NatsServer:
             socket.create_connection(("127.0.0.1", self.port), 1).close()
         except OSError:
             return False
-        return b"Server is ready" in (self.folder / "log").read_bytes()
+        return b"Server is ready" in self.log()
+
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(how)
             self.process.wait(20)
+
+    def log(self) -> bytes:
+        return (self.folder / "log").read_bytes()
 
     def kill(self) -> None:
         self.stop(signal.SIGKILL)
@@ -161,7 +167,9 @@ class Cluster:
         found: list[NatsServer] = []
 
         def ask() -> bool:
-            leader = _ask_leader([each for each in self.servers if each.process and each.process.poll() is None], stream)
+            leader = _ask_leader(
+                [each for each in self.servers if each.process and each.process.poll() is None], stream
+            )
             found[:] = [each for each in self.servers if each.name == leader]
             return bool(found)
 
@@ -200,7 +208,7 @@ def cluster(size: int = 3) -> Iterator[Cluster]:
             each.start(wait=False)
         for each in made.servers:
             until(each.is_up, 60)
-        until(lambda: any(b"JetStream cluster new metadata leader" in (each.folder / "log").read_bytes() for each in made.servers), 60)
+        until(lambda: any(b"cluster new metadata leader" in each.log() for each in made.servers), 60)
         yield made
     finally:
         for each in made.servers:

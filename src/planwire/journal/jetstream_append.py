@@ -107,10 +107,10 @@ class Appender:
     ) -> bool:
         """Write a message right behind an end. False if that is not the end any more; the state knows the other."""
         body, is_compressed = body_of(events)
-        first_at, last_at = end.first_at if end.count else events[0].at, events[-1].at
+        first_at, last_at = end.first_at if end.messages else events[0].at, events[-1].at
         token = state.subject.rpartition(".")[2]
         mark = Mark(
-            end.count + 1,
+            end.messages + 1,
             end.last + 1,
             events[-1].seq,
             first_at,

@@ -116,7 +116,8 @@ class NatsConnection:
         self._tls = _tls_context(settings)
         self._find_server()
         self._loop = asyncio.new_event_loop()
-        Thread(target=self._run, name="planwire-nats", daemon=True).start()
+        self._thread = Thread(target=self._run, name="planwire-nats", daemon=True)
+        self._thread.start()
         try:
             asyncio.run_coroutine_threadsafe(self._connect(), self._loop).result(CONNECT + 1)
         except BaseException as error:
@@ -194,7 +195,7 @@ class NatsConnection:
         def end() -> None:
             self.drop(token)
             with suppress(RuntimeError):
-                asyncio.run_coroutine_threadsafe(client.end(number), self._loop)
+                self._loop.call_soon_threadsafe(lambda: self._loop.create_task(client.end(number)))
 
         return subject, end
 
@@ -242,7 +243,8 @@ class NatsConnection:
             return
         self.is_closed = True
         with suppress(RuntimeError):
-            asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._end()))
+        self._thread.join(CONNECT)
 
     # -- on the thread of the loop
 

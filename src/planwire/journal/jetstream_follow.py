@@ -29,7 +29,9 @@ _SECOND: Final = 1_000_000_000
 class OrderedConsumer:
     """What a stream has on a subject from a number on, and all that is added. For one thread."""
 
-    def __init__(self, api: JetStreamApi, stream: str, subject: str, number: int, *, headers_only: bool = False) -> None:
+    def __init__(
+        self, api: JetStreamApi, stream: str, subject: str, number: int, *, headers_only: bool = False
+    ) -> None:
         self._api = api
         self._stream = stream
         self._name = os.urandom(8).hex()

@@ -82,7 +82,7 @@ class SessionEnd(NamedTuple):
     """The end of a session: the number of its last message in the stream (0: it has none), and what goes on there."""
 
     message: int
-    count: int
+    messages: int
     last: int
     link: bytes | None
     first_at: int
@@ -139,7 +139,7 @@ class Kept(NamedTuple):
         mark = self.mark()
         rows = self.events(mark)
         first = mark.first
-        ranges = []
+        ranges: list[tuple[int, int, Once | None]] = []
         for key in mark.keys:
             if first < key.first:
                 ranges.append((first, key.first - 1, None))
@@ -187,9 +187,10 @@ def body_of(events: Sequence[StoredEvent]) -> tuple[bytes, bool]:
 
 def head_of(mark: Mark, message_id: str, behind: int) -> bytes:
     """The headers of a message that is to be written right behind message number `behind` of its subject."""
-    return (
-        b"NATS/1.0\r\nNats-Msg-Id: %b\r\nNats-Expected-Last-Subject-Sequence: %d\r\nPlanwire: %b\r\n\r\n"
-        % (message_id.encode(), behind, _json.encode(mark))
+    return b"NATS/1.0\r\nNats-Msg-Id: %b\r\nNats-Expected-Last-Subject-Sequence: %d\r\nPlanwire: %b\r\n\r\n" % (
+        message_id.encode(),
+        behind,
+        _json.encode(mark),
     )
 
 

@@ -46,9 +46,9 @@ class SubjectState:
         before, self.end = self.end, end
         if end.begun != self.begun:  # it was forgotten, or never known
             self.begun = end.begun
-            self.keys, self.keys_upto = ({}, 0) if end.count <= 1 else (None, 0)
+            self.keys, self.keys_upto = ({}, 0) if end.messages <= 1 else (None, 0)
             before = NOTHING
-        if self.keys is not None and mark is not None and before is not None and end.count == before.count + 1:
+        if self.keys is not None and mark is not None and before is not None and end.messages == before.messages + 1:
             if self.keys_upto == before.message:
                 self._add(mark)
                 self.keys_upto = end.message

@@ -142,7 +142,7 @@ class JournalStream:
 def _promise(replicas: int) -> str:
     took = "the server took it" if replicas == 1 else f"{replicas // 2 + 1} of {replicas} replicas took it"
     return (
-        f"an acknowledged append means that {took}. Each server writes to its disk at once, and has the disk sync every "
+        f"an acknowledged append means that {took}. Each server writes to its files at once, and syncs its disk every "
         "sync_interval (2 minutes, unless its configuration says another; `sync_interval: always` syncs every write). "
         "A client can't see that setting"
     )

@@ -1,6 +1,5 @@
 """The machine that a process runs on, by a name that tells it apart from others on one network."""
 
-import os
 import socket
 from contextlib import suppress
 from functools import cache
@@ -17,5 +16,5 @@ def this_machine() -> str:
     with suppress(OSError):
         found.append(Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip())
     with suppress(OSError):
-        found.append(os.readlink("/proc/self/ns/pid"))
+        found.append(str(Path("/proc/self/ns/pid").readlink()))
     return " ".join(found)
