@@ -25,7 +25,7 @@ from planwire.journal.jetstream_client import NatsConnection
 from planwire.journal.jetstream_follow import OrderedConsumer
 from planwire.journal.jetstream_leases import STATED, TTL, JetStreamLease, JetStreamLeases
 from planwire.journal.jetstream_messages import first_message_behind, is_text, last_position_of
-from planwire.journal.jetstream_sessions import Sessions
+from planwire.journal.jetstream_sessions import SessionSubjects
 from planwire.journal.jetstream_settings import read_settings
 from planwire.journal.jetstream_snapshots import SnapshotBucket
 from planwire.journal.jetstream_stream import JournalStream
@@ -69,7 +69,7 @@ class JetStreamJournal:
             raise
         name = settings.name
         self._name = name
-        self._sessions = Sessions(self._api, name)
+        self._sessions = SessionSubjects(self._api, name)
         self._appender = Appender(self._api, self._sessions, name)
         self._snapshots = SnapshotBucket(self._bucket("snapshots"), self._sessions, self._connection)
         buckets = (self._bucket("leases"), self._bucket("alive", TTL), self._bucket("stated", STATED))

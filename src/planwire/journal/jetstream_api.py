@@ -17,10 +17,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from planwire.errors import EngineAway, JournalUnavailable
-from planwire.journal.jetstream_client import NatsConnection, Reply, Unanswered
-from planwire.journal.jetstream_messages import Kept, header
+from planwire.journal.jetstream_client import NatsConnection, Unanswered
+from planwire.journal.jetstream_messages import StreamMessage, header
+from planwire.journal.jetstream_wire import WireMessage
 
-__all__ = ["ApiError", "Batch", "JetStreamApi", "Written"]
+__all__ = ["ApiError", "Batch", "JetStreamApi", "PublishOutcome"]
 
 #: Seconds for one answer, and for all that is tried to get one while there is a connection.
 ATTEMPT: Final = 2.0
@@ -47,7 +48,7 @@ class ApiError(Exception):
         self.number = number
 
 
-class Written(NamedTuple):
+class PublishOutcome(NamedTuple):
     """What became of a message: its number in the stream, or None if it did not belong right behind `behind`. Unless
     `is_certain`, it may have been written by an earlier attempt that no answer came to."""
 
@@ -58,7 +59,7 @@ class Written(NamedTuple):
 class Batch(NamedTuple):
     """Messages, and whether the server said that there are no more (of those that were asked for)."""
 
-    messages: list[Kept]
+    messages: list[StreamMessage]
     is_whole: bool
 
 
@@ -73,7 +74,7 @@ class _Ack(msgspec.Struct):
     error: _Problem | None = None
 
 
-class _Message(msgspec.Struct):
+class _GotMessage(msgspec.Struct):
     subject: str
     seq: int
     hdrs: str = ""
@@ -81,7 +82,7 @@ class _Message(msgspec.Struct):
 
 
 class _Got(msgspec.Struct):
-    message: _Message | None = None
+    message: _GotMessage | None = None
     error: _Problem | None = None
 
 
@@ -103,7 +104,7 @@ class JetStreamApi:
         _refuse(msgspec.convert(found.get("error"), _Problem | None))
         return found
 
-    def ask(self, subject: str, body: bytes, headers: bytes = b"") -> Reply:
+    def ask(self, subject: str, body: bytes, headers: bytes = b"") -> WireMessage:
         """An answer that is not about the server being busy with itself; `EngineAway` if there is none."""
         end = monotonic() + PATIENCE
         while True:
@@ -119,7 +120,7 @@ class JetStreamApi:
                 raise self.connection.away(reason)
             self.connection.wait(end - monotonic())
 
-    def write(self, subject: str, head: bytes, body: bytes) -> Written:
+    def write(self, subject: str, head: bytes, body: bytes) -> PublishOutcome:
         """Write a message that says behind which one it belongs."""
         is_certain = True
         end = monotonic() + PATIENCE
@@ -133,9 +134,9 @@ class JetStreamApi:
                 ack, reason, is_certain = None, str(error), False
             if ack is not None:
                 if ack.error is None:
-                    return Written(ack.seq, True)
+                    return PublishOutcome(ack.seq, True)
                 if ack.error.err_code == WRONG_LAST:
-                    return Written(None, is_certain)
+                    return PublishOutcome(None, is_certain)
                 if ack.error.err_code != PERHAPS and ack.error.code != UNAVAILABLE:
                     raise JournalUnavailable(
                         f"the NATS server does not take what is to be written: {ack.error.description} "
@@ -150,7 +151,7 @@ class JetStreamApi:
             except EngineAway:
                 raise self.connection.away(reason) from None
 
-    def get(self, stream: str, **which: object) -> Kept | None:
+    def get(self, stream: str, **which: object) -> StreamMessage | None:
         """A message as the leader has it: `last_by_subj=…`, or `seq=…, next_by_subj=…`."""
         found = _gets.decode(self.ask(f"$JS.API.STREAM.MSG.GET.{stream}", _encode(which)).body)
         if found.message is None:
@@ -158,9 +159,9 @@ class JetStreamApi:
                 _refuse(found.error)
             return None
         each = found.message
-        return Kept(each.seq, each.subject, b64decode(each.hdrs), b64decode(each.data))
+        return StreamMessage(each.seq, each.subject, b64decode(each.hdrs), b64decode(each.data))
 
-    def near(self, stream: str, subject: str, number: int) -> Kept | None:
+    def near(self, stream: str, subject: str, number: int) -> StreamMessage | None:
         """The next message of a subject from a number on, as any replica has it."""
         reply = self.ask(f"$JS.API.DIRECT.GET.{stream}", _encode({"seq": number, "next_by_subj": subject}))
         return None if reply.status else _direct(reply)
@@ -170,7 +171,7 @@ class JetStreamApi:
         wanted = {"seq": number, "next_by_subj": subject, "batch": PAGE, "max_bytes": PAGE_BYTES}
         return self._many(stream, wanted)
 
-    def last_of(self, stream: str, subjects: Sequence[str]) -> list[Kept]:
+    def last_of(self, stream: str, subjects: Sequence[str]) -> list[StreamMessage]:
         """The last messages of up to 1,000 subjects."""
         return self._many(stream, {"multi_last": list(subjects)}).messages
 
@@ -197,13 +198,13 @@ class _Answers:
     """The answers to a question that has many: messages, and a status at the end."""
 
     def __init__(self) -> None:
-        self.found: list[Reply] = []
+        self.found: list[WireMessage] = []
         self.status = ""
         self._is_over = False
         self._come = Lock()
         self._come.acquire()
 
-    def __call__(self, reply: Reply | None) -> None:
+    def __call__(self, reply: WireMessage | None) -> None:
         if self._is_over:
             return
         if reply is not None and not reply.status:
@@ -220,10 +221,10 @@ class _Answers:
             seen = len(self.found)
 
 
-def _direct(reply: Reply) -> Kept:
+def _direct(reply: WireMessage) -> StreamMessage:
     """A message from the answer to a direct question, which adds headers."""
     number = int(header(reply.headers, b"Nats-Sequence") or 0)
-    return Kept(number, (header(reply.headers, b"Nats-Subject") or b"").decode(), reply.headers, reply.body)
+    return StreamMessage(number, (header(reply.headers, b"Nats-Subject") or b"").decode(), reply.headers, reply.body)
 
 
 def _refuse(problem: _Problem | None) -> None:

@@ -1,7 +1,7 @@
 """Writing to a JetStream journal: one message right behind the last one of its session, or a refusal.
 
 An answer can get lost when its message did not. Then the same message is sent again, with the same id and to the same
-place: it is written once, or was already. If the server has forgotten the id by then, the message that follows the place
+place: it is written once, or was already. Where the server only says that the place is taken, the message that is there
 tells whose it is.
 """
 
@@ -15,12 +15,12 @@ from planwire.journal.jetstream_messages import (
     EVENTS_PER_MESSAGE,
     KeyRange,
     Mark,
-    SessionEnd,
+    SubjectEnd,
     body_of,
     head_of,
     header,
 )
-from planwire.journal.jetstream_sessions import Sessions, SubjectState
+from planwire.journal.jetstream_sessions import SessionSubjects, SubjectState
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 
 __all__ = ["Appender"]
@@ -32,7 +32,7 @@ MOST_RACES: Final = 1_000
 class Appender:
     """The writers of this process. Those of one session take turns."""
 
-    def __init__(self, api: JetStreamApi, sessions: Sessions, stream: str) -> None:
+    def __init__(self, api: JetStreamApi, sessions: SessionSubjects, stream: str) -> None:
         self._api = api
         self._sessions = sessions
         self._stream = stream
@@ -103,7 +103,7 @@ class Appender:
             state.turn.release()
 
     def _write(
-        self, state: SubjectState, end: SessionEnd, events: Sequence[StoredEvent], keys: tuple[KeyRange, ...]
+        self, state: SubjectState, end: SubjectEnd, events: Sequence[StoredEvent], keys: tuple[KeyRange, ...]
     ) -> bool:
         """Write a message right behind an end. False if that is not the end any more; the state knows the other."""
         body, is_compressed = body_of(events)
@@ -131,7 +131,7 @@ class Appender:
             self._sessions.refresh(state)
             return False
         state.moved(
-            SessionEnd(number, mark.count, mark.last, events[-1].link, first_at, last_at, end.begun or number), mark
+            SubjectEnd(number, mark.count, mark.last, events[-1].link, first_at, last_at, end.begun or number), mark
         )
         return True
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from planwire.journal.jetstream_api import NAME_IN_USE, NO_STREAM, ApiError, JetStreamApi, new_id
-from planwire.journal.jetstream_messages import Kept
+from planwire.journal.jetstream_messages import StreamMessage
 
 __all__ = ["Bucket", "Row"]
 
@@ -100,7 +100,7 @@ class Bucket:
             if error.number != NO_STREAM:
                 raise
 
-    def _one_by_one(self) -> list[Kept]:
+    def _one_by_one(self) -> list[StreamMessage]:
         found = []
         number = 1
         while (each := self._api.get(self._stream, seq=number, next_by_subj=f"{self._prefix}>")) is not None:
@@ -129,5 +129,5 @@ class Bucket:
                 raise
         self._exists = True
 
-    def _row(self, found: Kept) -> Row:
+    def _row(self, found: StreamMessage) -> Row:
         return Row(found.subject.removeprefix(self._prefix), found.number, found.body)

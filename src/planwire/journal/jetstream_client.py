@@ -1,9 +1,7 @@
 """The connection of a JetStream journal: nats-py on an event loop of its own thread, for callers on any other thread.
 
-nats-py keeps the connection: logins, TLS, pings, other servers of a cluster. Messages take a shorter way than its own,
-which would cost an append a third of its time. What is sent goes straight to the socket, and what comes in goes to
-whoever waits, without a task and a queue in between: there is one subscription, and the last word of a subject says who
-is meant. `WireClient` is the one class that reaches below the public surface of nats-py for that.
+A question costs its caller two hops from thread to thread, and nothing else: no task, and no future of asyncio's. There
+is one subscription for all answers, and the last word of its subject says who waits for this one.
 """
 
 import asyncio
@@ -15,84 +13,24 @@ from contextlib import suppress
 from itertools import count
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from planwire.errors import EngineAway, JournalUnavailable, UnknownJournal
-from planwire.extras import missing_extra
+from planwire.errors import EngineAway, JournalUnavailable
 from planwire.journal.jetstream_settings import JetStreamSettings
+from planwire.journal.jetstream_wire import WireClient, WireMessage, wire_options
 
-try:
-    from nats.aio.client import Client
-    from nats.errors import AuthorizationError
-except ImportError as error:
-    raise missing_extra("a journal on NATS", "nats", error) from error
-
-__all__ = ["Handler", "NatsConnection", "Reply", "Unanswered"]
+__all__ = ["Handler", "NatsConnection", "Unanswered"]
 
 #: Seconds to wait for a server when a journal is opened, and for the connection to come back before a call gives up.
 CONNECT: Final = 4.0
 AWAY: Final = 2.0
-_RECONNECT_WAIT: Final = 0.2
-#: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
-_PING: Final = 10
-_PINGS: Final = 2
-
-
-class Reply(NamedTuple):
-    """An answer of the server, or a message of a consumer: the subject that it is on, and where it could be answered."""
-
-    subject: str
-    reply: str
-    headers: bytes
-    body: bytes
-
-    @property
-    def status(self) -> str:
-        """The number in the first line of the headers, as in HTTP; empty for a message."""
-        return self.headers[9:12].decode() if self.headers[8:9] == b" " else ""
-
-
+_AGAIN: Final = 0.2
 #: What gets the messages for a token, on the thread of the loop; None once the connection is lost.
-Handler = Callable[[Reply | None], None]
+Handler = Callable[[WireMessage | None], None]
 
 
-class Unanswered(Exception):  # noqa: N818  (it never leaves the engine)
+class Unanswered(Exception):
     """A question without an answer: nobody knows whether the server has heard it."""
-
-
-class WireClient(Client):  # type: ignore[misc, unused-ignore]
-    """nats-py's client, which hands over the messages of one subscription as they come in, and sends without delay."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._direct: dict[int, Callable[[Reply], None]] = {}  # by the number of a subscription
-
-    async def hand_over(self, subject: str, hear: Callable[[Reply], None]) -> int:
-        """Subscribe, and call `hear` with what comes. The number of the subscription, for `end`."""
-        subscription = await self.subscribe(subject, cb=_unheard)
-        number: int = subscription._id
-        self._direct[number] = hear
-        return number
-
-    async def end(self, number: int) -> None:
-        self._direct.pop(number, None)
-        subscription = self._subs.get(number)
-        if subscription is not None:
-            await subscription.unsubscribe()
-
-    def write(self, command: bytes) -> bool:
-        """Whether there is a connection that took it."""
-        if not self.is_connected or self._transport is None:
-            return False
-        self._transport.write(command)
-        return True
-
-    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
-        hear = self._direct.get(sid)
-        if hear is not None:
-            hear(Reply(subject.decode(), reply.decode() if reply else "", headers or b"", data))
-        else:
-            await super()._process_msg(sid, subject, reply, data, headers)
 
 
 class NatsConnection:
@@ -113,7 +51,7 @@ class NatsConnection:
         self._inbox = f"_INBOX.{os.urandom(11).hex()}"
         self._skip = len(self._inbox) + 1
         self._client: WireClient | None = None
-        self._tls = _tls_context(settings)
+        self._options = wire_options(settings)
         self._find_server()
         self._loop = asyncio.new_event_loop()
         self._thread = Thread(target=self._run, name="planwire-nats", daemon=True)
@@ -157,13 +95,13 @@ class NatsConnection:
         except RuntimeError:  # the loop is closed
             self._write_failed(token)
 
-    def request(self, subject: str, body: bytes = b"", headers: bytes = b"", timeout: float = 2.0) -> Reply:
+    def request(self, subject: str, body: bytes = b"", headers: bytes = b"", timeout: float = 2.0) -> WireMessage:
         """The answer to a message, or `Unanswered`."""
-        answer: list[Reply | None] = []
+        answer: list[WireMessage | None] = []
         come = Lock()
         come.acquire()
 
-        def hear(reply: Reply | None) -> None:
+        def hear(reply: WireMessage | None) -> None:
             if not answer:
                 answer.append(reply)
                 come.release()
@@ -263,28 +201,36 @@ class NatsConnection:
         if handler := self._handlers.get(token):
             handler(None)
 
-    def _hear(self, reply: Reply) -> None:
+    def _hear(self, reply: WireMessage) -> None:
         if handler := self._handlers.get(reply.subject[self._skip :]):
             handler(reply)
 
     async def _connect(self) -> None:
         client = WireClient()
-        refused = self._loop.create_future()
+        refused: asyncio.Future[Exception] = self._loop.create_future()
 
         async def troubled(error: Exception) -> None:
             self._trouble = str(error) or type(error).__name__
-            if isinstance(error, AuthorizationError) and not refused.done():
-                refused.set_result(None)
+            if not refused.done() and (isinstance(error, ssl.SSLError) or "authori" in self._trouble.lower()):
+                refused.set_result(error)  # to try again, as nats-py would, changes nothing
 
-        task = self._loop.create_task(client.connect(**self._options(), error_cb=troubled))
-        done, _ = await asyncio.wait({task, refused}, timeout=CONNECT, return_when=asyncio.FIRST_COMPLETED)
+        callbacks: dict[str, Any] = {
+            "disconnected_cb": self._was_lost,
+            "reconnected_cb": self._was_found,
+            "closed_cb": self._was_closed,
+        }
+        task: asyncio.Future[Any] = self._loop.create_task(
+            client.connect(**self._options, **callbacks, error_cb=troubled)
+        )
+        waited: set[asyncio.Future[Any]] = {task, refused}
+        done, _ = await asyncio.wait(waited, timeout=CONNECT, return_when=asyncio.FIRST_COMPLETED)
         if task not in done:
             task.cancel()
             with suppress(Exception, asyncio.CancelledError):
                 await task
             with suppress(Exception):
                 await client.close()
-            if refused.done():
+            if refused.done() and not isinstance(refused.result(), ssl.SSLError):
                 raise JournalUnavailable(
                     f"the NATS server at {self._settings.where} refuses this login: look at the user, the password, "
                     "the token or the credentials that the journal's URL or its context names"
@@ -292,37 +238,12 @@ class NatsConnection:
             raise self.away()
         try:
             task.result()
-        except ssl.SSLError as error:
-            raise self.away(f"TLS: {error.reason}") from None
         except Exception as error:
             raise self.away(str(error) or type(error).__name__) from None
         await client.hand_over(f"{self._inbox}.*", self._hear)
         await client.flush(int(CONNECT))
         self._client = client
         self._came_back()
-
-    def _options(self) -> dict[str, Any]:
-        settings = self._settings
-        options: dict[str, Any] = {
-            "servers": [f"{'tls' if settings.is_tls else 'nats'}://{server}" for server in settings.servers],
-            "name": "planwire",
-            "connect_timeout": 2,
-            "reconnect_time_wait": _RECONNECT_WAIT,
-            "max_reconnect_attempts": -1,
-            "ping_interval": _PING,
-            "max_outstanding_pings": _PINGS,
-            "pending_size": 0,  # nothing is to be sent later that its caller has given up by then
-            "disconnected_cb": self._was_lost,
-            "reconnected_cb": self._was_found,
-            "closed_cb": self._was_closed,
-            "tls": self._tls,
-            "user": settings.user or None,
-            "password": settings.password or None,
-            "token": settings.token or None,
-            "user_credentials": settings.creds or None,
-            "nkeys_seed": settings.nkey or None,
-        }
-        return {name: value for name, value in options.items() if value is not None}
 
     async def _was_lost(self) -> None:
         if self._down is None:
@@ -347,7 +268,7 @@ class NatsConnection:
         """nats-py gives up when a server refuses the login, which may be a server that is about to get its users."""
         await self._was_lost()
         while not self.is_closed:
-            await asyncio.sleep(_RECONNECT_WAIT)
+            await asyncio.sleep(_AGAIN)
             try:
                 await self._connect()
             except Exception as error:  # the next one may do
@@ -382,22 +303,3 @@ class NatsConnection:
 
     def _last_words(self) -> str:
         return f" ({self._trouble})" if self._trouble else ""
-
-
-async def _unheard(message: object) -> None:
-    raise AssertionError(f"nats-py did not hand over {message!r}: this version of it is not known to planwire")
-
-
-def _tls_context(settings: JetStreamSettings) -> ssl.SSLContext | None:
-    if not settings.is_tls:
-        return None
-    try:
-        context = ssl.create_default_context(cafile=settings.ca or None)
-        if settings.cert:
-            context.load_cert_chain(settings.cert, settings.key or None)
-    except (OSError, ssl.SSLError) as error:
-        raise UnknownJournal(
-            f"the certificates of the journal {settings.where} can't be read: {error.strerror or error}. Look at "
-            "tls_ca, tls_cert and tls_key in its URL or its context"
-        ) from None
-    return context

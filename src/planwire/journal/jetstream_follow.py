@@ -15,14 +15,14 @@ from typing import Final
 
 from planwire.errors import DamagedJournal
 from planwire.journal.jetstream_api import JetStreamApi
-from planwire.journal.jetstream_client import Reply
-from planwire.journal.jetstream_messages import Kept, header
+from planwire.journal.jetstream_messages import StreamMessage, header
+from planwire.journal.jetstream_wire import WireMessage
 
 __all__ = ["OrderedConsumer"]
 
-HEARTBEAT: Final = 2.0
+HEARTBEAT: Final = 1.0
 #: Seconds of silence after which a consumer is taken for lost.
-SILENCE: Final = 5.0
+SILENCE: Final = 3.0
 _SECOND: Final = 1_000_000_000
 
 
@@ -35,7 +35,7 @@ class OrderedConsumer:
         self._api = api
         self._stream = stream
         self._name = os.urandom(8).hex()
-        self._come: deque[Reply] = deque()
+        self._come: deque[WireMessage] = deque()
         self._bell = Lock()
         self._bell.acquire()
         self._delivered = 0
@@ -74,7 +74,7 @@ class OrderedConsumer:
         """Nothing more will come, or nobody knows what is missing: begin another one."""
         return not self._come and (self._is_lost or monotonic() - self._heard > SILENCE)
 
-    def next(self, seconds: float) -> Kept | None:
+    def next(self, seconds: float) -> StreamMessage | None:
         """The next message, if one comes within some seconds."""
         if not self._come and (self._bell.acquire(timeout=max(seconds, 0)) is False or not self._come):
             return None
@@ -88,7 +88,7 @@ class OrderedConsumer:
             self._come.clear()
             return None
         self._delivered = delivered
-        return Kept(number, reply.subject, reply.headers, reply.body)
+        return StreamMessage(number, reply.subject, reply.headers, reply.body)
 
     def wake(self) -> None:
         with suppress(RuntimeError):  # it is awake
@@ -101,7 +101,7 @@ class OrderedConsumer:
         if not connection.is_closed:
             connection.send(f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._name}")
 
-    def _hear(self, reply: Reply | None) -> None:
+    def _hear(self, reply: WireMessage | None) -> None:
         """On the thread of the connection."""
         self._heard = monotonic()
         if reply is None:

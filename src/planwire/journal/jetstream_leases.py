@@ -25,13 +25,13 @@ from planwire.journal.machines import this_machine
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease, Terms
 
-__all__ = ["TTL", "JetStreamLease", "JetStreamLeases", "LeaseRow"]
+__all__ = ["TTL", "JetStreamLease", "JetStreamLeases", "StoredLease"]
 
 TTL: Final = 30.0
 STATED: Final = 600.0
 
 
-class LeaseRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class StoredLease(msgspec.Struct, frozen=True, omit_defaults=True):
     """A lease as it is stored. `taken` is the revision of its first row (0 in that row), `holder` the name of a journal
     in the bucket of the living, or nothing for the lease of another process."""
 
@@ -44,7 +44,7 @@ class LeaseRow(msgspec.Struct, frozen=True, omit_defaults=True):
     taken: int = 0
 
 
-_rows: Final = msgspec.json.Decoder(LeaseRow)
+_rows: Final = msgspec.json.Decoder(StoredLease)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -68,7 +68,7 @@ class JetStreamLeases:
             self._live()
         while True:
             found = self._leases.get(key)
-            row = LeaseRow(
+            row = StoredLease(
                 session,
                 name,
                 "" if process else self._holder,
@@ -143,7 +143,7 @@ class JetStreamLeases:
     def _in_doubt(self) -> bool:
         return self._connection.was_interrupted and monotonic() - self._connection.since < TTL
 
-    def _is_held(self, row: LeaseRow, in_doubt: bool = False) -> bool:
+    def _is_held(self, row: StoredLease, in_doubt: bool = False) -> bool:
         if row.holder and row.holder == self._holder:
             return True
         if row.machine == this_machine() and row.process and not is_running(row.process):

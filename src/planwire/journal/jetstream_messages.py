@@ -22,10 +22,10 @@ from planwire.model.events import Recorded
 
 __all__ = [
     "EVENTS_PER_MESSAGE",
-    "Kept",
     "KeyRange",
     "Mark",
-    "SessionEnd",
+    "StreamMessage",
+    "SubjectEnd",
     "body_of",
     "first_message_behind",
     "head_of",
@@ -78,7 +78,7 @@ class Mark(msgspec.Struct, array_like=True, frozen=True):
 _marks: Final = msgspec.json.Decoder(Mark)
 
 
-class SessionEnd(NamedTuple):
+class SubjectEnd(NamedTuple):
     """The end of a session: the number of its last message in the stream (0: it has none), and what goes on there."""
 
     message: int
@@ -90,7 +90,7 @@ class SessionEnd(NamedTuple):
     begun: int
 
 
-class Kept(NamedTuple):
+class StreamMessage(NamedTuple):
     """A message as the stream has it."""
 
     number: int
@@ -116,11 +116,11 @@ class Kept(NamedTuple):
                 f"message {self.number} on {self.subject} can't be read: {error}. The messages before it are intact"
             ) from error
 
-    def end(self) -> SessionEnd:
+    def end(self) -> SubjectEnd:
         mark = self.mark()
         link = self.events(mark)[-1].link
         begun = mark.begun or self.number
-        return SessionEnd(self.number, mark.count, mark.last, link, mark.first_at, mark.last_at, begun)
+        return SubjectEnd(self.number, mark.count, mark.last, link, mark.first_at, mark.last_at, begun)
 
     def recorded(self, session: str) -> list[Recorded]:
         return [decode(session, each.seq, each.at, each.by, each.text) for each in self.events(self.mark())]

@@ -9,19 +9,18 @@ from threading import Lock
 from time import monotonic
 from typing import Final
 
-from planwire.errors import EngineAway
 from planwire.journal.jetstream_api import JetStreamApi
 from planwire.journal.jetstream_follow import OrderedConsumer
-from planwire.journal.jetstream_messages import Kept, Mark, SessionEnd, id_of, is_text, token_of
+from planwire.journal.jetstream_messages import Mark, StreamMessage, SubjectEnd, id_of, is_text, token_of
 from planwire.journal.protocol import KnownSession, Once
 
-__all__ = ["NOTHING", "Sessions", "SubjectState"]
+__all__ = ["NOTHING", "SessionSubjects", "SubjectState"]
 
 #: The end of a session that has no events.
-NOTHING: Final = SessionEnd(0, 0, 0, None, 0, 0, 0)
+NOTHING: Final = SubjectEnd(0, 0, 0, None, 0, 0, 0)
 #: Seconds that a writer waits for another thread that writes to the same session.
 TURN: Final = 15.0
-#: Sessions whose ends and keys are remembered.
+#: SessionSubjects whose ends and keys are remembered.
 REMEMBERED: Final = 1_000
 #: Subjects that the server looks up in one question.
 SUBJECTS: Final = 500
@@ -36,12 +35,12 @@ class SubjectState:
         self.session = session
         self.subject = subject
         self.turn = Lock()
-        self.end: SessionEnd | None = None
+        self.end: SubjectEnd | None = None
         self.keys: dict[tuple[str, int], tuple[int, int]] | None = None  # complete up to the message `keys_upto`
         self.keys_upto = 0
         self.begun = 0
 
-    def moved(self, end: SessionEnd, mark: Mark | None = None) -> None:
+    def moved(self, end: SubjectEnd, mark: Mark | None = None) -> None:
         """The session ends elsewhere by now; `mark` is that of its last message."""
         before, self.end = self.end, end
         if end.begun != self.begun:  # it was forgotten, or never known
@@ -59,7 +58,7 @@ class SubjectState:
             self.keys[key.source, key.n] = key.first, key.last
 
 
-class Sessions:
+class SessionSubjects:
     """All sessions of a stream."""
 
     def __init__(self, api: JetStreamApi, name: str) -> None:
@@ -91,11 +90,11 @@ class Sessions:
         if not state.turn.acquire(timeout=TURN):
             raise self._api.connection.away("another thread is still waiting for an answer about this session")
 
-    def last(self, session: str) -> Kept | None:
+    def last(self, session: str) -> StreamMessage | None:
         """The last message of a session."""
         return self._api.get(self._stream, last_by_subj=self.subject(session)) if is_text(session) else None
 
-    def refresh(self, state: SubjectState) -> SessionEnd:
+    def refresh(self, state: SubjectState) -> SubjectEnd:
         """Where the session ends now. The caller has the turn."""
         found = self.last(state.session)
         if found is None:
@@ -106,7 +105,7 @@ class Sessions:
         state.moved(end, found.mark())
         return end
 
-    def numbers_with(self, state: SubjectState, once: Once, end: SessionEnd) -> tuple[int, int] | None:
+    def numbers_with(self, state: SubjectState, once: Once, end: SubjectEnd) -> tuple[int, int] | None:
         """The first and the last event that were written with a key, up to an end that the state has."""
         if state.keys is None:
             state.keys, state.keys_upto = {}, 0
@@ -116,7 +115,7 @@ class Sessions:
             state.keys_upto = end.message
         return state.keys.get((once.source, once.n))
 
-    def headers(self, subject: str, number: int, last: int) -> Iterator[Kept]:
+    def headers(self, subject: str, number: int, last: int) -> Iterator[StreamMessage]:
         """The messages of a subject from one number up to another, without their bodies."""
         consumer: OrderedConsumer | None = None
         asked = monotonic()
@@ -140,7 +139,7 @@ class Sessions:
             if consumer is not None:
                 consumer.close()
 
-    def messages(self, session: str, after: int, last: Kept, upto: int) -> Iterator[Kept]:
+    def messages(self, session: str, after: int, last: StreamMessage, upto: int) -> Iterator[StreamMessage]:
         """The messages of a session with events behind a number, up to its last one as the caller found it."""
         end = last.mark()
         if after >= end.first - 1:
@@ -165,7 +164,7 @@ class Sessions:
         if end.first <= upto:
             yield last
 
-    def _find(self, subject: str, event: int, begun: int, last: Kept) -> int:
+    def _find(self, subject: str, event: int, begun: int, last: StreamMessage) -> int:
         """The number of the message with an event, or of one close before it: by bisection, which guesses where
         the event must be if all messages of the session are like the others."""
         end = last.mark()
@@ -235,6 +234,6 @@ class Sessions:
         self._listed = listed
 
 
-def _listed(last: Kept, mark: Mark) -> tuple[int, int, KnownSession]:
+def _listed(last: StreamMessage, mark: Mark) -> tuple[int, int, KnownSession]:
     session = mark.session if mark.session is not None else id_of(last.subject.rpartition(".")[2])
     return mark.count, mark.begun or last.number, KnownSession(session, mark.last, mark.first_at, mark.last_at)

@@ -13,7 +13,7 @@ from planwire.errors import JournalUnavailable
 from planwire.journal.jetstream_buckets import Bucket
 from planwire.journal.jetstream_client import NatsConnection
 from planwire.journal.jetstream_messages import is_text, token_of
-from planwire.journal.jetstream_sessions import Sessions
+from planwire.journal.jetstream_sessions import SessionSubjects
 from planwire.journal.protocol import Snapshot
 
 __all__ = ["SnapshotBucket"]
@@ -35,7 +35,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class SnapshotBucket:
     """The snapshots of all sessions."""
 
-    def __init__(self, bucket: Bucket, sessions: Sessions, connection: NatsConnection) -> None:
+    def __init__(self, bucket: Bucket, sessions: SessionSubjects, connection: NatsConnection) -> None:
         self._bucket = bucket
         self._sessions = sessions
         self._connection = connection
