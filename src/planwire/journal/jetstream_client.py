@@ -9,6 +9,7 @@ import os
 import socket
 import ssl
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from itertools import count
 from threading import Event, Lock, Thread
@@ -123,8 +124,21 @@ class NatsConnection:
         client, subject = self._client, f"{self._inbox}-{token}"
         if client is None:
             raise self.away()
+        done: Future[int] = Future()
+
+        async def begin() -> None:
+            try:
+                done.set_result(await client.hand_over(subject, handler))
+            except Exception as error:
+                done.set_exception(error)
+
         try:
-            number = asyncio.run_coroutine_threadsafe(client.hand_over(subject, handler), self._loop).result(CONNECT)
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(begin()))
+            end_of_patience = monotonic() + CONNECT
+            while not done.done() and monotonic() < end_of_patience:
+                self.check()
+                wait([done], 0.1)
+            number = done.result(0)
         except Exception as error:
             self.drop(token)
             self.check()
