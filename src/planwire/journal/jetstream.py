@@ -18,7 +18,7 @@ from typing import Final, Self
 from planwire.errors import JournalError
 from planwire.journal.codec import encode
 from planwire.journal.engines import thoughts_path
-from planwire.journal.jetstream_api import ApiError, JetStreamApi
+from planwire.journal.jetstream_api import PATIENCE, JetStreamApi
 from planwire.journal.jetstream_append import Appender
 from planwire.journal.jetstream_buckets import Bucket
 from planwire.journal.jetstream_client import NatsConnection
@@ -67,6 +67,7 @@ class JetStreamJournal:
         except BaseException:
             self._connection.close()
             raise
+        self._api.patience = PATIENCE
         name = settings.name
         self._name = name
         self._sessions = SessionSubjects(self._api, name)
@@ -133,10 +134,7 @@ class JetStreamJournal:
 
     def sessions(self) -> list[KnownSession]:
         self._connection.check()
-        try:
-            return self._sessions.known()
-        except ApiError as error:
-            raise self._stream.trouble(error) from None
+        return self._sessions.known()
 
     def follow(
         self,
@@ -194,7 +192,7 @@ class JetStreamJournal:
         if self._connection.is_closed or self._connection.owner != os.getpid():
             return
         self.thoughts.close()
-        with suppress(JournalError, ApiError):
+        with suppress(JournalError):
             self._leases.close()
         self._connection.close()
 

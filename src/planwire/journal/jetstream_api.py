@@ -21,17 +21,21 @@ from planwire.journal.jetstream_client import NatsConnection, Unanswered
 from planwire.journal.jetstream_messages import StreamMessage, header
 from planwire.journal.jetstream_wire import WireMessage
 
-__all__ = ["ApiError", "Batch", "JetStreamApi", "PublishOutcome"]
+__all__ = ["NAME_IN_USE", "NO_STREAM", "PATIENCE", "ApiError", "Batch", "JetStreamApi", "PublishOutcome", "new_id"]
 
 #: Seconds for one answer, and for all that is tried to get one while there is a connection.
 ATTEMPT: Final = 2.0
 PATIENCE: Final = 10.0
+#: Less than this is no time for an answer.
+SHORTEST: Final = 0.1
+#: And to open a journal.
+OPENING: Final = 4.0
 #: Messages and bytes of one page.
 PAGE: Final = 500
 PAGE_BYTES: Final = 4 * 1024 * 1024
 
-NOT_FOUND: Final = 404
 UNAVAILABLE: Final = 503
+NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059
 NAME_IN_USE: Final = 10058
 WRONG_LAST: Final = 10071
@@ -39,12 +43,12 @@ WRONG_LAST: Final = 10071
 PERHAPS: Final = 10164
 
 
-class ApiError(Exception):
-    """The server says no."""
+class ApiError(JournalUnavailable):
+    """The server says no, by the number of an error that NATS has."""
 
-    def __init__(self, code: int, number: int, description: str) -> None:
-        super().__init__(f"{description} ({number})")
-        self.code = code
+    def __init__(self, number: int, description: str) -> None:
+        hint = "the journal was deleted while it was open: open it again" if number == NO_STREAM else "look at its log"
+        super().__init__(f"the NATS server says no: {description} ({number}); {hint}")
         self.number = number
 
 
@@ -96,6 +100,7 @@ class JetStreamApi:
 
     def __init__(self, connection: NatsConnection) -> None:
         self.connection = connection
+        self.patience = OPENING
 
     def call(self, what: str, **arguments: object) -> dict[str, Any]:
         """Any question of JetStream's interface, such as `STREAM.INFO.NAME`; `ApiError` if the answer is no."""
@@ -106,7 +111,7 @@ class JetStreamApi:
 
     def ask(self, subject: str, body: bytes, headers: bytes = b"") -> WireMessage:
         """An answer that is not about the server being busy with itself; `EngineAway` if there is none."""
-        end = monotonic() + PATIENCE
+        end = monotonic() + self.patience
         while True:
             self.connection.check()
             try:
@@ -116,14 +121,14 @@ class JetStreamApi:
                 reason = "nobody answers there: is JetStream on (nats-server -js), and may this user use it?"
             except Unanswered as error:
                 reason = str(error)
-            if monotonic() >= end:
+            if monotonic() + SHORTEST >= end:
                 raise self.connection.away(reason)
             self.connection.wait(end - monotonic())
 
     def write(self, subject: str, head: bytes, body: bytes) -> PublishOutcome:
         """Write a message that says behind which one it belongs."""
         is_certain = True
-        end = monotonic() + PATIENCE
+        end = monotonic() + self.patience
         while True:
             self.connection.check()
             try:
@@ -144,7 +149,7 @@ class JetStreamApi:
                     )
                 is_certain = False
                 reason = ack.error.description
-            if monotonic() >= end:
+            if monotonic() + SHORTEST >= end:
                 raise self.connection.away(reason)
             try:
                 self.connection.wait(end - monotonic())
@@ -155,7 +160,7 @@ class JetStreamApi:
         """A message as the leader has it: `last_by_subj=…`, or `seq=…, next_by_subj=…`."""
         found = _gets.decode(self.ask(f"$JS.API.STREAM.MSG.GET.{stream}", _encode(which)).body)
         if found.message is None:
-            if found.error is not None and found.error.code != NOT_FOUND:
+            if found.error is not None and found.error.err_code != NO_MESSAGE:
                 _refuse(found.error)
             return None
         each = found.message
@@ -166,9 +171,9 @@ class JetStreamApi:
         reply = self.ask(f"$JS.API.DIRECT.GET.{stream}", _encode({"seq": number, "next_by_subj": subject}))
         return None if reply.status else _direct(reply)
 
-    def page(self, stream: str, subject: str, number: int) -> Batch:
+    def page(self, stream: str, subject: str, number: int, most: int = PAGE) -> Batch:
         """Messages of a subject from a number on."""
-        wanted = {"seq": number, "next_by_subj": subject, "batch": PAGE, "max_bytes": PAGE_BYTES}
+        wanted = {"seq": number, "next_by_subj": subject, "batch": min(most, PAGE), "max_bytes": PAGE_BYTES}
         return self._many(stream, wanted)
 
     def last_of(self, stream: str, subjects: Sequence[str]) -> list[StreamMessage]:
@@ -177,7 +182,7 @@ class JetStreamApi:
 
     def _many(self, stream: str, wanted: dict[str, object]) -> Batch:
         subject, body = f"$JS.API.DIRECT.GET.{stream}", _encode(wanted)
-        end = monotonic() + PATIENCE
+        end = monotonic() + self.patience
         while True:
             self.connection.check()
             answers = _Answers()
@@ -187,9 +192,9 @@ class JetStreamApi:
                 answers.wait(min(ATTEMPT, end - monotonic()))
             finally:
                 self.connection.drop(token)
-            if answers.found or answers.status in {"204", "404"}:
+            if answers.found or answers.status in {"204", "404", "413"}:
                 return Batch([_direct(each) for each in answers.found], bool(answers.status))
-            if monotonic() >= end:
+            if monotonic() + SHORTEST >= end:
                 raise self.connection.away("no answer to a question for messages")
             self.connection.wait(end - monotonic())
 
@@ -229,7 +234,7 @@ def _direct(reply: WireMessage) -> StreamMessage:
 
 def _refuse(problem: _Problem | None) -> None:
     if problem is not None:
-        raise ApiError(problem.code, problem.err_code, problem.description)
+        raise ApiError(problem.err_code, problem.description)
 
 
 def new_id() -> str:

@@ -228,10 +228,14 @@ class NatsConnection:
             if not refused.done() and (isinstance(error, ssl.SSLError) or "authori" in self._trouble.lower()):
                 refused.set_result(error)  # to try again, as nats-py would, changes nothing
 
+        async def closed() -> None:
+            if client is self._client and not self.is_closed:
+                self._loop.create_task(self._connect_again())
+
         callbacks: dict[str, Any] = {
             "disconnected_cb": self._was_lost,
             "reconnected_cb": self._was_found,
-            "closed_cb": self._was_closed,
+            "closed_cb": closed,
         }
         task: asyncio.Future[Any] = self._loop.create_task(
             client.connect(**self._options, **callbacks, error_cb=troubled)
@@ -278,17 +282,16 @@ class NatsConnection:
         for do in self._regular:
             do()
 
-    async def _was_closed(self) -> None:
+    async def _connect_again(self) -> None:
         """nats-py gives up when a server refuses the login, which may be a server that is about to get its users."""
         await self._was_lost()
         while not self.is_closed:
             await asyncio.sleep(_AGAIN)
             try:
                 await self._connect()
-            except Exception as error:  # the next one may do
-                self._trouble = self._trouble or str(error)
-            else:
-                return
+            except JournalUnavailable:
+                continue
+            return
 
     async def _end(self) -> None:
         for handler in tuple(self._handlers.values()):

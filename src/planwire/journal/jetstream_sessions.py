@@ -24,6 +24,8 @@ TURN: Final = 15.0
 REMEMBERED: Final = 1_000
 #: Subjects that the server looks up in one question.
 SUBJECTS: Final = 500
+#: Events that are read for nothing rather than to ask once more where to begin.
+NEAR: Final = 100
 #: A subject that nothing is ever on, for names that are no text.
 NOWHERE: Final = "==="
 
@@ -148,7 +150,7 @@ class SessionSubjects:
         subject = self.subject(session)
         number = self._find(subject, after + 1, end.begun, last)
         while number < last.number:
-            batch = self._api.page(self._stream, subject, number)
+            batch = self._api.page(self._stream, subject, number, upto - after + NEAR)
             for each in batch.messages:
                 number = each.number + 1
                 if each.number >= last.number:
@@ -184,11 +186,9 @@ class SessionSubjects:
                 return found.number
             if event < mark.first:
                 high, high_event = middle, mark.first
-                if mark.first - event < 100 and middle - low > 100 and guesses < 3:
-                    continue
             else:
                 low, low_event = found.number, mark.first
-                if event - mark.last < 100:  # a page has room for them
+                if event - mark.last < NEAR:  # a page has room for them
                     return found.number
         return low
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from planwire.errors import EngineAway, JournalUnavailable, NewerJournal, NoJournal, NotAJournal
+from planwire.errors import JournalUnavailable, NewerJournal, NoJournal, NotAJournal
 from planwire.journal.jetstream_api import NAME_IN_USE, NO_STREAM, ApiError, JetStreamApi
 from planwire.journal.jetstream_settings import JetStreamSettings
 from planwire.journal.protocol import JournalFacts
@@ -60,21 +60,10 @@ class JournalStream:
         return int(self.info()["state"]["last_seq"])
 
     def info(self) -> dict[str, Any]:
-        try:
-            return self._api.call(f"STREAM.INFO.{self._settings.name}")
-        except ApiError as error:
-            raise self.trouble(error) from None
+        return self._api.call(f"STREAM.INFO.{self._settings.name}")
 
     def purge(self, subject: str) -> None:
         self._api.call(f"STREAM.PURGE.{self._settings.name}", filter=subject)
-
-    def trouble(self, error: ApiError) -> JournalUnavailable:
-        """What a refusal of the server means for a journal that is open."""
-        if error.number == NO_STREAM:
-            return JournalUnavailable(
-                f"the stream of the journal {self._settings.where} was deleted while it was open: open it again"
-            )
-        return JournalUnavailable(f"the NATS server at {self._settings.where} says no: {error}")
 
     def facts(self) -> JournalFacts:
         info, server = self.info(), self._api.connection.server
@@ -128,7 +117,7 @@ class JournalStream:
         except ApiError as error:
             if error.number == NO_STREAM:
                 return None
-            raise EngineAway(f"the NATS server at {self._settings.where} has no JetStream for us: {error}") from None
+            raise
         return config
 
     def _refuse_old_server(self) -> None:

@@ -22,7 +22,7 @@ __all__ = ["WireClient", "WireMessage", "wire_options"]
 
 _RECONNECT_WAIT: Final = 0.2
 #: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
-_PING: Final = 10
+_PING: Final = 5
 _PINGS: Final = 2
 
 
