@@ -32,6 +32,7 @@ PACKAGES: Final = {
     "httptools": Package("httptools", "httptools", "web", "0.7"),
     "mcp": Package("the MCP SDK", "mcp", "mcp", "2.0"),
     "psycopg": Package("psycopg", "psycopg", "postgres", "3.2"),
+    "nats": Package("nats-py", "nats-py", "nats", "2.10"),
     "rich": Package("Rich", "rich", "terminal", "14.2"),
     "shtab": Package("shtab", "shtab", "terminal", "1.13"),
     "starlette": Package("Starlette", "starlette", "web", "1.0"),

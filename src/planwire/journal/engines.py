@@ -42,7 +42,9 @@ _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
 #: A password in front of a host, a lone token there, and any value after a word that says it is secret.
 _SECRETS: Final = re.compile(
-    r"(//[^/?#@:]*:)([^/?#]*)(?=@)|(\b(?:\w*(?:passw|secret|token|creds|seed|nkey)\w*)=)([^&#\s]*)", re.IGNORECASE
+    r"(//[^/?#@:]*:)([^/?#]*)(?=@)|(\b(?:\w*(?:passw|secret|token|creds|seed|nkey)\w*)=)([^&#\s]*)"
+    r"|(\b(?:nats|tls)://)([^/?#@:]+)(?=@)",
+    re.IGNORECASE,
 )
 
 
@@ -88,7 +90,7 @@ def shared_url(url: str | None = None) -> str | None:
 
 def shown_url(url: str) -> str:
     """A URL as people may see it: without what is secret in it."""
-    return _SECRETS.sub(lambda found: f"{found[1] or found[3]}***", url)
+    return _SECRETS.sub(lambda found: f"{found[1] or found[3] or found[5]}***", url)
 
 
 def default_path() -> Path:
