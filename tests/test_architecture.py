@@ -58,6 +58,10 @@ EFFECTFUL: Final = {
     "web": "all",
     "journal": {
         "__init__",
+        "away",
+        "away_delivery",
+        "away_leases",
+        "away_outbox",
         "drainer_lock",
         "engines",
         "follower",

@@ -15,12 +15,14 @@ from planwire.journal import Followed, Journal, KnownLease, KnownSession, Snapsh
 from planwire.journal import codec as stored_events
 from planwire.journal.processes import process_name
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
+from tests.journal.outages import behind
 from tests.model.test_events import EVENTS
 
 #: An engine is one line here: from a folder to a journal that is empty.
 ENGINES: dict[str, Callable[[Path], Journal]] = {
     "memory": lambda _: open_journal("memory:"),
     "sqlite": lambda folder: open_journal(folder / "journal.db"),
+    "behind a server": lambda folder: behind(folder),
 }
 #: Engines whose journals other processes can open, too: from a folder to what opens the same one.
 SHARED: dict[str, Callable[[Path], str]] = {"sqlite": lambda folder: str(folder / "journal.db")}
