@@ -42,6 +42,12 @@ class _Served:
         self._outage = outage
         self._target = target
 
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._target.close()
+
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._target, name)
         return partial(self._call, found) if callable(found) and name not in ("close", "thoughts") else found

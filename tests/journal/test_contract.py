@@ -22,7 +22,7 @@ from tests.model.test_events import EVENTS
 ENGINES: dict[str, Callable[[Path], Journal]] = {
     "memory": lambda _: open_journal("memory:"),
     "sqlite": lambda folder: open_journal(folder / "journal.db"),
-    "behind a server": lambda folder: behind(folder),
+    "behind a server": behind,
 }
 #: Engines whose journals other processes can open, too: from a folder to what opens the same one.
 SHARED: dict[str, Callable[[Path], str]] = {"sqlite": lambda folder: str(folder / "journal.db")}

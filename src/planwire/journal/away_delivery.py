@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable
-from planwire.journal.away_outbox import Outbox
+from planwire.journal.away_folder import AwayFolder
 from planwire.journal.away_records import WaitingAppend, read_waiting
 from planwire.journal.codec import decode, encode
 from planwire.journal.drainer_lock import DrainerLock
@@ -24,7 +24,7 @@ from planwire.journal.spool_append import put
 from planwire.model.events import Gap, Recorded
 from planwire.model.records import PLANWIRE
 
-__all__ = ["OutboxDelivery"]
+__all__ = ["AwayDelivery"]
 
 _CUT_SHORT: Final = "what waited for the journal's server found no room, or its writer was cut short"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
@@ -32,12 +32,12 @@ _UNWRITABLE: Final = "what waited for the journal's server could not be written"
 _MOST_WRITERS: Final = 1_000
 
 
-class OutboxDelivery:
-    """Delivers what waits in an outbox. One thread at a time may use it."""
+class AwayDelivery:
+    """Delivers what waits in a folder. One thread at a time may use it."""
 
-    def __init__(self, outbox: Outbox) -> None:
-        self._outbox = outbox
-        self._lock = DrainerLock(outbox.folder)
+    def __init__(self, folder: AwayFolder) -> None:
+        self._folder = folder
+        self._lock = DrainerLock(folder.path)
         self._numbers: dict[tuple[str, str], dict[int, int]] = {}  # real by provisional ones, by writer and session
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
@@ -45,19 +45,19 @@ class OutboxDelivery:
     def deliver(self, engine: Journal, until: float) -> bool:
         """Deliver what waits, unless another process does, for as long as there is time (`monotonic`). Whether nothing
         waits any more. Raises `JournalUnavailable` if the server goes away meanwhile."""
-        if self._outbox.is_empty():
+        if self._folder.is_empty():
             return True
         with self._lock as is_held:
             is_done = is_held
-            while is_done and not self._outbox.is_empty():
+            while is_done and not self._folder.is_empty():
                 is_done = self._deliver_all(engine, until)
         self._ends.clear()
-        return self._outbox.is_empty()
+        return self._folder.is_empty()
 
     def _deliver_all(self, engine: Journal, until: float) -> bool:
         """Deliver the segments that there are. Whether there were any, and time for all of them."""
         is_done = False
-        for segment in self._outbox.spool.drain(self._lock):
+        for segment in self._folder.spool.drain(self._lock):
             is_done = self._deliver_segment(engine, segment, until)
             if is_done:
                 segment.done()
@@ -124,7 +124,7 @@ class OutboxDelivery:
     def _set_aside(self, given: Spooled | Lost) -> None:
         body = given.body if isinstance(given, Spooled) else given.head
         with suppress(OSError):
-            put(str(self._outbox.folder), f"{ASIDE}{given.key.source}-{given.key.n}", body)
+            put(str(self._folder.path), f"{ASIDE}{given.key.source}-{given.key.n}", body)
 
 
 def _found(engine: Journal, session: str, doubt: Doubt, once: Once) -> tuple[Recorded, ...]:

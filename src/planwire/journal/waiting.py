@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from planwire.journal.protocol import Journal
 
-__all__ = ["NOT_YET", "Waiting", "begin_without", "is_away", "waiting_of", "waiting_words"]
+__all__ = ["NOT_YET", "WaitingRecords", "begin_without", "is_away", "waiting_of", "waiting_words"]
 
 #: What a person reads who said something that waits.
 NOT_YET: Final = "Not yet delivered: the journal's server is away. It waits on this machine, and will be delivered."
 
 
-class Waiting(Struct, frozen=True):
+class WaitingRecords(Struct, frozen=True):
     """How many records wait on this machine; since when the server is away (in milliseconds), and why, if it is."""
 
     count: int = 0
@@ -30,14 +30,14 @@ class _CanBeAway(Protocol):
     @property
     def is_away(self) -> bool: ...
 
-    def waiting(self) -> Waiting: ...
+    def waiting(self) -> WaitingRecords: ...
 
     def begin_without(self, session: str) -> bool: ...
 
 
-def waiting_of(journal: Journal) -> Waiting:
+def waiting_of(journal: Journal) -> WaitingRecords:
     """What waits for a journal."""
-    return journal.waiting() if isinstance(journal, _CanBeAway) else Waiting()
+    return journal.waiting() if isinstance(journal, _CanBeAway) else WaitingRecords()
 
 
 def is_away(journal: Journal) -> bool:
@@ -51,7 +51,7 @@ def begin_without(journal: Journal, session: str) -> bool:
     return isinstance(journal, _CanBeAway) and journal.begin_without(session)
 
 
-def waiting_words(waiting: Waiting, clock: str = "") -> str | None:
+def waiting_words(waiting: WaitingRecords, clock: str = "") -> str | None:
     """What waits, in a sentence; None if there is nothing to say. `clock` is the time since when."""
     records = "1 record waits" if waiting.count == 1 else f"{waiting.count:,} records wait"
     if waiting.since is None:

@@ -14,7 +14,7 @@ from planwire.journal.away_records import WaitingAppend, write_waiting
 from planwire.journal.spool import SEALED, SEALED_LOSSES, Spool
 from planwire.journal.spool_append import LATE, MOST, MOST_IN_A_RECORD, SPOOL, make_folder, put
 
-__all__ = ["Outbox"]
+__all__ = ["AwayFolder"]
 
 #: Seconds for which nobody asks a server again that did not answer somebody else.
 _LATELY: Final = 2.0
@@ -24,12 +24,12 @@ _BESIDES: Final = 20_000
 _BLOCK: Final = 1 << 20
 
 
-class Outbox:
+class AwayFolder:
     """What waits in a folder, which need not be there."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.spool = Spool(folder)
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spool = Spool(path)
         self._counted: tuple[object, int] = ((), 0)
 
     def is_empty(self) -> bool:
@@ -38,12 +38,12 @@ class Outbox:
 
     def put(self, waiting: WaitingAppend) -> bool:
         """Have an append wait, safe from a crash of the machine. False if there is no room, and nothing is kept."""
-        body, path = write_waiting(waiting), self.folder / SPOOL
-        if len(body) > MOST_IN_A_RECORD or _size(path) + 2 * len(body) + _BESIDES > MOST:  # escaping can double it
+        body, spool = write_waiting(waiting), self.path / SPOOL
+        if len(body) > MOST_IN_A_RECORD or _size(spool) + 2 * len(body) + _BESIDES > MOST:  # escaping can double it
             return False
         is_kept = self.spool.append({"session": waiting.session, "count": str(len(waiting.rows))}, body)
         with suppress(OSError):  # another process may just have taken it to deliver it
-            handle = os.open(path, os.O_RDWR)
+            handle = os.open(spool, os.O_RDWR)
             try:
                 os.fsync(handle)
             finally:
@@ -54,11 +54,10 @@ class Outbox:
         """How many records wait. It reads them only if something changed since the last time."""
         found: list[tuple[str, int]] = []
         with suppress(OSError):
-            for each in sorted(self.folder.iterdir()):
-                if each.name == SPOOL or each.name.startswith((SEALED, SEALED_LOSSES, LATE)):
-                    found.append((each.name, _size(each)))
+            there = [(each.name, _size(each)) for each in sorted(self.path.iterdir())]
+            found = [each for each in there if each[0] == SPOOL or each[0].startswith((SEALED, SEALED_LOSSES, LATE))]
         if found != self._counted[0]:
-            self._counted = (found, sum(_records(self.folder / name) for name, _ in found))
+            self._counted = (found, sum(_records(self.path / name) for name, _ in found))
         return self._counted[1]
 
     def note_away(self, why: str) -> int:
@@ -66,26 +65,26 @@ class Outbox:
         known = self._noted()
         since = known[0] if known else time_ns() // 1_000_000
         with suppress(OSError):
-            make_folder(str(self.folder))
-            put(str(self.folder), _AWAY, f"{since}\n{why}".encode("utf-8", "replace"))
+            make_folder(str(self.path))
+            put(str(self.path), _AWAY, f"{since}\n{why}".encode("utf-8", "replace"))
         return since
 
     def note_back(self) -> None:
         """Tell them that it answers."""
         with suppress(OSError):
-            (self.folder / _AWAY).unlink()
+            (self.path / _AWAY).unlink()
 
     def away_lately(self) -> tuple[int, str] | None:
         """Since when the server is away, and why, if somebody has just found out."""
         try:
-            is_recent = abs(time() - (self.folder / _AWAY).stat().st_mtime) < _LATELY
+            is_recent = abs(time() - (self.path / _AWAY).stat().st_mtime) < _LATELY
         except OSError:
             return None
         return self._noted() if is_recent else None
 
     def _noted(self) -> tuple[int, str] | None:
         with suppress(OSError, ValueError):
-            since, _, why = (self.folder / _AWAY).read_text("utf-8", "replace").partition("\n")
+            since, _, why = (self.path / _AWAY).read_text("utf-8", "replace").partition("\n")
             return int(since), why
         return None
 
