@@ -196,7 +196,8 @@ class AwayJournal:
         timeout: float | None = None,
     ) -> Iterator[Followed]:
         ask = self._server.ask
-        return self._server.each(ask(lambda engine: engine.follow(after, session=session, stop=stop, timeout=timeout)))
+        followed = ask(lambda engine: engine.follow(after, session=session, stop=stop, timeout=timeout))
+        return self._followed(followed, stop)
 
     def forget(self, *sessions: str) -> None:
         self._require_delivered()
@@ -315,6 +316,16 @@ class AwayJournal:
         if found is None:
             raise self._server.absence()
         return found
+
+    def _followed(self, events: Iterator[Followed], stop: Stop | None) -> Iterator[Followed]:
+        """Events as they come. One of a session that has others waiting here is held until all are delivered: whoever
+        hears of it finds it."""
+        for each in self._server.each(events):
+            while each.recorded.session in self._known.ahead and not (stop and stop.is_set()):
+                if self._server.is_away or self._server.closing.wait(GLANCE):
+                    raise self._server.absence()
+            self._known.note(each.recorded)
+            yield each
 
     def _is_only_here(self, session: str) -> bool:
         """Whether all that can be said of a session now is what this process knows."""
