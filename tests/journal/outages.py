@@ -3,6 +3,7 @@
 `away` refuses everything. `mute` does what it is asked and never answers: whoever asked can't know.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from planwire.journal.away import AwayJournal
 from planwire.journal.engines import Engine
 from planwire.journal.sqlite import SqliteJournal
 
-__all__ = ["ENGINE", "Outage", "behind", "open_server"]
+__all__ = ["ENGINE", "Outage", "behind", "install", "open_server"]
 
 SAID = "the server example.org can't be reached: connection refused"
 
@@ -86,3 +87,12 @@ def behind(folder: Path) -> AwayJournal:
 
 #: What `flaky:FOLDER` names, in processes that find this module by an entry point.
 ENGINE = Engine("flaky:FOLDER", lambda rest, _: open_server(Path(rest)), lambda rest: f"flaky:{rest}", remote=True)
+
+
+def install(folder: Path) -> str:
+    """Have other processes find `ENGINE`: the folder to put on their path."""
+    found = folder / "installed" / "flaky-1.0.dist-info"
+    found.mkdir(parents=True)
+    (found / "METADATA").write_text("Metadata-Version: 2.1\nName: flaky\nVersion: 1.0\n")
+    (found / "entry_points.txt").write_text("[planwire.journals]\nflaky = tests.journal.outages:ENGINE\n")
+    return f"{found.parent}{os.pathsep}{Path(__file__).parents[2]}"

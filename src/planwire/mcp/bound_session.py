@@ -34,8 +34,8 @@ _WAIT: Final = 0.02
 
 
 def find_session(journal: Journal, folder: Path) -> str:
-    """The folder's session with the latest event. Without one, or while the journal's server is away, a name made from the folder, so that all servers that
-    look for it choose the same."""
+    """The folder's session with the latest event. Without one, or while the journal's server is away, a name made from
+    the folder, so that all servers that look for it choose the same."""
     try:
         latest = latest_of_folder(journal, str(folder))
     except EngineAway:  # nobody can say which one that is
