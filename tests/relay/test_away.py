@@ -10,6 +10,7 @@ from planwire.journal import Stamped
 from planwire.journal.engines import VARIABLE
 from planwire.journal.provisional import is_provisional
 from planwire.model.events import COMMENT, Event, PlanSet, Remarked, SessionOpened, TurnEnded
+from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet, Record, SessionMemory
 from planwire.relay.recorder import Recorder
 from tests.agents.driving import Relayed
@@ -90,8 +91,9 @@ def a_list(*contents: str) -> JSON:
 
 def plans(folder: Path) -> list[list[str]]:
     """The plans that the server has, whatever their session is called."""
-    found: list[Any] = [each for session in sessions(folder) for each in recorded(folder, session)]
-    return [[step.content for step in each.plan.entries] for each in found if isinstance(each, PlanSet)]
+    found = [each for session in sessions(folder) for each in recorded(folder, session)]
+    known = [each.plan for each in found if isinstance(each, PlanSet)]
+    return [[step.content for step in each.entries] for each in known if isinstance(each, ItemsPlan)]
 
 
 def test_a_relay_whose_server_is_away_from_the_start_records_it_all(

@@ -1,5 +1,6 @@
 """Sessions, tools and people's acts while the journal's server is away."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,12 +127,12 @@ def test_the_model_is_told_nothing_again_because_numbers_changed(
     assert "Not on Friday" not in again
 
 
-async def test_a_session_that_follows_hears_of_all_that_came_meanwhile(outage: Outage, tmp_path: Path) -> None:
-    with behind(tmp_path) as journal:
+def test_a_session_that_follows_hears_of_all_that_came_meanwhile(outage: Outage, tmp_path: Path) -> None:
+    async def main(journal: AwayJournal) -> None:
         async with PlanSession.open(journal, "s") as plans:
             await plans.call("set_plan", PLAN)
             heard: list[int] = []
-            plans.on_change(lambda change: heard.append(change.after.seq))
+            plans.on_change(lambda change: heard.append(change.state.seq))
             outage.begin()
             await plans.call("update_plan", DONE)
             assert is_provisional(heard[-1])
@@ -140,6 +141,9 @@ async def test_a_session_that_follows_hears_of_all_that_came_meanwhile(outage: O
                 steer(server, "s", "main", Wanted("comment", text="Why?"))
             await eventually(lambda: plans.state.seq == 3)
             assert plans.state.remarked == 1
+
+    with behind(tmp_path) as journal:
+        asyncio.run(main(journal))
 
 
 # People

@@ -16,7 +16,7 @@ from time import monotonic, time_ns
 from typing import Final, Self
 from weakref import ref
 
-from planwire.errors import Conflict, EngineAway, JournalUnavailable
+from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable
 from planwire.journal.away_folder import AwayFolder
 from planwire.journal.away_leases import AwayLeases
 from planwire.journal.away_records import WaitingAppend
@@ -278,7 +278,9 @@ class AwayJournal:
                 return ()
             has_remarks = ahead is not None and ahead.has_remarks
             if not all(may_wait(row.event) and not (has_remarks and names_remarks(row.event)) for row in rows):
-                raise self._server.absence(_NOT_KNOWN if in_doubt else _NO_WAITING)
+                if in_doubt:
+                    raise self._server.absence(_NOT_KNOWN)
+                raise self._server.absence(_NO_WAITING, CannotWait)
             ahead = self._known.go_ahead(session, expected_seq, _now())
             doubt = None
             if in_doubt and once is None:
@@ -298,7 +300,7 @@ class AwayJournal:
         texts = tuple((row.at, row.by, row.text) for row in rows)
         waiting = WaitingAppend(session, self._writer, ahead.base, ahead.last + 1, texts, once, doubt)
         if not self._folder.put(waiting):
-            raise self._server.absence(_FULL)
+            raise self._server.absence(_FULL, CannotWait)
 
     def _read_on(self, events: Iterator[Recorded], session: str, after: int, upto: int | None) -> Iterator[Recorded]:
         """What the server gives, and once it goes away, what this process knows."""
@@ -334,7 +336,7 @@ class AwayJournal:
     def _require_delivered(self) -> None:
         """What waits would come behind the end of a session that goes, or is written as a whole."""
         if not self._folder.is_empty() and not self._is_delivered(PATIENCE):
-            raise self._server.absence(_NO_WAITING)
+            raise self._server.absence(_NO_WAITING, CannotWait)
 
     @property
     def _next_look(self) -> float:

@@ -98,14 +98,14 @@ class AwayServer:
             self._outage = None
             self._folder.note_back()
 
-    def absence(self, word: str = "") -> JournalUnavailable:
+    def absence(self, word: str = "", kind: type[EngineAway] = EngineAway) -> JournalUnavailable:
         """The error of a call that only the server could answer."""
         if self.closing.is_set():
             return JournalUnavailable(CLOSED)
         why = self._outage.why if self._outage else _BEHIND
         count = self.waiting().count
         waits = f"{count:,} record{' waits' if count == 1 else 's wait'} on this machine and will be delivered"
-        return EngineAway("; ".join(filter(None, (why, waits if count else "", word))))
+        return kind("; ".join(filter(None, (why, waits if count else "", word))))
 
     def close(self, patience: float) -> None:
         """Let go of it. Whoever is about to reach it closes what it opens."""

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import RLock
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -199,5 +199,13 @@ class LiveHistory:
 
 
 def _shape(message: Stored) -> bytes:
-    """A message without its name, which may come from the number of its event."""
-    return msgspec.json.encode({**write_message(message), "id": ""})
+    """A message without numbers, and without the names that come from them."""
+    return msgspec.json.encode(_without_numbers(write_message(message)))
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_numbers(each) for key, each in value.items() if key not in ("message_id", "supersedes")}
+    if isinstance(value, list | tuple):
+        return [_without_numbers(each) for each in value]
+    return None if isinstance(value, int) else value

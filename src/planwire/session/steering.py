@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.errors import EngineAway, PlanError, StaleRevision
+from planwire.errors import CannotWait, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
@@ -111,7 +111,7 @@ def _refuse_waiting(journal: Journal, decision: Decision) -> None:
     """Refuse an act that can't wait, while the journal's server is away."""
     if is_away(journal) and not all(may_wait(each, is_act=True) for each in decision.events):
         why = waiting_of(journal).why or "what was said before is not delivered yet"
-        raise EngineAway(
+        raise CannotWait(
             f"the journal's server is away: {why}. Nothing was written: only comments and suggestions can wait until "
             "it is back"
         )
