@@ -58,6 +58,11 @@ EFFECTFUL: Final = {
     "web": "all",
     "journal": {
         "__init__",
+        "away",
+        "away_delivery",
+        "away_leases",
+        "away_server",
+        "away_folder",
         "drainer_lock",
         "engines",
         "follower",

@@ -13,8 +13,10 @@ import pytest
 from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, Snapshot, Stamped, Terms, open_journal
 from planwire.journal import codec as stored_events
+from planwire.journal.engines import open_engine
 from planwire.journal.processes import process_name
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
+from tests.journal.outages import behind
 from tests.model.test_events import EVENTS
 from tests.servers import nats
 from tests.servers.postgres import postgres
@@ -23,8 +25,9 @@ from tests.servers.postgres import postgres
 ENGINES: dict[str, Callable[[Path], Journal]] = {
     "memory": lambda _: open_journal("memory:"),
     "sqlite": lambda folder: open_journal(folder / "journal.db"),
-    "postgresql": lambda folder: open_journal(postgres().url_of(folder)),
-    "nats": lambda folder: open_journal(nats.url_in(folder)),
+    "postgresql": lambda folder: open_engine(postgres().url_of(folder)),
+    "nats": lambda folder: open_engine(nats.url_in(folder)),
+    "behind a server": behind,
 }
 #: Engines whose journals other processes can open, too: from a folder to what opens the same one.
 SHARED: dict[str, Callable[[Path], str]] = {

@@ -82,15 +82,19 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(
                 acknowledged.append(0)
                 ballast = fill(folder, left)
                 with pytest.raises(JournalError):
-                    for n in range(1, APPENDS):
-                        write(journal, n)
-                        acknowledged.append(n)
+                    _write_all(journal, acknowledged)
             ballast.unlink()
             restart()
             with open_engine(url) as journal:
                 _goes_on(journal, acknowledged)
                 outcome = judged(journal, ["race"], {"one": acknowledged})
     proves("disk full", engine, f"{APPENDS:,} appends of {BYTES:,} bytes", outcome)
+
+
+def _write_all(journal: Journal, acknowledged: list[int]) -> None:
+    for n in range(1, APPENDS):
+        write(journal, n)
+        acknowledged.append(n)
 
 
 def _goes_on(journal: Journal, acknowledged: list[int]) -> None:

@@ -22,9 +22,11 @@ __all__ = [
     "ENTRY_POINTS",
     "VARIABLE",
     "Engine",
+    "away_path",
     "default_path",
     "hooks_path",
     "journal_of_hooks",
+    "open_engine",
     "open_journal",
     "shared_url",
     "shown_url",
@@ -71,14 +73,36 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
     if not isinstance(url, str):
         return _open_file(os.fspath(url), create)
     engine, rest = _engine(url)
+    return _open_remote(url, engine, rest, create) if engine and engine.remote else open_engine(url, create=create)
+
+
+def open_engine(url: str, *, create: bool = True) -> Journal:
+    """Open the journal of a URL with nothing around it: one that a server keeps raises `EngineAway` while that is away,
+    where `open_journal` lets what may wait wait on this machine."""
+    engine, rest = _engine(url)
     journal = engine.open(rest, create) if engine else None
-    if journal is not None:
-        return journal
+    if journal is None:
+        raise _unknown(url, engine)
+    return journal
+
+
+def _open_remote(url: str, engine: Engine, rest: str, create: bool) -> Journal:
+    """The journal of a server, or what this machine can do while that is away."""
+    from planwire.journal.away import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
+    from planwire.journal.thoughts_file import FileThoughts  # noqa: PLC0415
+
+    shared = engine.shared(rest) or url
+    return AwayJournal(
+        lambda: open_engine(url, create=create), away_path(shared), lambda: FileThoughts(thoughts_path(shared))
+    )
+
+
+def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
     *others, last = ("a path", *dict.fromkeys(each.urls for each in _ENGINES.values()))
     known, shown = f"known are {', '.join(others)} and {last}", shown_url(url)
     if engine is _ENGINES[_FILE]:
-        raise UnknownJournal(f"the journal {shown!r} names no file: {known}")
-    raise UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
+        return UnknownJournal(f"the journal {shown!r} names no file: {known}")
+    return UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
 
 
 def shared_url(url: str | None = None) -> str | None:
@@ -110,6 +134,13 @@ def thoughts_path(url: str) -> Path:
     from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
 
     return default_path().parent / "thoughts" / f"{sha256(url.encode()).hexdigest()[:32]}.db"
+
+
+def away_path(url: str) -> Path:
+    """The folder on this machine in which what is recorded waits for a journal whose server is away."""
+    from hashlib import sha256  # noqa: PLC0415  (as above)
+
+    return default_path().parent / "away" / sha256(shown_url(url).encode()).hexdigest()[:32]
 
 
 def hooks_path(url: str | None = None) -> Path | None:

@@ -21,7 +21,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from planwire.errors import ChoiceNeeded, InterruptNeeded, NothingChanges, PlanError, UnknownPlan, UnstorableEvent
+from planwire.errors import (
+    CannotWait,
+    ChoiceNeeded,
+    InterruptNeeded,
+    NothingChanges,
+    PlanError,
+    UnknownPlan,
+    UnstorableEvent,
+)
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -109,7 +117,7 @@ class ActsApp:
             return json_response({"error": str(needed), "options": options}, 409)
         except UnknownPlan as error:
             return json_response({"error": str(error)}, 404)
-        except (PlanError, UnstorableEvent) as error:
+        except (PlanError, UnstorableEvent, CannotWait) as error:
             return json_response({"error": str(error)}, 422)
         return json_response(
             {
