@@ -79,15 +79,14 @@ class Proxy:
             writer.transport.abort()
             return
         self._open |= {writer, back}
-        try:
+        with suppress(asyncio.CancelledError):  # the proxy ends
             await asyncio.gather(self._pump(reader, back), self._pump(there, writer, is_answer=True))
-        finally:
-            self._open -= {writer, back}
+        self._open -= {writer, back}
 
     async def _pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, is_answer: bool = False
     ) -> None:
-        with suppress(OSError, asyncio.CancelledError):
+        with suppress(OSError):
             while data := await reader.read(65_536):
                 if is_answer and self._delay:
                     await asyncio.sleep(self._delay)
