@@ -117,6 +117,7 @@ EFFECTFUL: Final = {
         "moved_on",
         "old_notes",
         "options",
+        "origin",
         "peer_connection",
         "plan_session",
         "plans",

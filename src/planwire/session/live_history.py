@@ -15,11 +15,11 @@ from planwire.chat.history import ChatHistory
 from planwire.errors import JournalError
 from planwire.journal import Journal, Once, Stamped, read_on
 from planwire.journal.view import UNKEEPABLE
-from planwire.model.events import Event, Recorded
+from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.change import SessionChange
-from planwire.session.writer import append_latest, check_session_id, stamped
+from planwire.session.writer import append_latest, check_session_id, reopening, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
 
@@ -51,6 +51,7 @@ class LiveHistory:
         self._changes: deque[SessionChange] = deque()  # that the listeners are being told
         self._unsent: list[Hidden] = []
         self._kept_at = 0
+        self._opened: SessionOpened | None = None  # as it was last known: it may have been forgotten since
         self.lives = 1
         self._history = self._restored()
         self.read_on()
@@ -91,6 +92,8 @@ class LiveHistory:
 
         def prepared(state: SessionState) -> list[Stamped]:
             events = [each if isinstance(each, Adopted) else Adopted(each) for each in prepare(state)]
+            known = reopening(state, [each.event for each in events], self._opened)
+            events = [*map(Adopted, known), *events]
             return [each for one in events for each in stamped([one.event], one.by or self._by)]
 
         with self.lock:
@@ -127,6 +130,7 @@ class LiveHistory:
             message = self._history.apply(recorded)
             if message is not None and not isinstance(message, Ordinary):
                 self._unsent.append(message)
+        self._opened = self.state.opened or self._opened
         if self.seq != before.seq:
             if self.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self.stream)):
                 self._keep()
