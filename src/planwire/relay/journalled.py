@@ -44,7 +44,7 @@ class _JournalledSession:
         self.unwritten: list[Stamped] = []
         self._thoughts: dict[str, Thought] = {}
         self._last: Thought | None = None
-        self._opened = memory.state.opened  # as it was last known: it may have been forgotten since
+        self.opened = memory.state.opened  # as it was last known: it may have been forgotten since
 
     def take(self, record: Record, at: int) -> None:
         """Take in a record, with a digest in place of its why. A thought that comes again is the one before."""
@@ -57,9 +57,8 @@ class _JournalledSession:
 
     def open_again(self) -> None:
         """Begin with what was known of the session, if the journal was told to forget it meanwhile."""
-        self._opened = self.written.state.opened or self._opened
         events = [each.event for each in self.unwritten]
-        if about := reopening(self.written.state, events, self._opened):
+        if about := reopening(self.written.state, events, self.opened):
             opening = [Stamped(self.unwritten[0].at, BY_RELAY, each) for each in about]
             self.unwritten = self.pending.rebase(self.written, [*opening, *self.unwritten])
 
@@ -161,6 +160,7 @@ class JournalledSessions:
     def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
         def latest() -> SessionMemory:
             known = session.written
+            session.opened = known.state.opened or session.opened
             if journal.last_seq(known.id) != known.seq:
                 session.written = _MEMORY.catch_up(journal, known)
                 session.unwritten = session.pending.rebase(session.written, session.unwritten)
