@@ -65,6 +65,7 @@ EFFECTFUL: Final = {
         "lock_files",
         "memory",
         "polling",
+        "private_urls",
         "processes",
         "spool",
         "spool_append",

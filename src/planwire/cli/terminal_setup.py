@@ -43,7 +43,7 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
         return undo_terminal(agent, yes=arguments.yes)
     terminal = TERMINALS[agent]
     program = program_path(terminal.title, terminal.program)
-    wanted = new_receipt(agent, folder_of_hooks(arguments.journal), review=arguments.review)
+    wanted = new_receipt(agent, folder_of_hooks(arguments.journal, make=True), review=arguments.review)
     present = read_receipt(agent)
     if present and (present.hooks, present.review) == (wanted.hooks, wanted.review):
         found = check_terminal(present, program)
