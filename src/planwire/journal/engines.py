@@ -21,6 +21,7 @@ from planwire.journal.shown_urls import has_secret, shown_url
 
 __all__ = [
     "ENTRY_POINTS",
+    "HOOKS",
     "VARIABLE",
     "Engine",
     "default_path",
@@ -38,7 +39,7 @@ __all__ = [
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
 #: What follows the name of a journal's file in that of its folder of hooks.
-_HOOKS: Final = "-hooks"
+HOOKS: Final = "-hooks"
 #: The file in a folder of hooks that holds the URL of a journal on another machine.
 _JOURNAL: Final = "journal-url"
 #: The group of entry points by which other packages add engines.
@@ -136,7 +137,7 @@ def hooks_path(url: str | None = None) -> Path | None:
     engine = _engine(found)[0]
     if engine is not None and engine.remote:
         return default_path().parent / "hooks" / _digest(found)
-    return Path(f"{os.path.realpath(found.partition(':')[2])}{_HOOKS}") if engine is _ENGINES[_FILE] else None
+    return Path(f"{os.path.realpath(found.partition(':')[2])}{HOOKS}") if engine is _ENGINES[_FILE] else None
 
 
 def make_hooks_path(url: str | None = None) -> Path | None:
@@ -149,8 +150,8 @@ def make_hooks_path(url: str | None = None) -> Path | None:
 
 def journal_of_hooks(folder: Path) -> str:
     """The URL of the journal that a folder of hooks belongs to: that in it, or of the file beside it."""
-    if str(folder).endswith(_HOOKS):
-        return f"{_FILE}:{str(folder).removesuffix(_HOOKS)}"
+    if str(folder).endswith(HOOKS):
+        return f"{_FILE}:{str(folder).removesuffix(HOOKS)}"
     try:
         return read_url(folder / _JOURNAL)
     except (OSError, ValueError):
