@@ -246,6 +246,9 @@ def test_sessions_for_a_program(run: Run, folder: Path) -> None:
         "last_at": 0,
         "forked_from": None,
         "forks": [],
+        "host": None,
+        "user": None,
+        "repository": None,
     }
     assert sessions[2]["last_at"] >= sessions[2]["first_at"] > 0
 
@@ -605,7 +608,7 @@ def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
         ),
         (
             '{"kind":"planwire session","format":1,"session":"x","events":[{"seq":1,"at":1,"by":"a",'
-            '"event":{"event":"unheard_of"}}]}',
+            '"event":{"event":"turn_ended"}}]}',
             "can't be read as an exported session",
         ),
         (

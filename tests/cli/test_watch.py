@@ -174,7 +174,7 @@ def test_a_program_gets_an_object_a_change(journal: Path) -> None:
 
 def test_news_are_of_the_sessions_that_are_wanted_and_from_now_on(journal: Path) -> None:
     with open_journal(journal) as opened:
-        moments = news(opened, lambda session, _cwd: session != SECOND, files=no_plan_files, timeout=0)
+        moments = news(opened, lambda state: state.id != SECOND, files=no_plan_files, timeout=0)
         opened.append(THIRD, [Stamped(1, "agent", TurnEnded("end_turn"))])
         opened.append(SECOND, [Stamped(2, "agent", TurnEnded("end_turn"))])
         opened.append(FIRST, [Stamped(3, "agent", TurnEnded("refusal"))])
@@ -186,7 +186,7 @@ def test_news_are_of_the_sessions_that_are_wanted_and_from_now_on(journal: Path)
 
 def test_a_session_that_is_forgotten_and_begins_anew_is_followed(journal: Path) -> None:
     with open_journal(journal) as opened:
-        moments = news(opened, lambda _session, _cwd: True, files=no_plan_files, timeout=0)
+        moments = news(opened, lambda _: True, files=no_plan_files, timeout=0)
         opened.append(FIRST, [Stamped(1, "agent", TurnEnded("end_turn"))])
         assert next(moments).seq == 7
         opened.forget(FIRST)
@@ -208,7 +208,7 @@ def test_news_leave_nothing_out_and_tell_nothing_twice(before: list[str], after:
 
     for number, session in enumerate(before):
         write(session, number)
-    moments = news(journal, lambda _session, _cwd: True, files=no_plan_files, timeout=0)
+    moments = news(journal, lambda _: True, files=no_plan_files, timeout=0)
     seen = []
     for number, (session, look) in enumerate(after):
         write(session, number)

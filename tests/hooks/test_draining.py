@@ -19,13 +19,15 @@ from planwire.hooks import draining
 from planwire.hooks.drain_thread import DrainThread
 from planwire.hooks.drained import drain_into, open_drained, tell_hooks
 from planwire.hooks.draining import HookDrainer
+from planwire.hooks.recording import TERMINAL
 from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.journal.engines import hooks_path, journal_of_hooks
 from planwire.journal.processes import process_name
 from planwire.journal.spool import Spool
-from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, Told, TurnEnded
+from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, SessionOpened, Told, TurnEnded
 from planwire.readmodel.states import HOOK
 from planwire.session.lapses import end_lapsed
+from planwire.session.origin import placed
 from planwire.session.writer import append_latest
 from tests.waiting import until
 
@@ -112,6 +114,25 @@ def test_what_hooks_said_is_in_the_journal_in_its_order(terminal: Terminal) -> N
     assert (state.opened.agent, state.opened.cwd, state.opened.title) == ("Claude Code", "/work", "Fix it")
     assert [state.plans["todos"].version, state.stopped] == [2, "end_turn"]
     assert terminal.spool.is_empty()
+
+
+def test_a_session_that_is_forgotten_while_its_agent_works_begins_anew_with_its_agent_and_folder(
+    terminal: Terminal,
+) -> None:
+    terminal.todo()
+    terminal.drain()
+    terminal.comment("Hurry")
+    terminal.hook("UserPromptSubmit", answer="1", prompt="Go on", prompt_id="p")
+    terminal.drain()
+    assert "Hurry" in terminal.answer("1")
+    terminal.journal.forget("abc")
+    terminal.drain()
+    assert terminal.journal.last_seq("abc") == 0, "what became of an answer is no reason to have it again"
+    terminal.todo()
+    terminal.hook("Stop")
+    terminal.drain()
+    first, *_ = terminal.journal.read("abc")
+    assert first.event == placed(SessionOpened("Claude Code", TERMINAL, "/work"))
 
 
 def test_a_drainer_that_dies_behind_its_append_leaves_nothing_to_double(terminal: Terminal) -> None:

@@ -175,7 +175,7 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 11
+    assert rules == 12
     assert " ".join(state) == (
         "id seq opened plans stopped turns compacted remarked recapped told placed tell stop children mode forks at"
     )

@@ -47,6 +47,7 @@ from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import RUNNING, STOPPED
 from planwire.readmodel.sessions import load_session
 from planwire.session.lapses import end_lapsed
+from planwire.session.origin import placed
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from planwire.tools.schemas import tool_schemas
@@ -399,7 +400,7 @@ def test_two_hosts_that_share_the_session_of_a_folder_lose_nothing(tmp_path: Pat
     with open_journal(tmp_path / "plans.db") as journal:
         [session] = journal.sessions()
         first = next(iter(journal.read(session.id))).event
-        assert first == SessionOpened(agent="mcp", cwd=str(tmp_path))
+        assert first == placed(SessionOpened(agent="mcp", cwd=str(tmp_path)))
         assert session.id == find_session(journal, tmp_path)
 
 

@@ -28,6 +28,7 @@ from planwire.relay.actions import Meet, Record, SessionMemory
 from planwire.relay.backlog import TOO_FAST
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.recorder import SLICE, Recorder
+from planwire.session.origin import placed
 from tests.waiting import until
 
 PATIENCE = 20.0
@@ -71,7 +72,7 @@ def kept(tmp_path: Path) -> Iterator[Kept]:
 
 
 def test_what_happens_is_written_in_order(kept: Kept) -> None:
-    events: list[Event] = [SessionOpened("agent 1"), a_plan("a"), a_plan("b"), TurnEnded("end_turn")]
+    events: list[Event] = [placed(SessionOpened("agent 1")), a_plan("a"), a_plan("b"), TurnEnded("end_turn")]
     kept.record(*events)
     assert kept.close() is None
     assert kept.events() == events
@@ -89,7 +90,40 @@ def test_a_session_goes_on_in_another_process_and_nothing_is_doubled(kept: Kept)
     later = Kept(kept.path)
     later.record(SessionOpened("agent 1", "client", "/p"), a_plan("a"), a_plan("b"), fresh=False)
     later.close()
-    assert later.events() == [SessionOpened("agent 1", "client", "/p"), a_plan("a"), a_plan("b")]
+    assert later.events() == [placed(SessionOpened("agent 1", "client", "/p")), a_plan("a"), a_plan("b")]
+
+
+def test_a_session_that_is_forgotten_while_the_relay_is_in_it_begins_anew_with_what_is_known_of_it(kept: Kept) -> None:
+    about = SessionOpened("agent 1", "client", "/p")
+    kept.record(about, SessionOpened(title="Port it"), a_plan("a"))
+    until(lambda: len(kept.events()) == 3)
+    with open_journal(kept.path) as journal:
+        journal.forget("s1")
+    kept.record(a_plan("b"), TurnEnded("end_turn"))
+    kept.close()
+    opened = placed(SessionOpened("agent 1", "client", "/p", "Port it"))
+    assert kept.events() == [opened, a_plan("b"), TurnEnded("end_turn")]
+
+
+def test_the_end_of_a_turn_brings_no_forgotten_session_back(kept: Kept) -> None:
+    kept.record(SessionOpened("agent 1", "client", "/p"), a_plan("a"))
+    until(lambda: len(kept.events()) == 2)
+    with open_journal(kept.path) as journal:
+        journal.forget("s1")
+    kept.record(TurnEnded("end_turn"))
+    kept.close()
+    assert kept.events() == []
+
+
+def test_of_two_sessions_of_one_id_that_of_this_machine_goes_on(kept: Kept) -> None:
+    for host in ("here", "elsewhere"):
+        kept.record(SessionOpened("agent 1", None, "/p", host=None if host == "here" else host), a_plan(host))
+        kept.close()
+        kept = Kept(kept.path)
+    kept.record(a_plan("more"), fresh=False)
+    kept.close()
+    assert kept.events()[1:] == [a_plan("here"), a_plan("more")]
+    assert kept.events("s1~2")[1:] == [a_plan("elsewhere")]
 
 
 def test_a_new_session_with_an_old_id_is_not_the_old_session(kept: Kept) -> None:
@@ -105,7 +139,7 @@ def test_a_new_session_with_an_old_id_is_not_the_old_session(kept: Kept) -> None
     loaded.record(a_plan("newest"), fresh=False)
     loaded.close()
     assert loaded.events("s1~3")[-1] == a_plan("newest")
-    assert loaded.events() == [SessionOpened("agent 1", None, "/p"), a_plan("old")]
+    assert loaded.events() == [placed(SessionOpened("agent 1", None, "/p")), a_plan("old")]
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [("/elsewhere", "/p"), ("/elsewhere", None), (None, "/p"), (None, None)])
@@ -373,7 +407,7 @@ def test_in_the_end_the_newest_state_is_written_however_little_time_there_is(tmp
     with open_journal(slow.path) as journal:
         for session, plan in last.items():
             events = [each.event for each in journal.read(session)]
-            assert events[0] == SessionOpened("agent 1", cwd="/p")
+            assert events[0] == placed(SessionOpened("agent 1", cwd="/p"))
             assert events[-2:] == [plan, TurnEnded("end_turn")]
             missing = sum(each.count for each in events if isinstance(each, Gap))
             assert missing + sum(isinstance(each, PlanSet) for each in events) == 100

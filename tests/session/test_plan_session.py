@@ -28,6 +28,7 @@ from planwire.model.events import (
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.model.step_changes import SetStatus
 from planwire.session.options import ProviderFormat
+from planwire.session.origin import placed
 from tests.chats import by_fours
 from tests.waiting import eventually
 
@@ -531,14 +532,16 @@ def test_a_session_that_was_forgotten_begins_anew(journal: Journal, plans: Block
     assert plans.call("update_plan", {"note": "?"})["error"]["code"] == "no_plan"
     assert plans.pending() == []
     assert plans.context() == []
-    assert plans.call("set_plan", {"entries": ["anew"]})["revision"] == 1
+    assert plans.call("set_plan", {"entries": ["anew"]})["revision"] == 2
+    opened, _ = journal.read("s")
+    assert opened.event == placed(SessionOpened(format="openai-chat"))
 
 
 def test_what_is_known_of_a_session_is_written_once(journal: Journal) -> None:
     about = SessionOpened(agent="my agent", title="Fix it")
     for _ in range(2):
         plans = BlockingPlanSession(journal, "s", about=about)
-    assert plans.state.opened == about
+    assert plans.state.opened == placed(about)
     assert plans.state.seq == 1
 
 

@@ -16,6 +16,7 @@ from planwire.model.events import (
     RemarkClosed,
     Remarked,
     TurnEnded,
+    UnknownEvent,
 )
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.step_changes import SetStatus
@@ -219,3 +220,10 @@ def test_a_comparison_has_one_clock(filled: Running) -> None:
     times = re.findall(r"<time ([^>]*)>([^<]*)</time>", page)
     assert {"1970-01-01 00:00:01 UTC", "1970-01-01 00:00:04 UTC"} == {words for _, words in times}
     assert all('data-show="clock"' in values for values, _ in times)
+
+
+def test_an_event_of_a_newer_planwire_is_shown_as_such(board: Running) -> None:
+    board.write("s1", items("pending"), UnknownEvent("plan_weighed", '{"event":"plan_weighed","by":2}'))
+    assert "an event of a newer planwire (plan_weighed)" in board.page("/sessions/s1/history")
+    moments = board.json("/sessions/s1/history.json")["moments"]
+    assert [each["event"] for each in moments] == ["plan_set", "plan_weighed"]

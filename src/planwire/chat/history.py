@@ -29,7 +29,7 @@ COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
 #: The version of the snapshot and of the rules of folding. A snapshot of another version is of no use.
-RULES = 9
+RULES = 10
 
 
 class _KeptHistory(Struct):

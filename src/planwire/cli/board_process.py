@@ -1,12 +1,22 @@
 """The board in a process of its own, for as long as another command runs."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-__all__ = ["board_process"]
+__all__ = ["board_process", "with_journal"]
+
+
+def with_journal(url: str | None) -> dict[str, str]:
+    """The environment of a planwire that uses a journal. Its command line would show the URL to everybody."""
+    if not url:
+        return {**os.environ}
+    from planwire.journal.engines import VARIABLE  # noqa: PLC0415  (an agent would wait for it, and mostly for nothing)
+
+    return {**os.environ, VARIABLE: url}
 
 
 @contextmanager
@@ -16,7 +26,7 @@ def board_process(journal: str | None, tell: Callable[[str | None], None]) -> It
 
     The thread that comes back ends with that call: join it to wait for the address.
     """
-    options = ["--port", "0", "--create", *(["--journal", journal] if journal else [])]
+    options = ["--port", "0", "--create"]
     ending = Event()
     with subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "planwire", "board", *options],
@@ -24,6 +34,7 @@ def board_process(journal: str | None, tell: Callable[[str | None], None]) -> It
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        env=with_journal(journal),
     ) as process:
 
         def wait() -> None:

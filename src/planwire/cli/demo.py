@@ -12,6 +12,7 @@ from planwire.cli.show import print_session
 from planwire.demo.client import DemoConversation, project_folder
 from planwire.demo.keys import Keys
 from planwire.journal import open_journal
+from planwire.journal.engines import shown_url
 from planwire.readmodel.replay import replayed
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -96,5 +97,5 @@ def _provisos(journal: str | None) -> list[str]:
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [
         *([f"\nplanwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
-        *([f"\nThese plans are in a journal of their own: add --journal {journal}"] if journal else []),
+        *([f"\nThese plans are in a journal of their own: add --journal {shown_url(journal)}"] if journal else []),
     ]

@@ -22,7 +22,7 @@ from planwire.cli.terminal_checks import check_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
-from planwire.journal.engines import open_journal, shared_url
+from planwire.journal.engines import open_journal, shared_url, shown_url
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES
 from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
 from planwire.journal.waiting import waiting_of, waiting_words
@@ -53,7 +53,8 @@ def checked(journal: str | None) -> Iterator[Condition]:
 
 def _journal(url: str | None) -> Condition:
     """Whether the journal can be read and written. One that is not there yet is made when it is needed."""
-    name = shared_url(url) or str(url)
+    shared = shared_url(url) or str(url)
+    name = shown_url(shared)
     try:
         with open_journal(url, create=False) as journal:
             count = len(journal.sessions())
@@ -64,7 +65,7 @@ def _journal(url: str | None) -> Condition:
         return trouble("journal", f"{name}: {error}")
     if waits is not None:
         return trouble("journal", f"{name}: {waits}")
-    path = Path(name.partition(":")[2])
+    path = Path(shared.partition(":")[2])
     if path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return trouble("journal", f"{path} can be read but not written: change its permissions, or those of its folder")
     return good("journal", f"{name} has {count} session{'' if count == 1 else 's'}")

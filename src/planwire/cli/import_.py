@@ -6,7 +6,7 @@ from planwire.cli import import_transcripts
 from planwire.cli.input_output import opened, print_json
 from planwire.cli.session_argument import add_journal_option
 from planwire.errors import Conflict, InputError, Refused
-from planwire.journal import Stamped, open_journal
+from planwire.journal import open_journal
 from planwire.journal.session_file import read_export
 from planwire.journal.thoughts import is_genuine, keep_all
 from planwire.readmodel.plain_text import one_line
@@ -54,19 +54,18 @@ def run(arguments: argparse.Namespace) -> int:
     session = exported.session if arguments.new_id is None else arguments.new_id
     if not session:
         raise InputError("the session has no id: pass --as ID")
-    events = [Stamped(each.at, each.by, each.event) for each in exported.events]
     with open_journal(arguments.journal) as journal:
         try:
             if not journal.last_seq(session):
                 keep_all(journal, session, filter(is_genuine, exported.thoughts))
-            append_new(journal, session, events)
+            append_new(journal, session, exported.events)
         except Conflict:
             raise Refused(
                 f"the journal already has a session {session!r}. Nothing was imported: pass --as ID to import it under "
                 f"another id (planwire show {one_line(session)} shows the existing one)"
             ) from None
     if arguments.json:
-        print_json({"session": session, "events": len(events)})
+        print_json({"session": session, "events": len(exported.events)})
     else:
-        print(f"Imported {len(events):,} events as {one_line(session)}.")
+        print(f"Imported {len(exported.events):,} events as {one_line(session)}.")
     return 0

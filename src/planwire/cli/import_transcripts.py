@@ -87,17 +87,17 @@ def _results(wanted: list[PastSession], arguments: argparse.Namespace) -> Iterat
         journal: Journal | None = None
         with suppress(NoJournal):
             journal = stack.enter_context(open_drained(arguments.journal, create=not arguments.dry_run))
-        yield from _one_by_one(journal, wanted, keep, dry=arguments.dry_run)
+        yield from _one_by_one(journal, wanted, keep, dry=arguments.dry_run, here=arguments.file is None)
 
 
 def _one_by_one(
-    journal: Journal | None, wanted: list[PastSession], keep: Keep, *, dry: bool
+    journal: Journal | None, wanted: list[PastSession], keep: Keep, *, dry: bool, here: bool
 ) -> Iterator[Imported | Skipped]:
     shows = sys.stderr.isatty()
     for number, past in enumerate(sorted(wanted, key=lambda each: each.changed), start=1):
         if shows:
             print(f"\r{number:,} of {len(wanted):,} sessions", end="", file=sys.stderr, flush=True)
-        yield import_session(journal, past, keep, dry=dry)
+        yield import_session(journal, past, keep, dry=dry, here=here)
     if shows and wanted:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 

@@ -21,12 +21,13 @@ from planwire.hooks.command_line import Role, hook_command
 from planwire.hooks.guide import INSTRUCTIONS, prompt_text
 from planwire.hooks.hook_table import GEMINI, OPENCODE
 from planwire.hooks.plugin import NAME, Parts, plugin_files
-from planwire.journal.engines import default_path, hooks_path, shared_url
+from planwire.journal.engines import HOOKS, default_path, hooks_path, make_hooks_path, shared_url, shown_url
 
 __all__ = [
     "Receipt",
     "SettingsWere",
     "folder_of_hooks",
+    "is_beside_journal",
     "new_receipt",
     "plugin_folder",
     "read_receipt",
@@ -126,12 +127,18 @@ def receipts() -> list[str]:
     return sorted(each.stem for each in _plugins().glob("*.json"))
 
 
-def folder_of_hooks(journal: str | None) -> str:
-    """The folder for what hooks say, of a journal that other processes can open."""
-    folder = hooks_path(journal)
+def folder_of_hooks(journal: str | None, *, make: bool = False) -> str:
+    """The folder for what hooks say, of a journal that other processes can open. `make` it, if it is for use."""
+    folder = make_hooks_path(journal) if make else hooks_path(journal)
     if folder is None:
-        raise InputError(f"hooks can't reach the journal {journal or shared_url()}: name another one with --journal")
+        named = shown_url(journal or shared_url() or "")
+        raise InputError(f"hooks can't reach the journal {named}: name another one with --journal")
     return str(folder)
+
+
+def is_beside_journal(folder: str) -> bool:
+    """Whether a folder of hooks is that of a file beside it, and not of a journal on another machine."""
+    return folder.endswith(HOOKS)
 
 
 def _plugins() -> Path:

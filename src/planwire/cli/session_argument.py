@@ -89,13 +89,15 @@ def choose_session(
     if not known:
         raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
     if name is None:
-        return (_asking_here(journal) if asking else None) or _latest_here(journal, known, elsewhere=elsewhere)
-    found = sessions_named(journal, name)
-    if not found:
+        if asking and (found := _asking_here(journal)):
+            return found
+        return _latest_here(journal, known, elsewhere=elsewhere, looks=not asking)
+    named = sessions_named(journal, name)
+    if not named:
         raise NotFound(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
-    if len(found) > 1:
-        raise InputError(f"{len(found)} sessions begin with {name!r}: use more of the id\n{short_list(journal, found)}")
-    return found[0]
+    if len(named) > 1:
+        raise InputError(f"{len(named)} sessions begin with {name!r}: use more of the id\n{short_list(journal, named)}")
+    return named[0]
 
 
 def _asking_here(journal: Journal) -> KnownSession | None:
@@ -111,9 +113,10 @@ def _asking_here(journal: Journal) -> KnownSession | None:
     raise InputError(f"{len(found)} sessions of this folder need you: pass the one that you mean\n{listed}")
 
 
-def _latest_here(journal: Journal, known: Sequence[KnownSession], *, elsewhere: bool) -> KnownSession:
+def _latest_here(journal: Journal, known: Sequence[KnownSession], *, elsewhere: bool, looks: bool) -> KnownSession:
+    """The latest session of this folder. Who only `looks` may mean one of another machine, in a folder of that name."""
     folder = this_folder()
-    latest = latest_of_folder(journal, folder)
+    latest = latest_of_folder(journal, folder, elsewhere=looks)
     if latest is None and elsewhere and len(found := asking_in_folder(journal, None)) == 1:
         return found[0]
     if latest is None:

@@ -17,7 +17,7 @@ from planwire.cli.settings_write import plan_edit, plan_undo
 from planwire.cli.terminals import TERMINALS
 from planwire.cli.venv_warning import warn_of_venv
 from planwire.errors import InputError, Refused
-from planwire.journal.engines import shared_url
+from planwire.journal.engines import has_secret, unrevealing_url
 from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -93,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write and editor.file:
         return _change(arguments, editor, agent)
     print(editor.where, file=sys.stderr)
+    _tell_of_secret(arguments.journal)
     sys.stderr.flush()
     print(editor.settings(_name(arguments, agent), _behind_relay(arguments, agent)))
     sys.stdout.flush()
@@ -151,6 +152,7 @@ def _change(arguments: argparse.Namespace, editor: Editor, agent: list[str]) -> 
     if not (arguments.write or arguments.undo):
         print("No file was changed: --write does it.")
         return DONE
+    _tell_of_secret(arguments.journal)
     change.agree(yes=arguments.yes)
     change.write()
     if arguments.undo:
@@ -174,9 +176,15 @@ def _name(arguments: argparse.Namespace, agent: list[str]) -> str:
 
 def _behind_relay(arguments: argparse.Namespace, agent: list[str]) -> list[str]:
     """The command that starts the agent behind the relay, with the options for that."""
-    journal = (shared_url(arguments.journal) or arguments.journal) if arguments.journal else None
+    journal = unrevealing_url(arguments.journal) if arguments.journal else None
     options = [f"--{name}" for name in ("tools", "board") if getattr(arguments, name)]
     return [*_planwire(), "relay", *(["--journal", journal] if journal else []), *options, "--", *agent]
+
+
+def _tell_of_secret(journal: str | None) -> None:
+    if journal and has_secret(journal):
+        words = f"the settings name {unrevealing_url(journal)}, a file that only you can read"
+        print(f"The journal's URL holds a secret: {words}.", file=sys.stderr)
 
 
 def _planwire() -> list[str]:

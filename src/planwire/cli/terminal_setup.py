@@ -20,6 +20,7 @@ from planwire.cli.plugin_folder import (
     Receipt,
     SettingsWere,
     folder_of_hooks,
+    is_beside_journal,
     new_receipt,
     plugin_folder,
     read_receipt,
@@ -48,6 +49,7 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
     if present and (present.hooks, present.review) == (wanted.hooks, wanted.review):
         found = check_terminal(present, program)
         if found.ok or found.is_choice:
+            folder_of_hooks(arguments.journal, make=True)  # the journal may have another password now
             print(f"{terminal.title} has planwire already. Nothing to change.")
             print(found.line())
             return DONE
@@ -57,6 +59,7 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
         _edits(terminal, wanted)  # nobody is asked about what can't be done
     _show(terminal, program, wanted, present)
     agree(terminal, yes=arguments.yes)
+    folder_of_hooks(arguments.journal, make=True)
     if present:
         take_out(terminal, present)
     receipt = _install(terminal, wanted)
@@ -82,6 +85,8 @@ def _show(terminal: Terminal, program: str, wanted: Receipt, present: Receipt | 
         print(f"  run    {shown_command(words)}")
     for path in terminal.settings_paths():
         print(f"  change {path}{'' if path.exists() else ' (new)'}")
+    if not is_beside_journal(wanted.hooks):
+        print(f"  write  {wanted.hooks} (the journal's URL, for your eyes only)")
     if terminal.notes:
         print(f"  {terminal.notes}")
     what = "its plans are recorded, people's words are told to it, and it gets the plan tools"

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 
 from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.input_output import json_line, write_text
@@ -20,7 +20,7 @@ from planwire.cli.session_argument import (
 from planwire.errors import InputError
 from planwire.hooks.drained import open_followed
 from planwire.journal import Journal
-from planwire.readmodel.folders import is_of_folder
+from planwire.readmodel.folders import is_here, is_of_folder, is_run_in
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
@@ -79,16 +79,13 @@ def _watch_live(journal: Journal, session: str | None, folder: str | None, by: s
     if folder is None:
         return watch(journal, session, None, by)
     here = cache(lambda cwd: is_of_folder(cwd, folder))
-    return watch(journal, None, lambda glance: here(glance.cwd), by)
+    return watch(journal, None, lambda glance: is_here(glance.host) and here(glance.cwd), by)
 
 
 def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-    def is_wanted(session_id: str, cwd: str | None) -> bool:
-        return session in (None, session_id) if folder is None else is_of_folder(cwd, folder)
-
-    return news(journal, is_wanted, FilePlans().of)
+    wanted = (lambda state: session in (None, state.id)) if folder is None else partial(is_run_in, folder=folder)
+    return news(journal, wanted, FilePlans().of)
 
 
 def _print_json(moments: Iterator[HistoryEntry]) -> None:

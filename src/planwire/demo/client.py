@@ -14,7 +14,7 @@ from planwire.demo.keys import Keys
 from planwire.demo.person import People
 from planwire.demo.reviewer import Narrator, Reviewer
 from planwire.errors import InputError, reason
-from planwire.journal.engines import default_path
+from planwire.journal.engines import default_path, unrevealing_url
 
 __all__ = ["DemoConversation", "project_folder"]
 
@@ -46,7 +46,13 @@ class DemoConversation:
         self._folder = folder
         self._stage = stage
         self._open = ExitStack()
-        relay = [sys.executable, "-m", "planwire", "relay", *(["--journal", journal] if journal else [])]
+        relay = [
+            sys.executable,
+            "-m",
+            "planwire",
+            "relay",
+            *(["--journal", unrevealing_url(journal)] if journal else []),
+        ]
         agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(speed)]
         self._command = [*relay, "--", *agent]
         patience = WATCHED_SECONDS if keys.are_there else ANSWER_SECONDS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
-from planwire.journal.engines import hooks_path, journal_of_hooks
+from planwire.journal.engines import hooks_path, journal_of_hooks, make_hooks_path
 from planwire.journal.spool import Spool
 
 __all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of", "tell_hooks"]
@@ -18,7 +18,7 @@ __all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "op
 
 def folder_of_hooks(url: str | None) -> Path | None:
     """The folder in which what hooks say waits for a journal; None for one that no hook can reach."""
-    return hooks_path(url)
+    return make_hooks_path(url)
 
 
 @contextmanager

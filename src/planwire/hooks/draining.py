@@ -29,6 +29,7 @@ from planwire.journal.spool import Lost, Segment, Spool, Spooled
 from planwire.model.events import Gap, Recorded, SessionOpened, Told
 from planwire.model.fold import fold
 from planwire.model.records import PLANWIRE, SessionState
+from planwire.session.origin import placed
 from planwire.session.writer import append_latest
 
 __all__ = ["HookDrainer"]
@@ -104,7 +105,7 @@ class HookDrainer:
     def settle(self) -> None:
         """Record which answers hooks have said. While the journal is unavailable, the answers stay where they are."""
         for each in self._answers.settle():
-            if each.told is not None:
+            if each.told is not None and self._journal.last_seq(each.session):  # or it was forgotten: nobody was told
                 with suppress(DamagedJournal, UnstorableEvent):
                     stamped = self._sessions.now([each.told])
                     self._journal.append(each.session, stamped, once=Once(f"hook:{each.name}", 0))
@@ -164,7 +165,7 @@ class HookDrainer:
             after, events = HookedSession(now, was_working), list[Stamped]()
             replies.clear()
             for hook in hooks:
-                after, written = record(after, hook.heard, hook.payload.agent.title, hook.spooled.at)
+                after, written = record(after, hook.heard, hook.payload.agent.title, hook.spooled.at, placed)
                 events += [Stamped(hook.spooled.at, by, event) for by, event in written]
                 if hook.answer and hook.is_waiting:
                     reply = self._reply(after.state, hook, [each.offer.told for each in replies if each.offer])
@@ -199,7 +200,7 @@ class HookDrainer:
             return
         session = found[1].decode("utf-8", "replace")
         state = load_state(self._journal, session)
-        opened = [] if state.opened else [SessionOpened(client=TERMINAL)]
+        opened = [] if state.opened else [placed(SessionOpened(client=TERMINAL))]
         events = self._sessions.now([*opened, Gap(lost.count, _FULL)], state.at)
         self._journal.append(session, events, once=lost.key)
 

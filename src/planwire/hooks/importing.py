@@ -4,6 +4,7 @@ A session that the journal has stays as it is, whoever recorded it. All events o
 nobody finds half of it.
 """
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -14,8 +15,9 @@ from planwire.hooks.transcript_files import PastSession
 from planwire.hooks.transcripts import Keep
 from planwire.journal import Journal, Once, Stamped
 from planwire.journal.thoughts import kept_why
-from planwire.model.events import Event, PlanSet
+from planwire.model.events import Event, PlanSet, SessionOpened
 from planwire.model.records import SessionState
+from planwire.session.origin import placed
 
 __all__ = ["Imported", "Skipped", "import_session"]
 
@@ -43,13 +45,16 @@ class Skipped(NamedTuple):
     why: str
 
 
-def import_session(journal: Journal | None, past: PastSession, keep: Keep, *, dry: bool = False) -> Imported | Skipped:
-    """Add a past session to a journal; with `dry`, only find out what that would do."""
+def import_session(
+    journal: Journal | None, past: PastSession, keep: Keep, *, dry: bool = False, here: bool = False
+) -> Imported | Skipped:
+    """Add a past session to a journal; with `dry`, only find out what that would do. `here`: it was run on this
+    machine."""
     if journal is not None and journal.last_seq(past.id):
         return Skipped(past.id, past.place, _KNOWN)
     thoughts = journal if keep.thoughts and not dry else None
     try:
-        session, events = _recorded(past, keep, thoughts)
+        session, events = _recorded(past, keep, thoughts, placed if here else _unplaced)
     except OSError as error:
         return Skipped(past.id, past.place, f"it can't be read: {reason(error)}")
     if not session.state.plans:
@@ -66,12 +71,19 @@ def import_session(journal: Journal | None, past: PastSession, keep: Keep, *, dr
     return Imported(past.id, past.agent, title, past.folder, plans, len(events), session.state.at)
 
 
-def _recorded(past: PastSession, keep: Keep, journal: Journal | None) -> tuple[HookedSession, list[Stamped]]:
+def _unplaced(about: SessionOpened) -> SessionOpened:
+    """What is known of a session that may come from anywhere."""
+    return about
+
+
+def _recorded(
+    past: PastSession, keep: Keep, journal: Journal | None, place: Callable[[SessionOpened], SessionOpened]
+) -> tuple[HookedSession, list[Stamped]]:
     """A session as its transcript leaves it, and its events. Thoughts go into the journal's store on the way."""
     session, events = HookedSession(SessionState(past.id)), list[Stamped]()
     for each in past.read(keep):
         at = max(each.at, session.state.at)
-        session, written = record(session, each.heard, past.title, at)
+        session, written = record(session, each.heard, past.title, at, place)
         for by, event in written:
             events.append(Stamped(at, by, _with_why(event, past.id, each.thought, journal)))
     return session, events

@@ -7,7 +7,7 @@ with its first prompt or plan: one in which nothing happened leaves no trace.
 What an agent does in its terminal answers a question that is still open elsewhere: it went on.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias, assert_never
 
 import msgspec
@@ -111,15 +111,24 @@ class HookedSession(Struct, frozen=True):
     is_over: bool = False
 
 
-def record(session: HookedSession, heard: HookCall, title: str, at: int) -> tuple[HookedSession, list[Authored]]:
-    """The session after a hook, and the events to write. `title` is the agent's name for people."""
+def record(
+    session: HookedSession,
+    heard: HookCall,
+    title: str,
+    at: int,
+    placed: Callable[[SessionOpened], SessionOpened] = lambda about: about,
+) -> tuple[HookedSession, list[Authored]]:
+    """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds to what
+    is known of a session where that is."""
     written: list[Authored] = []
+    about = placed(SessionOpened(title, TERMINAL, heard.folder))
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
     for each in (None, *what) if session.state.seq or _begins(what) else ():
-        for by, event in _of_happening(session, heard, each) if each is not None else _general(session, heard, title):
+        said = _general(session, heard, about) if each is None else _of_happening(session, heard, each)
+        for by, event in said:
             state, is_too_large = session.state, isinstance(event, PlanSet) and _is_too_large(event.plan)
-            author, said = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, event)
-            if (new := addition(state, said)) is not None:
+            author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, event)
+            if (new := addition(state, news)) is not None:
                 written.append((author, new))
                 state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), author, new))
                 session = replace(session, state=state)
@@ -153,10 +162,10 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
     return session
 
 
-def _general(session: HookedSession, heard: HookCall, title: str) -> Iterator[Authored]:
+def _general(session: HookedSession, heard: HookCall, about: SessionOpened) -> Iterator[Authored]:
     """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
     if heard.child is None or not session.state.seq:
-        yield PLANWIRE, SessionOpened(title, TERMINAL, heard.folder)
+        yield PLANWIRE, about
     if heard.child is None and any(isinstance(each, _SIGNS_OF_WORK) for each in heard.what):
         yield from _went_on(session.state)
 

@@ -36,11 +36,12 @@ from planwire.hooks.review_events import (
 )
 from planwire.hooks.review_terms import ReviewTerms, terms_of
 from planwire.journal import Journal, Lease, Stamped, Terms, catch_up, load_state
-from planwire.model.events import Event, TurnEnded
+from planwire.model.events import Event, SessionOpened, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT
 from planwire.readmodel.states import HOOK
+from planwire.session.origin import placed
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.reach import ANSWER, WORDS
 
@@ -147,7 +148,8 @@ class HeldReview:
 
     def _asking(self, state: SessionState) -> Sequence[Event]:
         title = self._payload.agent.title
-        return tuple(asking(state, self._payload.heard, title, self._plan, self._terms, self._question))
+        events = asking(state, self._payload.heard, title, self._plan, self._terms, self._question)
+        return tuple(placed(each) if isinstance(each, SessionOpened) else each for each in events)
 
     def _wait(self, end: float, drain: Callable[[], object]) -> Approve | SendBack | None:
         """Look until the question is over. None if the hook has nothing to say then."""

@@ -1,7 +1,8 @@
 """The stored form of an event: JSON text, next to its time and its author. And of the terms of a lease.
 
 Every engine writes and reads events through here. So all engines give the same answer, and an event that could not be
-read again never reaches a disk.
+read again never reaches a disk. An event that only a newer planwire knows is read as such (`UnknownEvent`), and written
+again byte for byte; one that is no event of any planwire is damage.
 """
 
 from collections.abc import Sequence
@@ -12,16 +13,28 @@ import msgspec
 from planwire.errors import Conflict, DamagedJournal, UnstorableEvent
 from planwire.journal.chain import NO_LINK, link
 from planwire.journal.protocol import Stamped, StoredAppend, StoredEvent, Terms
-from planwire.model.events import Event, Recorded
+from planwire.model.events import Event, KnownEvent, Recorded, UnknownEvent
 
-__all__ = ["EventRow", "chained", "decode", "decode_terms", "encode", "encode_terms", "refuse_unless_next"]
+__all__ = [
+    "EventRow",
+    "chained",
+    "decode",
+    "decode_event",
+    "decode_terms",
+    "encode",
+    "encode_event",
+    "encode_terms",
+    "refuse_unless_next",
+]
 
 #: The longest text of one event, in bytes. Plans and messages are a thousand times shorter: this only protects.
 LARGEST_EVENT: Final = 64 * 1024 * 1024
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 _encoder = msgspec.json.Encoder()
-_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_decoder: msgspec.json.Decoder[KnownEvent] = msgspec.json.Decoder(KnownEvent)
+#: How msgspec says that a word is none of those which it may be: the tag of an event, or of a kind of change in one.
+_UNKNOWN_WORD: Final = "Invalid value "
 _terms: Final = msgspec.json.Decoder(Terms)
 
 
@@ -70,12 +83,31 @@ def refuse_unless_next(session: str, last: int, appends: Sequence[StoredAppend])
 def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recorded:
     """Turn a row back into the event that it stores."""
     try:
-        return Recorded(session, seq, at, by, _decoder.decode(text))
+        return Recorded(session, seq, at, by, decode_event(text))
     except (ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
         raise DamagedJournal(
             f"event {seq} of session {session!r} can't be read: {error}. It was damaged, or written by another "
             "planwire; the events before it are intact"
         ) from error
+
+
+def encode_event(event: Event) -> bytes:
+    """The JSON of an event."""
+    return event.text.encode() if isinstance(event, UnknownEvent) else _encoder.encode(event)
+
+
+def decode_event(text: str | bytes) -> Event:
+    """The event in a JSON text. It is one of a newer planwire if it says what it is, in a word that is unknown here, or
+    if it is about something by such a word. An error of msgspec or of Unicode says that it is no event."""
+    try:
+        return _decoder.decode(text)
+    except msgspec.ValidationError as error:
+        if not str(error).startswith(_UNKNOWN_WORD):
+            raise
+        match msgspec.json.decode(text):
+            case {"event": str(name)}:
+                return UnknownEvent(name, text if isinstance(text, str) else bytes(text).decode())
+        raise
 
 
 def encode_terms(session: str, terms: Terms) -> str:
@@ -102,7 +134,7 @@ def _row(session: str, at: int, by: str, event: Event) -> EventRow:
         (session + by).encode()
     if type(at) is not int or not _LEAST <= at <= _MOST:
         raise ValueError(f"the time {at!r} is not a number of milliseconds")
-    written = _encoder.encode(event)
+    written = encode_event(event)
     if len(written) > LARGEST_EVENT:
         raise ValueError(f"it has {len(written):,} bytes; the limit is {LARGEST_EVENT:,}")
-    return EventRow(at, by, written.decode(), _decoder.decode(written))
+    return EventRow(at, by, written.decode(), decode_event(written))

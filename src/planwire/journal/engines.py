@@ -16,38 +16,39 @@ from typing import Final, NamedTuple
 
 from planwire.errors import NoJournal, UnknownJournal
 from planwire.extras import missing_extra
+from planwire.journal.private_urls import FILE, read_url, resolved, write_url
 from planwire.journal.protocol import Journal
+from planwire.journal.shown_urls import has_secret, shown_url
 
 __all__ = [
     "ENTRY_POINTS",
+    "HOOKS",
     "VARIABLE",
     "Engine",
     "away_path",
     "default_path",
+    "has_secret",
     "hooks_path",
     "journal_of_hooks",
+    "make_hooks_path",
     "open_engine",
     "open_journal",
     "shared_url",
     "shown_url",
     "thoughts_path",
+    "unrevealing_url",
 ]
 
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
 #: What follows the name of a journal's file in that of its folder of hooks.
-_HOOKS: Final = "-hooks"
+HOOKS: Final = "-hooks"
+#: The file in a folder of hooks that holds the URL of a journal on another machine.
+_JOURNAL: Final = "journal-url"
 #: The group of entry points by which other packages add engines.
 ENTRY_POINTS: Final = "planwire.journals"
 #: A single letter before a colon is a drive.
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
-
-#: A password in front of a host, a lone token there, and any value after a word that says it is secret.
-_SECRETS: Final = re.compile(
-    r"(//[^/?#@:]*:)([^/?#]*)(?=@)|(\b(?:\w*(?:passw|secret|token|creds|seed|nkey)\w*)=)([^&#\s]*)"
-    r"|(\b(?:nats|tls)://)([^/?#@:]+)(?=@)",
-    re.IGNORECASE,
-)
 
 
 class Engine(NamedTuple):
@@ -72,6 +73,7 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
         url = os.environ.get(VARIABLE) or default_path()
     if not isinstance(url, str):
         return _open_file(os.fspath(url), create)
+    url = resolved(url)
     engine, rest = _engine(url)
     return _open_remote(url, engine, rest, create) if engine and engine.remote else open_engine(url, create=create)
 
@@ -107,14 +109,9 @@ def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
 
 def shared_url(url: str | None = None) -> str | None:
     """The URL by which processes in other folders find the same journal; None if none can, as for one in memory."""
-    url = url or os.environ.get(VARIABLE) or str(default_path())
+    url = resolved(url or os.environ.get(VARIABLE) or str(default_path()))
     engine, rest = _engine(url)
     return engine.shared(rest) if engine else url
-
-
-def shown_url(url: str) -> str:
-    """A URL as people may see it: without what is secret in it."""
-    return _SECRETS.sub(lambda found: f"{found[1] or found[3] or found[5]}***", url)
 
 
 def default_path() -> Path:
@@ -129,31 +126,64 @@ def default_path() -> Path:
     return folder / "planwire" / "journal.db"
 
 
+def unrevealing_url(url: str) -> str:
+    """A URL for settings and command lines, which others see: one with a secret goes into a file of the user's own, and
+    its place takes that file (`@PATH`). Any other is as processes in other folders know it."""
+    if url.startswith(FILE):
+        return f"{FILE}{Path(url[len(FILE) :]).expanduser().absolute()}"
+    shared = shared_url(url) or url
+    if not has_secret(shared):
+        return shared
+    path = default_path().parent / "journals" / f"{_digest(shared)}.url"
+    write_url(path, shared)
+    return f"{FILE}{path}"
+
+
 def thoughts_path(url: str) -> Path:
     """The file on this machine for the thoughts of a journal that is on another one."""
-    from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
-
-    return default_path().parent / "thoughts" / f"{sha256(url.encode()).hexdigest()[:32]}.db"
+    return default_path().parent / "thoughts" / f"{_digest(url)}.db"
 
 
 def away_path(url: str) -> Path:
     """The folder on this machine in which what is recorded waits for a journal whose server is away."""
-    from hashlib import sha256  # noqa: PLC0415  (as above)
+    return default_path().parent / "away" / _digest(url)
 
-    return default_path().parent / "away" / sha256(shown_url(url).encode()).hexdigest()[:32]
+
+def _digest(url: str) -> str:
+    """A name for a journal on another machine, which stays when its password changes."""
+    from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
+
+    return sha256(shown_url(url).encode()).hexdigest()[:32]
 
 
 def hooks_path(url: str | None = None) -> Path | None:
-    """The folder in which what hooks say waits for a journal, beside its file; None for one that no hook can reach."""
+    """The folder in which what hooks say waits for a journal: beside its file, or, for one on another machine, among
+    the user's own data. None for a journal that no hook can reach."""
     found = shared_url(url)
-    if found is None or _engine(found)[0] is not _ENGINES[_FILE]:
+    if found is None:
         return None
-    return Path(f"{os.path.realpath(found.partition(':')[2])}{_HOOKS}")
+    engine = _engine(found)[0]
+    if engine is not None and engine.remote:
+        return default_path().parent / "hooks" / _digest(found)
+    return Path(f"{os.path.realpath(found.partition(':')[2])}{HOOKS}") if engine is _ENGINES[_FILE] else None
+
+
+def make_hooks_path(url: str | None = None) -> Path | None:
+    """The same, for whoever has hooks use it: by the folder alone they find a journal on another machine, too."""
+    folder, found = hooks_path(url), shared_url(url)
+    if folder is not None and found is not None and _engine(found)[0] is not _ENGINES[_FILE]:
+        write_url(folder / _JOURNAL, found)
+    return folder
 
 
 def journal_of_hooks(folder: Path) -> str:
-    """The URL of the journal that a folder of hooks belongs to: the file beside it."""
-    return f"{_FILE}:{str(folder).removesuffix(_HOOKS)}"
+    """The URL of the journal that a folder of hooks belongs to: that in it, or of the file beside it."""
+    if str(folder).endswith(HOOKS):
+        return f"{_FILE}:{str(folder).removesuffix(HOOKS)}"
+    try:
+        return read_url(folder / _JOURNAL)
+    except (OSError, ValueError):
+        raise UnknownJournal(f"nobody knows the journal of {folder}: run planwire setup again") from None
 
 
 def _engine(url: str) -> tuple[Engine | None, str]:

@@ -1,15 +1,16 @@
 """A session in a JSON file: all of its events, one per line, to keep or to import elsewhere."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from planwire.errors import InputError
-from planwire.journal.protocol import Thought, Thoughts
+from planwire.journal.codec import decode_event, encode_event
+from planwire.journal.protocol import Stamped, Thought, Thoughts
 from planwire.model.event_why import why_in
-from planwire.model.events import Event, Recorded
+from planwire.model.events import Recorded
 
 __all__ = ["export_lines", "read_export"]
 
@@ -19,19 +20,25 @@ FORMAT: Final = 1
 
 
 class ExportedEvent(Struct, frozen=True):
-    """One event of the file."""
+    """One event of the file. It may be one that only a newer planwire knows."""
 
     seq: int
     at: int
     by: str
-    event: Event
+    event: Raw
 
 
-class Exported(Struct, frozen=True):
-    """The file behind its head."""
-
+class _Body(Struct):
     session: str
     events: tuple[ExportedEvent, ...]
+    thoughts: tuple[Thought, ...] = ()
+
+
+class Exported(NamedTuple):
+    """A session as it was exported."""
+
+    session: str
+    events: tuple[Stamped, ...]
     thoughts: tuple[Thought, ...] = ()
 
 
@@ -48,7 +55,7 @@ def export_lines(session: str, events: Iterable[Recorded], thoughts: Thoughts | 
     before = ""
     digests: dict[str, None] = {}
     for each in events:
-        yield before + _json(ExportedEvent(each.seq, each.at, each.by, each.event))
+        yield before + _json(ExportedEvent(each.seq, each.at, each.by, Raw(encode_event(each.event))))
         before = ",\n"
         if why := why_in(each.event):
             digests[why] = None
@@ -68,10 +75,11 @@ def read_export(data: bytes, name: str) -> Exported:
             raise InputError(f"{name} is not an exported session: make one with planwire export --format json")
         if head.format != FORMAT:
             raise InputError(f"{name} has format {head.format}, and this planwire knows format {FORMAT}: upgrade it")
-        exported = msgspec.json.decode(data, type=Exported)
+        body = msgspec.json.decode(data, type=_Body)
+        events = tuple(Stamped(each.at, each.by, decode_event(bytes(each.event))) for each in body.events)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{name} can't be read as an exported session: {error}") from None
-    numbers = [event.seq for event in exported.events]
+    numbers = [event.seq for event in body.events]
     if not numbers or numbers != list(range(1, len(numbers) + 1)):
         raise InputError(f"{name} is not whole: its events must be numbered 1, 2, 3 … without a gap")
-    return exported
+    return Exported(body.session, events, body.thoughts)

@@ -116,7 +116,7 @@ class View(Generic[_S]):
 
 
 #: All that `fold` knows of a session's plans.
-STATE: Final = View("state", SessionState, SessionState, fold, rules=11)
+STATE: Final = View("state", SessionState, SessionState, fold, rules=12)
 
 load_state = STATE.load
 catch_up = STATE.catch_up

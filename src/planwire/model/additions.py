@@ -30,5 +30,7 @@ def addition(state: SessionState, event: Event) -> Event | None:
         case SessionOpened():
             known = state.opened or SessionOpened()
             new = {key: word for key, word in asdict(event).items() if word not in (None, getattr(known, key))}
+            if "cwd" in new and event.repository is not None:  # another folder is in no repository unless it says so
+                new["repository"] = event.repository
             return SessionOpened(**new) if new else None
     return event

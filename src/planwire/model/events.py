@@ -6,6 +6,7 @@ them (`fold`), so an event says what someone did, never what came of it.
 
 from typing import Final, TypeAlias
 
+import msgspec
 from msgspec import Struct, field
 
 from planwire.model.plan import Fields, Plan, PlanId
@@ -32,6 +33,7 @@ __all__ = [
     "ContextCompacted",
     "Event",
     "Gap",
+    "KnownEvent",
     "MessageAdded",
     "MessagePinned",
     "Origin",
@@ -54,6 +56,7 @@ __all__ = [
     "TellAsked",
     "Told",
     "TurnEnded",
+    "UnknownEvent",
 ]
 
 #: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP or by hooks.
@@ -339,7 +342,27 @@ class Gap(Struct, frozen=True, tag_field="event", tag="gap"):
         return f"{changes} not recorded: {self.why}"
 
 
-Event: TypeAlias = (
+class UnknownEvent(Struct, frozen=True, tag_field="event", tag="unknown"):
+    """An event of a newer planwire: one of a type that this one does not know, or in words that it does not. It changes
+    nothing here, and nothing of it is lost: `text` is all of it, as JSON. A team's planwires need not be the same."""
+
+    type: str
+    text: str
+
+    @property
+    def fields(self) -> Fields:
+        """All that it says."""
+        said: Fields = msgspec.json.decode(self.text)
+        return said
+
+    @property
+    def sentence(self) -> str:
+        """The event in words, as every face says it."""
+        return f"an event of a newer planwire ({self.type})"
+
+
+#: The events that this planwire knows. Their tags tell them apart.
+KnownEvent: TypeAlias = (
     SessionOpened
     | SessionForked
     | PlanSet
@@ -362,6 +385,7 @@ Event: TypeAlias = (
     | ContextCompacted
     | Gap
 )
+Event: TypeAlias = KnownEvent | UnknownEvent
 
 
 class Recorded(Struct, frozen=True):

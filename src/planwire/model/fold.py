@@ -127,6 +127,8 @@ def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -
 
 def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> Changes:
     known = asdict(state.opened) if state.opened else {}
+    if event.cwd is not None and event.cwd != known.get("cwd"):
+        known["repository"] = None  # that of the folder before
     opened = SessionOpened(**{**known, **{key: word for key, word in asdict(event).items() if word is not None}})
     if event.forked is None:
         return {"opened": opened, "remarked": max(state.remarked, event.remarked or 0)}

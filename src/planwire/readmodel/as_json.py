@@ -174,8 +174,9 @@ class PlanValue(Struct, frozen=True):
 class SessionValue(Struct, frozen=True):
     """A session. `state` is `needs_you`, `running`, `idle`, `stopped` or `done`, `asked` says whether a question is
     open, and `current` has the texts of the steps in progress. `progress` and `current` are those of the plans that
-    work for no step. It began with the past of `forked_from`, if it is a fork, and `forks` began with its own. A list
-    of sessions leaves out their `plans`."""
+    work for no step. It began with the past of `forked_from`, if it is a fork, and `forks` began with its own. `host`
+    is the machine that it runs on, `user` whose account, `repository` what every clone of it is called. A list of
+    sessions leaves out their `plans`."""
 
     id: str
     title: str | None
@@ -193,6 +194,9 @@ class SessionValue(Struct, frozen=True):
     last_at: int
     forked_from: ForkValue | None
     forks: tuple[ForkValue, ...]
+    host: str | None
+    user: str | None
+    repository: str | None
     plans: tuple[PlanValue, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -223,6 +227,9 @@ def session_json(session: ShownSession | Overview) -> SessionValue:
         glance.last_at,
         _fork(glance.forked) if glance.forked else None,
         tuple(map(_fork, glance.forks)),
+        glance.host,
+        glance.user,
+        glance.repository,
         plans,
     )
 

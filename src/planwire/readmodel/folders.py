@@ -1,4 +1,7 @@
-"""Sessions as people name them: by an id or its beginning, or by the folder that they were run in."""
+"""Sessions as people name them: by an id or its beginning, or by the folder that they were run in.
+
+A folder is one of this machine's: another machine of a team may have one of the same name.
+"""
 
 import os
 from collections.abc import Iterable
@@ -7,11 +10,14 @@ from typing import Final
 
 from planwire.journal import Journal, KnownSession, load_state
 from planwire.model.records import SessionState
+from planwire.session.origin import this_host
 
 __all__ = [
     "KnownSession",
     "asking_in_folder",
+    "is_here",
     "is_of_folder",
+    "is_run_in",
     "is_session_of_folder",
     "latest_of_folder",
     "newest_first",
@@ -30,13 +36,17 @@ def newest_first(journal: Journal) -> list[KnownSession]:
     return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
 
 
-def latest_of_folder(journal: Journal, folder: str) -> KnownSession | None:
-    """The session with the latest event among those that were run in the folder."""
+def latest_of_folder(journal: Journal, folder: str, *, elsewhere: bool = False) -> KnownSession | None:
+    """The session with the latest event among those that were run in the folder. `elsewhere`: if there is none, the
+    latest of a folder of that name on another machine."""
+    found = None
     for session in newest_first(journal):
-        opened = load_state(journal, session.id).opened
-        if opened is not None and is_of_folder(opened.cwd, folder):
+        state = load_state(journal, session.id)
+        if is_run_in(state, folder):
             return session
-    return None
+        if elsewhere and found is None and state.opened and is_of_folder(state.opened.cwd, folder):
+            found = session
+    return found
 
 
 def asking_in_folder(journal: Journal, folder: str | None) -> list[KnownSession]:
@@ -46,8 +56,7 @@ def asking_in_folder(journal: Journal, folder: str | None) -> list[KnownSession]
     found = []
     for session in (each for each in newest_first(journal) if each.id in served):
         state = load_state(journal, session.id)
-        cwd = state.opened.cwd if state.opened else None
-        if state.needs_person and (folder is None or is_of_folder(cwd, folder)):
+        if state.needs_person and (folder is None or is_run_in(state, folder)):
             found.append(session)
     return found
 
@@ -57,11 +66,21 @@ def unfinished_in_folder(journal: Journal, folder: str, most: int) -> list[Sessi
     found: list[SessionState] = []
     for session in newest_first(journal)[:SEARCHED]:
         state = load_state(journal, session.id)
-        if state.opened and is_of_folder(state.opened.cwd, folder) and state.has_work_left:
+        if is_run_in(state, folder) and state.has_work_left:
             found.append(state)
             if len(found) == most:
                 break
     return found
+
+
+def is_here(host: str | None) -> bool:
+    """Whether something on a machine of that name is on this one. Older journals name none."""
+    return host in (None, this_host())
+
+
+def is_run_in(state: SessionState, folder: str) -> bool:
+    """Whether a session was run in a folder of this machine."""
+    return state.opened is not None and is_here(state.opened.host) and is_of_folder(state.opened.cwd, folder)
 
 
 def is_of_folder(cwd: str | None, folder: str) -> bool:
@@ -76,8 +95,7 @@ def is_of_folder(cwd: str | None, folder: str) -> bool:
 
 def is_session_of_folder(journal: Journal, session: str, folder: str) -> bool:
     """Whether there is a session of that id, and it was run in the folder."""
-    opened = load_state(journal, session).opened
-    return opened is not None and is_of_folder(opened.cwd, folder)
+    return is_run_in(load_state(journal, session), folder)
 
 
 def sessions_named(journal: Journal, name: str) -> list[KnownSession]:

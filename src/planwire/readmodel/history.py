@@ -39,6 +39,7 @@ from planwire.model.events import (
     TellAsked,
     Told,
     TurnEnded,
+    UnknownEvent,
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import kind_of, text_of
@@ -124,7 +125,7 @@ def describe(
         recorded.seq,
         recorded.at,
         recorded.by,
-        str(type(event).__struct_config__.tag),
+        event.type if isinstance(event, UnknownEvent) else str(type(event).__struct_config__.tag),
         titles_of(after, files(after)).get(plan_id, UNNAMED) if about_plan else None,
         words,
         progress.done if steps else None,
@@ -186,6 +187,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
         case Gap():
             return None, (Phrase("gap", event.sentence),)
+        case UnknownEvent():
+            return None, (Phrase("unknown", event.sentence),)
         case _ as never:
             assert_never(never)
 

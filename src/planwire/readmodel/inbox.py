@@ -1,10 +1,11 @@
-"""Sessions as an inbox: what needs a person, what runs, and the rest by day and folder."""
+"""Sessions as an inbox: what needs a person, what runs, and the rest by day and folder, or by what a person wants."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 
 from msgspec import Struct
 
+from planwire.readmodel.facets import Group, grouped
 from planwire.readmodel.overview import NEEDS_YOU, RUNNING, Overview
 
 __all__ = ["Day", "Folder", "Inbox", "inbox"]
@@ -30,28 +31,32 @@ class Day(Struct, frozen=True):
 
 
 class Inbox(Struct, frozen=True):
-    """Sessions in three parts. Nothing changes the order that they came in."""
+    """Sessions in three parts, the last of them by day, or in groups. Nothing changes the order that they came in."""
 
     needs_you: tuple[Overview, ...]
     running: tuple[Overview, ...]
     days: tuple[Day, ...]
+    groups: tuple[Group, ...] = ()
 
 
-def inbox(glances: Iterable[Overview], now: int) -> Inbox:
-    """The parts. Days are those of the clock on this machine's wall."""
+def inbox(glances: Iterable[Overview], now: int, facet: str = "") -> Inbox:
+    """The parts, the rest in groups by a facet, if there is one. Days are those of the clock on this machine's wall."""
     parts: dict[str, list[Overview]] = {NEEDS_YOU: [], RUNNING: []}
+    rest: list[Overview] = []
+    for glance in glances:
+        parts.get(glance.state, rest).append(glance)
+    days = () if facet else _days(rest, _day_of(now))
+    return Inbox(tuple(parts[NEEDS_YOU]), tuple(parts[RUNNING]), days, tuple(grouped(rest, facet)) if facet else ())
+
+
+def _days(glances: Iterable[Overview], today: date) -> tuple[Day, ...]:
     days: dict[date, dict[str, list[Overview]]] = {}
     for glance in glances:
-        if glance.state in parts:
-            parts[glance.state].append(glance)
-        else:
-            days.setdefault(_day_of(glance.last_at), {}).setdefault(glance.cwd or "", []).append(glance)
-    today = _day_of(now)
-    rest = tuple(
+        days.setdefault(_day_of(glance.last_at), {}).setdefault(glance.cwd or "", []).append(glance)
+    return tuple(
         Day(day, _label(day, today), tuple(Folder(name, tuple(each)) for name, each in days[day].items()))
         for day in sorted(days, reverse=True)
     )
-    return Inbox(tuple(parts[NEEDS_YOU]), tuple(parts[RUNNING]), rest)
 
 
 def _day_of(at: int) -> date:

@@ -40,6 +40,7 @@ __all__ = [
     "state_words",
     "total_progress",
     "waiting_first",
+    "where_words",
 ]
 
 #: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
@@ -53,7 +54,7 @@ class Overview(Struct, frozen=True):
     says why it needs a person, if it does, in a sentence. `forked` is the session that it began with the past of,
     `forks` those that began with its own. `is_held`: someone has a lease of the session,
     `is_relayed`: and hears of its turns, `is_working`: and says that one is on, `can`: what the holders do for
-    people."""
+    people. `host`, `user` and `repository` say where it runs."""
 
     id: str
     state: str
@@ -77,6 +78,9 @@ class Overview(Struct, frozen=True):
     is_relayed: bool = False
     forked: Origin | None = None
     forks: tuple[Origin, ...] = ()
+    host: str | None = None
+    user: str | None = None
+    repository: str | None = None
 
     @property
     def asked(self) -> bool:
@@ -127,6 +131,9 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         hold.is_relayed,
         opened.forked if opened else None,
         state.forks,
+        opened.host if opened else None,
+        opened.user if opened else None,
+        opened.repository if opened else None,
     )
 
 
@@ -152,6 +159,12 @@ def fork_words(glance: Overview) -> list[str]:
     return came + ([f"forks: {', '.join(each.session for each in glance.forks)}"] if glance.forks else [])
 
 
+def where_words(glance: Overview) -> list[str]:
+    """What is worked on, on whose account and which machine, as far as that is known."""
+    account = "@".join(filter(None, (glance.user, glance.host)))
+    return [each for each in (glance.repository, account) if each]
+
+
 def state_words(glance: Overview, now: int | None = None, *, why: bool = False) -> str:
     """The state of a session for people; given `now`, also for how long it has been quiet. `why` adds what stopped an
     agent that did not mean to stop."""
@@ -170,7 +183,8 @@ def is_found(glance: Overview, words: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _facts(glance: Overview) -> str:
-    facts = (glance.title, glance.agent, glance.client, glance.cwd, glance.id, FILTERS[glance.state], *glance.current)
+    who, where = (glance.agent, glance.client), (glance.cwd, glance.host, glance.user, glance.repository)
+    facts = (glance.title, *who, *where, glance.id, FILTERS[glance.state], *glance.current)
     return " ".join(each for each in facts if each).casefold()
 
 

@@ -166,10 +166,9 @@ def moments_of(journal: Journal, session: str, files: FilesOf) -> Iterator[Histo
 
 
 def news(
-    journal: Journal, is_wanted: Callable[[str, str | None], bool], files: FilesOf, timeout: float | None = None
+    journal: Journal, is_wanted: Callable[[SessionState], bool], files: FilesOf, timeout: float | None = None
 ) -> Iterator[HistoryEntry]:
-    """Every moment from now on, of the sessions that are wanted by their id and folder; until nothing happened for
-    `timeout` seconds."""
+    """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
     position = journal.last_position()
     states: dict[str, SessionState] = {}
 
@@ -179,7 +178,7 @@ def news(
             if before is None or before.seq != recorded.seq - 1:  # not seen yet, or forgotten and begun anew
                 before = state_at(journal, recorded.session, recorded.seq - 1)
             after = states[recorded.session] = fold(before, recorded)
-            if is_wanted(after.id, after.opened.cwd if after.opened else None):
+            if is_wanted(after):
                 yield describe(recorded, before, after, files)
 
     return moments()

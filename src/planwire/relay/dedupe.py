@@ -121,6 +121,8 @@ class PendingHistory:
     def _wanted(self, event: Event) -> Event | None:
         """The event as the journal should have it, or None if it says nothing new."""
         state = self.memory.state
+        if isinstance(event, TurnEnded) and not state.seq:
+            return None  # the journal was told to forget the session, and its end is no reason to have it again
         if event == TurnEnded(CLOSED):
             is_over = state.stopped is not None and not any(each.asked for each in state.live().values())
             return None if is_over else event

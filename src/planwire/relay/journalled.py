@@ -21,17 +21,18 @@ from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
 from planwire.journal.waiting import begin_without
 from planwire.model.event_why import why_in, with_why
-from planwire.model.events import ACP, Gap, PlanSet, Recorded
+from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
 from planwire.session.forks import fork_session
-from planwire.session.writer import append_latest
+from planwire.session.origin import placed, this_host
+from planwire.session.writer import append_latest, reopening
 
 __all__ = ["JournalledSessions"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=11)
+_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=12)
 _UNSTORABLE: Final = "no journal can store it"
 
 
@@ -45,6 +46,7 @@ class _JournalledSession:
         self.unwritten: list[Stamped] = []
         self._thoughts: dict[str, Thought] = {}
         self._last: Thought | None = None
+        self.opened = memory.state.opened  # as it was last known: it may have been forgotten since
 
     def take(self, record: Record, at: int) -> None:
         """Take in a record, with a digest in place of its why. A thought that comes again is the one before."""
@@ -54,6 +56,13 @@ class _JournalledSession:
             self._thoughts[self._last.digest] = self._last
             record = replace(record, event=with_why(record.event, self._last.digest))
         self.unwritten += self.pending.take(record, at)
+
+    def open_again(self) -> None:
+        """Begin with what was known of the session, if the journal was told to forget it meanwhile."""
+        events = [each.event for each in self.unwritten]
+        if about := reopening(self.written.state, events, self.opened):
+            opening = [Stamped(self.unwritten[0].at, BY_RELAY, each) for each in about]
+            self.unwritten = self.pending.rebase(self.written, [*opening, *self.unwritten])
 
     def keep_thoughts(self, journal: Journal) -> list[Stamped]:
         """The events to write, once their thoughts are kept; if that can't be, without a why."""
@@ -164,13 +173,18 @@ class JournalledSessions:
     def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
         def latest() -> SessionMemory:
             known = session.written
+            session.opened = known.state.opened or session.opened
             if journal.last_seq(known.id) != known.seq:
                 session.written = _MEMORY.catch_up(journal, known)
                 session.unwritten = session.pending.rebase(session.written, session.unwritten)
                 self._tell_written(wire_id, session, anew=session.written.seq < known.seq)
             return session.written
 
-        if append_latest(journal, latest, lambda _: session.keep_thoughts(journal)):
+        def prepared(_: SessionMemory) -> list[Stamped]:
+            session.open_again()
+            return session.keep_thoughts(journal)
+
+        if append_latest(journal, latest, prepared):
             session.unwritten = []
             session.written = session.pending.memory
             self._tell_written(wire_id, session)
@@ -207,6 +221,8 @@ def _record(action: Meet | Record | RecordLine) -> Record | None:
     match action:
         case Meet():
             return None
+        case Record(event=SessionOpened() as event) if event.agent or event.client or event.cwd:
+            return replace(action, event=placed(event))
         case Record():
             return action
         case RecordLine(session=session, line=line, why=why):
@@ -220,14 +236,15 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     """The memory of a session, or an empty one under a name of its own.
 
     Agents give ids to their sessions, and some count from 1 in every process. A new session must not pass for an old
-    one that had its id, nor one agent's session for another's: it gets the next free name (`1~2`).
+    one that had its id, nor one agent's session for another's: it gets the next free name (`1~2`). Of several that may
+    be meant, one of this machine is.
     """
     found = None
     for name in _names(meeting.session):
         if not journal.last_seq(name):
             return found or begin(name)
         if not meeting.fresh and _is_of(memory := _MEMORY.load(journal, name), meeting):
-            found = memory
+            found = memory if found is None or _is_here(memory) or not _is_here(found) else found
     raise AssertionError("names never end")
 
 
@@ -243,6 +260,11 @@ def _is_of(memory: SessionMemory, meeting: Meet) -> bool:
         return True
     is_there = opened.cwd is not None and opened.cwd == meeting.cwd
     return is_there or _without_version(opened.agent) == _without_version(meeting.agent)
+
+
+def _is_here(memory: SessionMemory) -> bool:
+    opened = memory.state.opened
+    return opened is None or opened.host in (None, this_host())
 
 
 def _without_version(agent: str) -> str:

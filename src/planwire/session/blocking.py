@@ -13,14 +13,13 @@ from time import monotonic
 from typing import Any, Final, Self, Unpack
 from weakref import finalize
 
-import msgspec
-
 from planwire.chat import Compaction, about_tokens, chat_format, write_stream
 from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
 from planwire.errors import JournalError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
-from planwire.model.events import SessionOpened, TurnEnded
+from planwire.model.additions import addition
+from planwire.model.events import Event, SessionOpened, TurnEnded
 from planwire.model.plan import MAIN
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, SessionState
@@ -47,6 +46,7 @@ from planwire.session.options import (
     check_options,
     with_options,
 )
+from planwire.session.origin import placed
 from planwire.session.tool_calls import ToolCalls
 from planwire.tools.answers import Answer, failure
 from planwire.tools.plan_files import plan_file_reader, session_folders
@@ -225,11 +225,19 @@ class BlockingPlanSession(Authoring, Briefing):
     def introduce(self, agent: str | None, cwd: str | None) -> None:
         """Record the session's agent and folder, unless they are recorded already."""
         known = self.refresh().opened or SessionOpened()
-        self.describe(SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else cwd))
+        about = SessionOpened(agent=None if known.agent else agent, cwd=None if known.cwd else cwd)
+        if about != SessionOpened():
+            self.describe(about)
 
     def describe(self, about: SessionOpened) -> None:
-        """Record what is known of the session, if it is new."""
-        self._view.write(lambda state: () if _knows(state, about) else (about,))
+        """Record what is known of the session, and where it runs, if it is new."""
+        here = placed(about)
+
+        def prepare(state: SessionState) -> tuple[Event, ...]:
+            new = addition(state, here)
+            return () if new is None else (new,)
+
+        self._view.write(prepare)
 
     def add(self, *messages: Any) -> list[str]:
         """Put messages into the chat, as the provider gives and takes them, or as another chat has stored them. Returns
@@ -348,8 +356,3 @@ class BlockingPlanSession(Authoring, Briefing):
         self.settle()
         name = fork_session(self.journal, self.id, session_id, at, self._options["by"])
         return type(self)(self.journal, name, **with_options(self._options, options))
-
-
-def _knows(state: SessionState, about: SessionOpened) -> bool:
-    known = state.opened or SessionOpened()
-    return all(word in (None, getattr(known, name)) for name, word in msgspec.structs.asdict(about).items())

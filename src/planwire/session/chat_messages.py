@@ -14,6 +14,7 @@ from planwire.chat.messages import EventMessage, Ordinary, Stored, read_message,
 from planwire.chat.roles import REMARK
 from planwire.errors import BadMessage, FormatError
 from planwire.journal import Once
+from planwire.model.additions import addition
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
 from planwire.model.names import MESSAGE, made_name, older_name
 from planwire.model.plan import Fields
@@ -21,6 +22,7 @@ from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.child_plan import is_parent_line
 from planwire.session.live_history import LiveHistory
+from planwire.session.origin import placed
 
 __all__ = ["ChatMessages"]
 
@@ -50,7 +52,8 @@ class ChatMessages:
             if isinstance(message, Ordinary):
                 self.check_format(state)
                 if self._view.reader == LEAD and (state.opened is None or state.opened.format is None):
-                    opening = (SessionOpened(format=self._format.name),)
+                    about = addition(state, placed(SessionOpened(format=self._format.name)))
+                    opening = (about,) if about is not None else ()
             if is_parent_line(message) and any(map(is_parent_line, self._view.stream.messages)):
                 return opening  # of a child's chat that came from another session
             admitted = self._view.stream.admit(message)

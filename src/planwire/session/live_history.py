@@ -20,11 +20,11 @@ from planwire.journal import Journal, Once, Stamped, read_on
 from planwire.journal.provisional import is_provisional
 from planwire.journal.view import UNKEEPABLE
 from planwire.journal.waiting import begin_without
-from planwire.model.events import Event, Recorded
+from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.change import SessionChange
-from planwire.session.writer import append_latest, check_session_id, stamped
+from planwire.session.writer import append_latest, check_session_id, reopening, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
 
@@ -56,6 +56,7 @@ class LiveHistory:
         self._changes: deque[SessionChange] = deque()  # that the listeners are being told
         self._unsent: list[Hidden] = []
         self._kept_at = 0
+        self._opened: SessionOpened | None = None  # as it was last known: it may have been forgotten since
         self.lives = 1
         self._is_back = False  # the journal's server was away: what was sent before is known by its shape
         self._sent: Counter[bytes] = Counter()
@@ -99,6 +100,8 @@ class LiveHistory:
 
         def prepared(state: SessionState) -> list[Stamped]:
             events = [each if isinstance(each, Adopted) else Adopted(each) for each in prepare(state)]
+            known = reopening(state, [each.event for each in events], self._opened)
+            events = [*map(Adopted, known), *events]
             return [each for one in events for each in stamped([one.event], one.by or self._by)]
 
         with self.lock:
@@ -156,6 +159,7 @@ class LiveHistory:
             if message is not None and not isinstance(message, Ordinary) and not self._was_sent(message):
                 self._unsent.append(message)
         self._is_back = False
+        self._opened = self.state.opened or self._opened
         if self.seq != before.seq:
             if self.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self.stream)):
                 self._keep()

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from planwire.errors import Conflict
 from planwire.journal import Journal, Once, Stamped
 from planwire.journal.view import Folded
-from planwire.model.events import Event, Recorded
+from planwire.model.events import Event, Recorded, SessionOpened
+from planwire.model.records import SessionState
 
-__all__ = ["append_latest", "append_new", "check_session_id", "stamped"]
+__all__ = ["append_latest", "append_new", "check_session_id", "reopening", "stamped"]
 
 
 class _Timed(Folded, Protocol):
@@ -59,6 +60,14 @@ def append_latest(
 def append_new(journal: Journal, session: str, events: Sequence[Stamped]) -> tuple[Recorded, ...]:
     """Append the first events of a session. One that has events already stays as it is: `Conflict`."""
     return journal.append(session, events, 0)
+
+
+def reopening(state: SessionState, events: Sequence[Event], known: SessionOpened | None) -> tuple[SessionOpened, ...]:
+    """What has to come before some events, so that everybody knows whose they are: a session that was forgotten while
+    somebody worked in it begins anew with what that writer had `known` of it. Its past is none of the new one's."""
+    if not events or known is None or state.opened is not None:
+        return ()
+    return (replace(known, forked=None, remarked=None),)
 
 
 def stamped(events: Iterable[Event], by: str, earliest: int = 0) -> list[Stamped]:

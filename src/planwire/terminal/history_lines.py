@@ -42,6 +42,7 @@ _LOOK: Final = {
     "stopped": ("■", "stopped"),
     "compacted": ("⇣", "muted"),
     "gap": ("∅", "odd strong"),
+    "unknown": ("?", "muted"),
     "told": ("↻", "muted"),
     "message": ("…", "muted"),
 }

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
+from planwire.readmodel.facets import varied
 from planwire.readmodel.overview import FILTERS, NEEDS_YOU, is_found, waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.cursor import CursorMoved
@@ -148,11 +149,12 @@ class OverviewScreen(Screen[None]):
         bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
         bar.update_lines()
         shown = waiting_first((each for each in found if self._state in ("", each.state)), time_ns() // 1_000_000)
+        facets = varied(glances)
         nothing = Line(((f"  {self._nothing(bool(glances))}", "muted"),))
 
         def lines(width: int) -> list[Line]:
             now = time_ns() // 1_000_000
-            rows = (session_rows(each, width, session_age(each, now)) for each in shown)
+            rows = (session_rows(each, width, session_age(each, now), None, facets) for each in shown)
             return [line for row in rows for line in row] or [nothing]
 
         self._rows.show_lines(lines)

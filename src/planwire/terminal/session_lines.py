@@ -8,7 +8,18 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-from planwire.readmodel.overview import DONE, IDLE, NEEDS_YOU, RUNNING, STOPPED, Overview, fork_words, state_words
+from planwire.readmodel.facets import facet_of
+from planwire.readmodel.overview import (
+    DONE,
+    IDLE,
+    NEEDS_YOU,
+    RUNNING,
+    STOPPED,
+    Overview,
+    fork_words,
+    state_words,
+    where_words,
+)
 from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.rows import MINUTE, ago
@@ -38,9 +49,12 @@ ID: Final = 20
 
 
 @lru_cache(maxsize=2_048)
-def session_rows(glance: Overview, width: int, aged: str, name: str | None = None) -> tuple[Line, ...]:
+def session_rows(
+    glance: Overview, width: int, aged: str, name: str | None = None, facets: tuple[str, ...] = ()
+) -> tuple[Line, ...]:
     """Two lines: what it is about and how it `aged`; then what it needs a person for, or else the current step, who
-    works where, how far it is and its state. In print its `name`, by which commands know it, comes first."""
+    works where, how far it is and its state. In print its `name`, by which commands know it, comes first. `facets` are
+    those in which the sessions of the list differ."""
     sign, look = STATES[glance.state]
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
@@ -49,7 +63,8 @@ def session_rows(glance: Overview, width: int, aged: str, name: str | None = Non
     first = between(((f" {sign} ", look), *named, title), (when,), width - 1)
     right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>9}", look))
     room = width - 3 - indent - sum(cell_len(text) for text, _ in right)
-    facts = [one_line(word) for word in (glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
+    where = (facet_of(glance, each) for each in facets)
+    facts = [one_line(word) for word in (glance.agent, *where, folder_name(glance.cwd) if glance.cwd else None) if word]
     current = one_line(glance.need or (glance.current[0] if glance.current else ""))
     look_now = look if glance.goes_on else ""
     step: tuple[Part, ...] = ((fitted(current, room), look_now),) if current else ()
@@ -71,7 +86,8 @@ def head_lines(glance: Overview, width: int) -> tuple[Line, ...]:
     )
     room = width - 3 - sum(cell_len(text) for text, _ in right)
     first = between(((f" {fitted(_name(glance), max(room, 12))}", "strong"),), right, width - 1)
-    facts = [glance.agent, glance.client, folder_name(glance.cwd) if glance.cwd else None, glance.id]
+    folder = folder_name(glance.cwd) if glance.cwd else None
+    facts = [glance.agent, glance.client, folder, *where_words(glance), glance.id]
     facts += fork_words(glance)
     second = ((f" {fitted('  ·  '.join(one_line(fact) for fact in facts if fact), width - 2)}", "muted"),)
     return Line(first), Line(second), Line(_far(glance, width))
@@ -114,6 +130,7 @@ def heading_lines(glance: Overview, now: int) -> tuple[Line, ...]:
     sign, look = STATES[glance.state]
     words = [one_line(word) for word in (glance.agent, glance.client) if word]
     words += [folder_name(glance.cwd)] if glance.cwd else []
+    words += map(one_line, where_words(glance))
     words += [one_line(state_words(glance, now, why=True))]
     words += [] if glance.is_quiet else [ago(glance.last_at, now)]
     own: Part = (f"  {one_line(glance.id)}" if glance.name != glance.id else "", "muted")
@@ -123,28 +140,40 @@ def heading_lines(glance: Overview, now: int) -> tuple[Line, ...]:
 
 
 def sessions_list(
-    overviews: Iterable[Overview], short: Mapping[str, str], now: int, hints: Mapping[str, str] | None = None
+    overviews: Iterable[Overview],
+    short: Mapping[str, str],
+    now: int,
+    hints: Mapping[str, str] | None = None,
+    facets: tuple[str, ...] = (),
 ) -> Drawing:
     """For a person: two lines a session, with its id as commands take it. `hints` are the commands that answer those
-    that need them."""
+    that need them, `facets` those in which the sessions differ."""
     listed = tuple(overviews)
 
     def lines(width: int) -> Iterator[Line]:
         names = {each.id: fitted(one_line(short[each.id]), ID) for each in listed}
         wide = max(map(cell_len, names.values()), default=0)
         for each in listed:
-            yield from session_rows(each, width, session_age(each, now), set_cell_size(names[each.id], wide))
+            name = set_cell_size(names[each.id], wide)
+            yield from session_rows(each, width, session_age(each, now), name, facets)
             if each.id in (hints or {}):
                 yield Line(((" " * (5 + wide), ""), (fitted((hints or {})[each.id], width - 6 - wide), "muted")))
 
     return Drawing(lines)
 
 
-def sessions_lines(overviews: Iterable[Overview], short: Mapping[str, str], now: int) -> Iterator[str]:
-    """For a pipe: one line of columns a session, with a heading."""
-    rows: list[tuple[str, ...]] = [("ID", "STATE", "DONE", "AGE", "AGENT", "FOLDER", "TITLE", "QUESTION OR STEP")]
+def sessions_lines(
+    overviews: Iterable[Overview], short: Mapping[str, str], now: int, facets: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """For a pipe: one line of columns a session, with a heading; a column for each of the `facets`, in which the
+    sessions differ."""
+    where = [each.upper() for each in facets]
+    rows: list[tuple[str, ...]] = [
+        ("ID", "STATE", "DONE", "AGE", "AGENT", *where, "FOLDER", "TITLE", "QUESTION OR STEP")
+    ]
     for each in overviews:
-        words = (each.agent, each.cwd, (each.title or "")[:TITLE], each.need or "; ".join(each.current))
+        places = (facet_of(each, facet) for facet in facets)
+        words = (each.agent, *places, each.cwd, (each.title or "")[:TITLE], each.need or "; ".join(each.current))
         facts = (short[each.id], state_words(each), f"{each.done}/{each.total}", age(each.last_at, now), *words)
         rows.append(tuple(one_line(word or "") or "-" for word in facts))
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]

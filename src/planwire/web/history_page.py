@@ -26,9 +26,21 @@ MOST_PHRASES: Final = 12
 _SAID: Final = {
     **BECAME,
     "other": "now",
-    **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new"), ""),
+    **dict.fromkeys(("asked", "approved", "dismissed", "changes_requested", "none", "new", "unknown"), ""),
     **dict.fromkeys(
-        ("plan_removed", "opened", "stopped", "compacted", "gap", "told", "withdrawn", "reopened", "answered"), ""
+        (
+            "plan_removed",
+            "opened",
+            "stopped",
+            "compacted",
+            "gap",
+            "unknown",
+            "told",
+            "withdrawn",
+            "reopened",
+            "answered",
+        ),
+        "",
     ),
 }
 

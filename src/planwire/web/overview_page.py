@@ -1,16 +1,19 @@
 """The overview is an inbox: what needs a person, with the answers; what runs; and the rest, folded by day and folder.
 
-A search by words and by state leaves out the others, and unfolds what it found. Parts that did not change are the same
-values as before, so that a change costs its own row, however many there are.
+A search by words and by state leaves out the others, and unfolds what it found. Where sessions run on several machines,
+or several people's, or on several repositories, it also searches by those, and groups by them. Parts that did not
+change are the same values as before, so that a change costs its own row, however many there are.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from planwire.readmodel.facets import FACETS, GROUPS, Group, has_all, values_of, varied
 from planwire.readmodel.inbox import Day, Folder, inbox
 from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, is_found, waiting_first
 from planwire.web.addresses import OVERVIEW
@@ -23,6 +26,8 @@ __all__ = ["LONGEST_QUERY", "Ask", "Query", "found", "overview_page"]
 
 #: Looks up what the plans of a session ask.
 Ask: TypeAlias = Callable[[str], tuple[Asking, ...]]
+#: Draws a session in a list.
+Row: TypeAlias = Callable[[Overview], Part]
 
 #: Sessions on one page, and those of them that show their questions. The rest of what needs a person is a row.
 PAGE: Final = 500
@@ -36,36 +41,53 @@ FIRST_COMMANDS: Final = (
 
 
 class Query(Struct, frozen=True):
-    """A search: words that all must match, a state (or any), and the number of the page."""
+    """A search: words that all must match, a state, a host, a user and a repository (or any), the number of the page,
+    and what the sessions are grouped by, if not by day."""
 
     words: str = ""
     state: str = ""
     page: int = 1
+    host: str = ""
+    user: str = ""
+    repository: str = ""
+    group: str = ""
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """The facets that are searched for."""
+        return {"host": self.host, "user": self.user, "repository": self.repository}
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it leaves out any session."""
+        return bool(self.words or self.state or any(self.facets.values()))
 
 
 def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]:
     """The sessions that match, in the order on the page."""
-    matching = (glance for glance in glances if query.state in ("", glance.state) and is_found(glance, query.words))
-    return waiting_first(matching, now)
+    here = (glance for glance in glances if query.state in ("", glance.state) and has_all(glance, query.facets))
+    return waiting_first((glance for glance in here if is_found(glance, query.words)), now)
 
 
 def overview_page(
     glances: list[Overview], query: Query, loading: bool, problem: str | None, now: int, ask: Ask
 ) -> Part:
     """The sessions that match, and the form to search for others."""
-    matching = found(glances, query, now)
-    shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now)
-    needs = [inbox_item(each, ask(each.id)) for each in shown.needs_you[:ANSWERED_HERE]]
-    needs += [session_row(each) for each in shown.needs_you[ANSWERED_HERE:]]
-    parts = [_section("needs", FILTERS[NEEDS_YOU], needs), _section("runs", "Running", map(session_row, shown.running))]
-    is_search = bool(query.words or query.state)
-    parts += [_day(day, is_search, is_first=number == 0) for number, day in enumerate(shown.days)]
+    matching, facets = found(glances, query, now), varied(glances)
+    row = partial(session_row, facets=facets)
+    shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now, query.group)
+    needs = [inbox_item(each, ask(each.id), facets) for each in shown.needs_you[:ANSWERED_HERE]]
+    needs += [row(each) for each in shown.needs_you[ANSWERED_HERE:]]
+    parts = [_section("needs", FILTERS[NEEDS_YOU], needs), _section("runs", "Running", map(row, shown.running))]
+    is_search = query.is_search
+    parts += [_day(day, is_search, row, is_first=number == 0) for number, day in enumerate(shown.days)]
+    parts += [_group(query.group, group, row) for group in shown.groups]
     if not matching:
         parts = [leaf("none", "div", _nothing(glances, loading), class_="nothing")]
     elif not needs and not is_search and query.page == 1:
         parts.insert(0, leaf("none", "p", "Nothing needs you.", class_="nothing all-well"))
     children = (
-        _form(glances, query),
+        _form(glances, query, facets),
         leaf("trouble", "p", problem or EMPTY, class_="trouble", role="alert" if problem else None),
         branch("inbox", "div", [part for part in parts if part is not None], class_="inbox"),
         _pages(query, len(matching), loading),
@@ -85,28 +107,39 @@ def _list(own: str, rows: Iterable[Part]) -> Part:
     return branch(f"{own}-list", "ol", rows, class_="sessions", data_steady=True)
 
 
-def _day(day: Day, is_search: bool, *, is_first: bool) -> Part:
+def _group(facet: str, group: Group, row: Row) -> Part:
+    """Sessions with one facet in common, in a fold."""
+    own = f"by-{facet}-{_digest(group.name)}"
+    name = _summary(own, group.name or GROUPS[facet], len(group.sessions))
+    return branch(own, "details", (name, _list(own, map(row, group.sessions))), class_="part day", open=True)
+
+
+def _day(day: Day, is_search: bool, row: Row, *, is_first: bool) -> Part:
     """A day in a fold; what a search found is in folds of its own, all open."""
     own = f"{'found' if is_search else 'day'}-{day.day}"
-    folders = [_folder(own, folder, alone=len(day.folders) == 1) for folder in day.folders]
+    folders = [_folder(own, folder, row, alone=len(day.folders) == 1) for folder in day.folders]
     children = _summary(own, day.label, day.count), *folders
     return branch(own, "details", children, class_="part day", open=is_first or is_search)
 
 
-def _folder(own: str, folder: Folder, *, alone: bool) -> Part:
-    inside = f"{own}-{sha256(folder.name.encode()).hexdigest()[:10]}"
-    rows = _list(inside, map(session_row, folder.sessions))
+def _folder(own: str, folder: Folder, row: Row, *, alone: bool) -> Part:
+    inside = f"{own}-{_digest(folder.name)}"
+    rows = _list(inside, map(row, folder.sessions))
     if alone and not folder.name:
         return rows
     name = _summary(inside, folder.name or "No folder", len(folder.sessions))
     return branch(inside, "details", (name, rows), class_="folder", open=True)
 
 
+def _digest(name: str) -> str:
+    return sha256(name.encode()).hexdigest()[:10]
+
+
 def _summary(own: str, name: str, count: int) -> Part:
     return leaf(f"{own}-name", "summary", el("bdi", name), " ", el("small", f"{count:,}"))
 
 
-def _form(glances: list[Overview], query: Query) -> Part:
+def _form(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Part:
     if not glances:
         return leaf("find", "div", el("h1", "Sessions"), class_="find")
     counts = dict.fromkeys(FILTERS, 0)
@@ -139,12 +172,34 @@ def _form(glances: list[Overview], query: Query) -> Part:
         el("h1", "Sessions"),
         el("div", el("label", "Search", for_="search", class_="unseen"), field, class_="search"),
         el("fieldset", el("legend", "State", class_="unseen"), *choices, class_="choices"),
+        _facet_choices(glances, query, facets),
         el("button", "Find", class_="find-button"),
         class_="find",
         method="get",
         action=OVERVIEW,
         role="search",
     )
+
+
+def _facet_choices(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Html:
+    """A choice for each facet in which the sessions differ, or that is searched for, and one of groups."""
+    offered = [each for each in FACETS if each in facets or query.facets[each]]
+    if not offered and not query.group:
+        return EMPTY
+    choices = []
+    for facet in offered:
+        counted = values_of(glances, facet)
+        values = {**counted, **({} if query.facets[facet] in ("", *counted) else {query.facets[facet]: 0})}
+        options = {"": f"Any {facet}", **{value: f"{value} ({count:,})" for value, count in values.items()}}
+        choices.append(_choice(facet, facet.capitalize(), options, query.facets[facet]))
+    groups = {"": "Group by day", **{each: f"Group by {each}" for each in GROUPS if each in (*facets, "folder")}}
+    groups |= {query.group: f"Group by {query.group}"} if query.group else {}
+    return el("div", *choices, _choice("group", "Group", groups, query.group), class_="facets")
+
+
+def _choice(name: str, label: str, options: Mapping[str, str], chosen: str) -> Html:
+    listed = [el("option", words, value=value, selected=value == chosen) for value, words in options.items()]
+    return el("select", *listed, name=name, aria_label=label)
 
 
 def _nothing(glances: list[Overview], loading: bool) -> Html:
@@ -179,6 +234,7 @@ def _pages(query: Query, count: int, loading: bool) -> Part:
 
 
 def _address(query: Query, page: int) -> str:
-    fields = {"q": query.words, "state": query.state, "page": str(page) if page > 1 else ""}
+    fields = {"q": query.words, "state": query.state, **query.facets, "group": query.group}
+    fields["page"] = str(page) if page > 1 else ""
     kept = {name: value for name, value in fields.items() if value}
     return f"{OVERVIEW}?{urlencode(kept)}" if kept else OVERVIEW

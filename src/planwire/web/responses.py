@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from planwire.readmodel.card import PlanId
+from planwire.readmodel.facets import FACETS, GROUPS
 from planwire.readmodel.overview import FILTERS
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.shown import ShownSession
@@ -69,7 +70,14 @@ def asked_for(request: Request) -> Query:
     state = fields.get("state", "")
     page = fields.get("page", "1")
     number = int(page) if page.isascii() and page.isdecimal() and len(page) < 6 else 1
-    return Query(fields.get("q", "").strip()[:LONGEST_QUERY], state if state in FILTERS else "", max(1, number))
+    group = fields.get("group", "")
+    return Query(
+        fields.get("q", "").strip()[:LONGEST_QUERY],
+        state if state in FILTERS else "",
+        max(1, number),
+        **{facet: fields.get(facet, "")[:LONGEST_QUERY] for facet in FACETS},
+        group=group if group in GROUPS else "",
+    )
 
 
 async def problem(request: Request, error: Exception) -> Response:

@@ -132,7 +132,13 @@ def _facts(session: ShownSession) -> list[Html]:
     glance = session.glance
     facts = [
         el("span", el("span", f"{name} ", class_="unseen"), el("bdi", value), class_=f"fact fact-{name}")
-        for name, value in (("agent", glance.agent), ("client", glance.client), ("folder", glance.cwd))
+        for name, value in (
+            ("agent", glance.agent),
+            ("client", glance.client),
+            ("folder", glance.cwd),
+            ("repository", glance.repository),
+            ("account", "@".join(filter(None, (glance.user, glance.host)))),
+        )
         if value
     ]
     return [*facts, el("span", "started ", moment(glance.first_at), class_="fact"), *_forks(glance)]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from planwire.readmodel.answers import asked_moments, asked_words
 from planwire.readmodel.card import PlanCard, Progress
+from planwire.readmodel.facets import facet_of
 from planwire.readmodel.overview import RUNNING, Overview
 from planwire.web.addresses import encode_id, session_address
 from planwire.web.asked_view import answer_form, question_view
@@ -33,8 +34,8 @@ class Asking(NamedTuple):
 
 
 @lru_cache(maxsize=4_096)
-def session_row(glance: Overview) -> Part:
-    """A session in one row."""
+def session_row(glance: Overview, facets: tuple[str, ...] = ()) -> Part:
+    """A session in one row, with those of its facets in which the sessions of the page differ."""
     progress = Progress(glance.done, glance.total, (), glance.cancelled)
     empty = el("div", "no steps yet" if glance.plans else "no plan yet", class_="progress none")
     bar = progress_view(progress, glance.name, brief=True) if glance.total else empty
@@ -42,7 +43,7 @@ def session_row(glance: Overview) -> Part:
     return leaf(
         _row_id(glance),
         "li",
-        _who(glance),
+        _who(glance, facets),
         el("div", bar, current, class_="far"),
         _when(glance),
         class_=f"session-row row-{glance.state}",
@@ -52,7 +53,7 @@ def session_row(glance: Overview) -> Part:
 
 
 @lru_cache(maxsize=256)
-def inbox_item(glance: Overview, asking: tuple[Asking, ...]) -> Part:
+def inbox_item(glance: Overview, asking: tuple[Asking, ...], facets: tuple[str, ...] = ()) -> Part:
     """A session that needs a person, with what its plans ask and the answers to it."""
     row_id = _row_id(glance)
     questions = [
@@ -67,7 +68,7 @@ def inbox_item(glance: Overview, asking: tuple[Asking, ...]) -> Part:
     return leaf(
         row_id,
         "li",
-        _who(glance),
+        _who(glance, facets),
         _when(glance),
         *questions,
         class_=f"session-row inbox-item row-{glance.state}",
@@ -81,11 +82,15 @@ def _row_id(glance: Overview) -> str:
     return f"o-{encode_id(glance.id)}"
 
 
-def _who(glance: Overview) -> Html:
+def _who(glance: Overview, facets: tuple[str, ...]) -> Html:
     link = el("a", el("bdi", glance.name), href=session_address(glance.id), class_="session-link")
     facts = [
         el("span", el("bdi", value), class_=f"fact fact-{kind}")
-        for kind, value in (("agent", glance.agent), ("folder", glance.cwd))
+        for kind, value in (
+            ("agent", glance.agent),
+            *((facet, facet_of(glance, facet)) for facet in facets),
+            ("folder", glance.cwd),
+        )
         if value
     ]
     return el("div", link, el("p", *facts, class_="facts"), class_="who")

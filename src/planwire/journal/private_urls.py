@@ -1,0 +1,57 @@
+"""URLs in files that only the user can read: what other programs start, and others on the machine see, names the file.
+
+Anyone can read a command line, and the settings of editors and agents are copied, synchronised and shown. So a URL with
+a password goes there as `@PATH`: the URL is in that file.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from planwire.errors import UnknownJournal, reason
+
+__all__ = ["FILE", "read_url", "resolved", "write_url"]
+
+#: What comes before the path of a file that holds a URL.
+FILE: Final = "@"
+_LONGEST: Final = 64 * 1024
+
+
+def resolved(url: str) -> str:
+    """A URL, or that in the file which it names."""
+    if not url.startswith(FILE):
+        return url
+    path = Path(url[len(FILE) :]).expanduser()
+    try:
+        found = read_url(path)
+    except (OSError, ValueError) as error:
+        why = reason(error) if isinstance(error, OSError) else "it is no text"
+        raise UnknownJournal(f"{path} should hold the URL of a journal, and can't be read: {why}") from None
+    if not found or found.startswith(FILE):
+        raise UnknownJournal(f"{path} holds no URL of a journal")
+    return found
+
+
+def read_url(path: Path) -> str:
+    """The URL in a file."""
+    with path.open("rb") as file:
+        return file.read(_LONGEST).decode().strip()
+
+
+def write_url(path: Path, url: str) -> None:
+    """Put a URL into a file that only the user can read, in a folder that nobody else can enter."""
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    with suppress(OSError, ValueError):
+        if read_url(path) == url:
+            path.chmod(0o600)
+            return
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"{url}\n")
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

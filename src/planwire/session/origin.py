@@ -1,0 +1,154 @@
+"""Where a session runs: the machine, whose account, and the repository that is worked on there.
+
+A team has one journal for many machines: a folder says little there without its host, and the name of a repository is
+the same in every clone. Whoever opens a session on a machine gathers them here. Git's own files are read, nothing is
+run, and whatever is wrong with them, a session begins without them.
+"""
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from planwire.model.events import SessionOpened
+
+__all__ = ["placed", "repository_name", "repository_of", "this_host", "this_user"]
+
+#: The largest file of Git's that is read, in bytes, and the longest name.
+_LARGEST: Final = 1024 * 1024
+_LONGEST: Final = 200
+#: A remote of a clone, as its address: with a scheme, as `user@host:path`, or a path on this machine.
+_WITH_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<place>[^/?#]*)(?P<path>[^?#]*)", re.DOTALL)
+_OF_SSH: Final = re.compile(r"(?:[^/]*@)?(?P<place>\[[^]]*\]|[^/\\:@]{2,}):(?P<path>[^?#]*)", re.DOTALL)
+#: A password with a slash in it, which ends no host.
+_SLASHES: Final = re.compile(r"//[^/@]*:(?!\d*(?:/|$))[^@]*/.*@", re.DOTALL)
+#: A section of Git's settings, and a setting in one.
+_SECTION: Final = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
+_SETTING: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*?)\s*$")
+
+
+def placed(about: SessionOpened) -> SessionOpened:
+    """What is known of a session that runs here, and where that is. What is said of it already stays."""
+    return replace(
+        about,
+        host=about.host or this_host(),
+        user=about.user or this_user(),
+        repository=about.repository or (repository_of(about.cwd) if about.cwd else None),
+    )
+
+
+@cache
+def this_host() -> str | None:
+    """The name of this machine, without its domain."""
+    name = os.uname().nodename if sys.platform != "win32" else os.environ.get("COMPUTERNAME", "")
+    first = name.partition(".")[0]
+    return _text(name if first.isdecimal() else first)  # an address is no name with a domain
+
+
+@cache
+def this_user() -> str | None:
+    """The name of the account that this process belongs to; None if it has none, as in some containers."""
+    name = ""
+    if sys.platform != "win32":
+        import pwd  # noqa: PLC0415  (there is none on Windows)
+
+        with suppress(KeyError, OSError):
+            name = pwd.getpwuid(os.getuid()).pw_name
+    variables = ("LOGNAME", "USER", "USERNAME")
+    return _text(name or next(filter(None, map(os.environ.get, variables)), ""))
+
+
+@lru_cache(maxsize=256)
+def repository_of(folder: str) -> str | None:
+    """The name of the repository that a folder is in: that of its remote, or else of its top folder; None if it is in
+    none."""
+    with suppress(OSError, ValueError, RuntimeError):  # a client may name anything
+        if Path(folder).is_absolute():
+            for each in (Path(folder), *Path(folder).parents):
+                if (settings := _settings_of(each / ".git")) is not None:
+                    address = _address(settings)
+                    return (repository_name(address) if address else None) or _text(each.name)
+    return None
+
+
+def repository_name(address: str) -> str | None:
+    """The name that every clone of a repository has, from the address of one's remote: host and path, without the way
+    there, whoever takes it, and the secrets that they take along (`github.com/acme/tool`). A repository in a folder is
+    called like that."""
+    found = _WITH_SCHEME.match(_SLASHES.sub("//", address)) or _OF_SSH.match(address)
+    place, path = (found["place"].rpartition("@")[2], found["path"]) if found else ("", address)
+    host = place.partition("]")[0].lstrip("[") if place.startswith("[") else place.partition(":")[0]
+    parts = [part for part in re.split(r"[/\\]+", path) if part not in ("", ".", "..")]
+    if parts:
+        parts[-1] = parts[-1].removesuffix(".git")
+    if not host:
+        return _text(next((part for part in reversed(parts) if part), ""))
+    return _text("/".join(filter(None, (host.lower(), *parts))))
+
+
+def _settings_of(git: Path) -> str | None:
+    """The settings of a repository, by the `.git` in its folder; None if there is none. In a further worktree that is a
+    file, which leads to a folder, which leads to that of the first one; in a submodule it leads to a folder, too."""
+    try:
+        mode = git.stat().st_mode
+    except OSError:
+        return None
+    if stat.S_ISREG(mode):
+        leads = _read(git).strip()
+        if not leads.startswith("gitdir:"):
+            return None
+        git = git.parent / leads.removeprefix("gitdir:").strip()
+        common = _read(git / "commondir").strip()
+        git = git / common if common else git
+    elif not stat.S_ISDIR(mode) or not (git / "HEAD").exists():
+        return None
+    return _read(git / "config")
+
+
+def _read(path: Path) -> str:
+    """The text of a file; "" if there is none, or something else of that name."""
+    with suppress(OSError):
+        if stat.S_ISREG(path.stat().st_mode):
+            with path.open("rb") as file:
+                return file.read(_LARGEST).decode(errors="replace")
+    return ""
+
+
+def _address(settings: str) -> str:
+    """The address of the remote `origin`, or else of the first one; "" if there is none."""
+    remotes: dict[str, str] = {}
+    for remote, address in _remotes(settings):
+        remotes.setdefault(remote, address)
+    return remotes.get("origin") or next(iter(remotes.values()), "")
+
+
+def _remotes(settings: str) -> Iterator[tuple[str, str]]:
+    remote = None
+    for line in settings.splitlines():
+        rest = line
+        if found := _SECTION.match(line):
+            remote = found[2] if found[1].lower() == "remote" else None
+            rest = line[found.end() :]
+        setting = _SETTING.fullmatch(rest)
+        if remote is not None and setting and setting[1].lower() == "url" and setting[2]:
+            yield remote, _value(setting[2])
+
+
+def _value(text: str) -> str:
+    """A value of Git's settings, which may stand in quotes, with a comment behind it."""
+    if text.startswith('"'):
+        end = re.match(r'"((?:[^"\\]|\\.)*)"', text)
+        return re.sub(r"\\(.)", r"\1", end[1]) if end else ""
+    return re.split(r"\s+[#;]", text, maxsplit=1)[0].strip()
+
+
+def _text(name: str) -> str | None:
+    """A name that any journal can store; None if it is empty."""
+    return name.encode(errors="replace").decode()[:_LONGEST] or None

@@ -1,0 +1,255 @@
+"""URLs with secrets: nobody sees them in output, command lines or settings, and hooks find their journal without."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planwire.cli import main
+from planwire.cli.board_process import board_process, with_journal
+from planwire.errors import UnknownJournal
+from planwire.journal import Journal, KnownSession, engines, open_journal
+from planwire.journal.engines import (
+    VARIABLE,
+    Engine,
+    has_secret,
+    hooks_path,
+    journal_of_hooks,
+    make_hooks_path,
+    shown_url,
+    unrevealing_url,
+)
+from planwire.journal.memory import MemoryJournal
+
+SECRET = "s3cret"
+PG = f"postgresql://ann:{SECRET}@db.example/plans"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A server's journal; the list has the URLs by which it was opened."""
+    opened: list[str] = []
+    journal = MemoryJournal()
+    monkeypatch.setattr(journal, "close", lambda: None)
+
+    def open_it(rest: str, _create: bool) -> Journal:
+        opened.append(f"postgresql:{rest}")
+        return journal
+
+    row = Engine("postgresql://HOST/DATABASE", open_it, lambda rest: f"postgresql:{rest}", remote=True)
+    monkeypatch.setitem(engines._ENGINES, "postgresql", row)
+    return opened
+
+
+# What people see
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (PG, "postgresql://ann:***@db.example/plans"),
+        ("postgresql://ann@db.example/plans", "postgresql://ann@db.example/plans"),
+        ("postgresql://db.example:5432/plans?sslmode=require", "postgresql://db.example:5432/plans?sslmode=require"),
+        (f"postgresql://h/d?user=ann&password={SECRET}&x=1", "postgresql://h/d?user=ann&password=***&x=1"),
+        (f"postgresql://ann:{SECRET}@h1:1,h2:2/d", "postgresql://ann:***@h1:1,h2:2/d"),
+        (f"nats://{SECRET}@host", "nats://***@host"),
+        (f"nats://{SECRET}@h1,{SECRET}@h2:4222/X", "nats://***@h2:4222/X"),
+        (f"nats://ann:{SECRET}@host/X?creds=/a/b&replicas=3", "nats://ann:***@host/X?creds=***&replicas=3"),
+        (f"tls://host/x#{SECRET}", "tls://host/x#***"),
+        (f"postgresql:/ann:{SECRET}@h/d", "postgresql:/ann:***@h/d"),
+        (f"host=h password={SECRET} dbname=d", "host=h password=*** dbname=d"),
+        ("/home/ann@work/plans.db", "/home/ann@work/plans.db"),
+        ("sqlite:/a@b#c.db", "sqlite:/a@b#c.db"),
+        ("memory:", "memory:"),
+    ],
+)
+def test_a_url_is_shown_without_its_secrets(url: str, shown: str) -> None:
+    assert shown_url(url) == shown
+    assert shown_url(shown) == shown
+    assert has_secret(url) == (SECRET in url and "#" not in url)
+
+
+secrets = st.text(min_size=1, max_size=12).map(lambda text: f"{text}{SECRET}{text}")
+#: Where a secret can stand in a URL, however little of it is encoded. Behind a # or an & another part begins.
+places = st.sampled_from(
+    [
+        "postgresql://ann:{}@host/db",
+        "postgres://:{}@host:5432/db?sslmode=require",
+        "postgresql://ann:{}@h1,bo:{}@h2:1/db",
+        "nats://{}@host",
+        "nats://{}@h1:4222,{}@h2:4222,{}@h3",
+        "tls://ann:{}@[::1]:4222/NAME?replicas=3",
+        "nats://ann:{}@h1,h2/NAME?token={}",
+        "other+tls://{}@host/x",
+        "postgresql:ann:{}@host",
+    ]
+)
+settings = st.sampled_from(
+    [
+        "postgresql://host/db?password={}&sslmode=require",
+        "postgresql://host/db?sslpassword={}",
+        "nats://host?seed={}&replicas=1",
+        "nats://host?x=1&auth_token={}",
+        "x://host?API_KEY={}",
+    ]
+)
+
+
+@given(places, secrets)
+def test_no_secret_before_a_host_survives(place: str, secret: str) -> None:
+    assert SECRET not in shown_url(place.replace("{}", secret).replace("?token=" + secret, ""))
+    assert has_secret(place.replace("{}", secret))
+
+
+@given(settings, secrets)
+def test_no_secret_in_a_setting_survives(place: str, secret: str) -> None:
+    if not any(each in "&@" or each.isspace() for each in secret):
+        assert SECRET not in shown_url(place.replace("{}", secret))
+
+
+@pytest.mark.parametrize(
+    "url", [f"my:{SECRET}@x", f"ftp://ann:{SECRET}@h/x", f"memory://ann:{SECRET}@h?password={SECRET}"]
+)
+def test_an_error_about_a_url_has_none_of_its_secrets(url: str) -> None:
+    with pytest.raises(UnknownJournal) as caught:
+        open_journal(url)
+    assert SECRET not in str(caught.value)
+
+
+# Files that hold a URL
+
+
+def test_a_file_can_hold_the_url(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text(f"sqlite:{tmp_path}/j.db\n")
+    with open_journal(f"@{tmp_path}/url") as journal:
+        assert journal.sessions() == list[KnownSession]()
+    assert (tmp_path / "j.db").exists()
+    assert hooks_path("@~/url") == Path(f"{tmp_path}/j.db-hooks")
+
+
+@pytest.mark.parametrize("text", [None, b"", b"@other", b"\xff"])
+def test_a_file_without_a_url_is_refused(tmp_path: Path, text: bytes | None) -> None:
+    if text is not None:
+        (tmp_path / "url").write_bytes(text)
+    with pytest.raises(UnknownJournal, match="URL of a journal"):
+        open_journal(f"@{tmp_path}/url")
+
+
+def test_a_url_with_a_secret_goes_into_a_private_file(served: list[str]) -> None:
+    named = unrevealing_url(PG)
+    path = Path(named.removeprefix("@"))
+    assert SECRET not in named
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    open_journal(named).close()
+    assert served == [PG]
+    assert unrevealing_url(named) == named
+    assert unrevealing_url("postgresql://ann@h/d") == "postgresql://ann@h/d"
+
+
+# Hooks
+
+
+@pytest.mark.usefixtures("served")
+def test_the_hooks_of_a_server_s_journal_have_a_private_folder_that_leads_back_to_it(home: Path) -> None:
+    folder = make_hooks_path(PG)
+    assert folder is not None
+    assert folder == hooks_path(PG)
+    assert folder.is_relative_to(home / "data/planwire/hooks")
+    assert SECRET not in str(folder)
+    assert journal_of_hooks(folder) == PG
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (folder, folder / "journal-url")} == {0o700, 0o600}
+    another = PG.replace(SECRET, "changed")
+    assert make_hooks_path(another) == folder, "a new password is no new journal"
+    assert journal_of_hooks(folder) == another
+    assert hooks_path("postgresql://ann@db.example/other") != folder
+    assert hooks_path("memory:") is None
+    with pytest.raises(UnknownJournal, match="planwire setup"):
+        journal_of_hooks(home / "nowhere")
+
+
+def test_what_a_hook_says_reaches_the_journal_of_a_server(
+    served: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from planwire.hooks.drained import folder_of_hooks, open_drained, open_journal_of
+    from planwire.journal.spool_append import append, encode_note
+
+    monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
+    folder = folder_of_hooks(PG)
+    assert folder is not None
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "cwd": "/work", "prompt": "Port it"}
+    note = {"at": "1", "role": "record", "agent": "claude-code", "ancestors": "", "variables": ""}
+    assert append(str(folder), encode_note(note), json.dumps(prompt).encode())
+    with open_drained(PG) as journal:
+        assert [each.id for each in journal.sessions()] == ["s1"]
+    with open_journal_of(folder) as journal:
+        assert [each.id for each in journal.sessions()] == ["s1"]
+    assert served == [PG, PG]
+    monkeypatch.setenv(VARIABLE, PG)
+    main(["doctor"])
+    assert SECRET not in capsys.readouterr().out
+
+
+# Command lines and settings
+
+
+def test_a_secret_on_a_command_line_is_warned_of_once_and_not_repeated(
+    served: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["sessions", "--journal", PG, "--ids"]) == 0
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    assert "PLANWIRE_JOURNAL" in said.err
+    assert SECRET not in said.err + said.out
+    monkeypatch.setenv(VARIABLE, PG)
+    assert main(["sessions", "--ids"]) == 0
+    assert main(["sessions", "--ids", "--journal", "postgresql://ann@h/d"]) == 0
+    assert capsys.readouterr().err == ""
+    assert len(served) == 3
+
+
+@pytest.mark.usefixtures("served")
+def test_settings_for_editors_name_a_private_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    words = ["setup", "zed", "--journal", PG]
+    assert main([*words, "--", "my-agent"]) == 0
+    assert main([*words, "--write", "--yes", "--file", str(file), "--", "my-agent"]) == 0
+    said = capsys.readouterr()
+    assert SECRET not in said.out + said.err + file.read_text()
+    assert "a file that only you can read" in said.err
+    named = unrevealing_url(PG)
+    assert named in said.out
+    assert named in file.read_text()
+
+
+def test_a_board_in_a_process_of_its_own_has_no_journal_on_its_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+    popen = subprocess.Popen
+
+    def noted(words: list[str], **options: object) -> object:
+        started.append(words)
+        return popen([sys.executable, "-c", "print('at http://x/')"], **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "Popen", noted)
+    with board_process(str(tmp_path / "j.db"), lambda _: None) as told:
+        told.join(10)
+    assert str(tmp_path / "j.db") not in started[0]
+    assert with_journal("x")[VARIABLE] == "x"
+    assert VARIABLE not in with_journal(None)
+    assert with_journal(None) == dict(os.environ)
