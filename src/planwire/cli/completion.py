@@ -123,8 +123,17 @@ def completion_script(shell: str) -> str:
     [commands] = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for command in commands.values():
         command.description = None  # shtab then takes the summary, for which a list of commands has room
-        for action in command._actions:
-            action.choices = action.choices or _WORDS.get(str(action.metavar))
-            if action.metavar in _OFFERS:
-                action.complete = _OFFERS[action.metavar]
+        _offer(command)
     return shtab.complete(parser, shell, preamble=_PREAMBLES[shell])
+
+
+def _offer(command: argparse.ArgumentParser) -> None:
+    """Have a shell offer words for the arguments of a command, and for those of the commands in it."""
+    for action in command._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                _offer(inner)
+            continue
+        action.choices = action.choices or _WORDS.get(str(action.metavar))
+        if action.metavar in _OFFERS:
+            action.complete = _OFFERS[action.metavar]  # type: ignore[attr-defined]
