@@ -38,7 +38,8 @@ examples:
                                              behind nginx or Caddy, which know who it is
 
 Without --team, the board listens on this machine only. Its address contains a token, new at every start unless
-PLANWIRE_BOARD_TOKEN holds one. Every page is also available as JSON: append .json to its address, and send the token as a Bearer token.
+PLANWIRE_BOARD_TOKEN holds one. Every page is also available as JSON: append .json to its address, and send the token
+as a Bearer token.
 """
 
 
@@ -119,7 +120,7 @@ def _tell_team(server: "BoardServer", team: "Team", *, is_reached: bool, tls: bo
         say("planwire: other machines can reach this board. Who has no code or token sees the page to sign in")
     if team.insecure and not tls:
         say(
-            "planwire: --insecure: nothing is encrypted. Everybody on the way can read what people see and say, and can "
+            "planwire: --insecure: nothing is encrypted. Everybody on the way can read what people see and say, and "
             "sign in as them"
         )
     if not team.users.read().users and not (team.proxy and team.proxy.others):

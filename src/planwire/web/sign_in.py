@@ -36,7 +36,7 @@ ALL_TRIES: Final = 30
 MINUTE: Final = 60.0
 LARGEST_FORM: Final = 2_048
 
-_NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~.-]+)*")
+_NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*")
 _WRONG: Final = "This code is not right, or it was used, or its ten minutes are over. Ask for a new one."
 _TOO_MANY: Final = "There were too many wrong codes. Wait a minute, then try again."
 

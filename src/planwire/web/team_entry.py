@@ -40,7 +40,7 @@ from planwire.web.team_streams import TeamStreams
 __all__ = ["TeamEntry"]
 
 #: The part of an address that leads on after a sign-in: pages of sessions.
-_PAGE: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~.-]+)*\Z")
+_PAGE: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
 _CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
 _PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
 
