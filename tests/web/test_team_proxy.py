@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,9 +52,10 @@ def with_addresses(settings: str, board: str, folder: Path) -> str:
 @pytest.fixture(scope="module")
 def proxied(settings: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
     folder = tmp_path_factory.mktemp("proxied")
-    with team_board(folder, team={"proxy": PROXY, "insecure": True}) as board:
-        with running_nginx(folder, with_addresses(settings, board.base, folder)) as port:
-            yield Proxied(board, f"http://127.0.0.1:{port}")
+    with ExitStack() as running:
+        board = running.enter_context(team_board(folder, team={"proxy": PROXY}))
+        port = running.enter_context(running_nginx(folder, with_addresses(settings, board.base, folder)))
+        yield Proxied(board, f"http://127.0.0.1:{port}")
 
 
 def test_the_proxy_says_who_it_is_and_what_they_do_has_their_name(proxied: Proxied) -> None:
