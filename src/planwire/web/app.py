@@ -86,7 +86,7 @@ class BoardApp:
 
         self._team = None if team is None else TeamEntry(live_or_page, team, cookie, only_shows=by is None)
         entry = self._team or TokenEntry(live_or_page, token, cookie)
-        self._app: App = RequestGuard(live_or_page, entry, hosts, own_address=team is not None)
+        self._app: App = RequestGuard(live_or_page, entry, hosts, for_team=team is not None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)

@@ -67,7 +67,6 @@ _HEADERS: Final = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), clipboard-write=(self)"),
-    (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
 ]
@@ -86,18 +85,22 @@ def _host_name(host: str) -> str:
 
 class RequestGuard:
     """An entry behind the rules above, and the application for all that is no request. `hosts` are the names of this
-    board, without ports. With `own_address`, so is the address that a connection came to: nobody can point a name of
-    theirs at a request for an address."""
+    board, without ports.
 
-    def __init__(self, app: App, entry: Entrance, hosts: Iterable[str], *, own_address: bool = False) -> None:
+    For a team (`for_team`), so is the address that a connection came to: nobody can point a name of theirs at a request
+    for an address. And a page tells the board itself where a form was sent from: without a referrer, it has no Origin.
+    """
+
+    def __init__(self, app: App, entry: Entrance, hosts: Iterable[str], *, for_team: bool = False) -> None:
         self._app = app
         self._entry = entry
         self._hosts = {host.lower() for host in hosts}
-        self._own_address = own_address
+        self._for_team = for_team
+        self._headers = [*_HEADERS, (b"referrer-policy", b"same-origin" if for_team else b"no-referrer")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            limited = _Limited(receive, send)
+            limited = _Limited(receive, send, self._headers)
             await self._answer(scope)(scope, limited.receive, limited.send)
         elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
@@ -135,7 +138,7 @@ class RequestGuard:
 
     def _is_own(self, scope: Scope, name: str) -> bool:
         server = (scope.get("server") or ("",))[0]
-        return name in self._hosts or (self._own_address and bool(server) and name.strip("[]") == server)
+        return name in self._hosts or (self._for_team and bool(server) and name.strip("[]") == server)
 
 
 def bearer_of(headers: Headers) -> str:
@@ -178,9 +181,10 @@ def _follows_a_link(scope: Scope, headers: Headers) -> bool:
 class _Limited:
     """A request whose body has a limit, and an answer with the headers that every answer has."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._receive = receive
         self._send = send
+        self._headers = headers
         self._read = 0
 
     async def receive(self) -> Message:
@@ -195,7 +199,7 @@ class _Limited:
         if message["type"] == "http.response.start":
             own = list(message.get("headers", ()))
             cache = [] if b"cache-control" in dict(own) else [(b"cache-control", b"no-store")]
-            message = {**message, "headers": [*own, *cache, *_HEADERS]}
+            message = {**message, "headers": [*own, *cache, *self._headers]}
         await self._send(message)
 
 
