@@ -294,6 +294,7 @@ JOURNAL_NAMES: Final = {"planwire.journal", "planwire.journal.Journal", "planwir
 FRONTED: Final = {
     "cli": {"hooks", "terminal"},
     "mcp": {"hooks", "tools"},
+    "cli/acting_person": {"journal"},
     "cli/agent_client": {"acp", "relay"},
     "cli/board": {"journal", "web"},
     "cli/check": {"acp", "check"},

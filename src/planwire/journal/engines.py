@@ -23,6 +23,7 @@ __all__ = [
     "Engine",
     "default_path",
     "hooks_path",
+    "is_remote",
     "journal_of_hooks",
     "open_journal",
     "shared_url",
@@ -76,6 +77,12 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
     if engine is _ENGINES[_FILE]:
         raise UnknownJournal(f"the journal {shown!r} names no file: {known}")
     raise UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
+
+
+def is_remote(url: str | None = None) -> bool:
+    """Whether a journal is kept by a server, and so may be that of several people."""
+    engine, _ = _engine(url or os.environ.get(VARIABLE) or str(default_path()))
+    return engine is not None and engine.remote
 
 
 def shared_url(url: str | None = None) -> str | None:
