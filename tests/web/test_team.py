@@ -221,7 +221,7 @@ def test_pages_hide_what_a_role_may_not(shared: TeamBoard) -> None:
     def body(name: str) -> str:
         browser, pages = shared.browser(name)
         with browser:
-            return re.findall(r"<body[^>]*>", browser.get(f"{pages}/sessions/s1").text)[0]
+            return str(re.findall(r"<body[^>]*>", browser.get(f"{pages}/sessions/s1").text)[0])
 
     assert "data-only-shows" in body("Cleo")
     assert 'data-may-not="dismiss"' in body("Ben")

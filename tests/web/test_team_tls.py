@@ -83,6 +83,15 @@ def test_a_cookie_without_the_prefix_opens_nothing_at_the_root(tmp_path: Path, f
         assert browser.get(f"{board.base}/sessions", headers={"Cookie": f"{name}={secret}"}).status_code == 200
 
 
+def test_a_page_of_the_same_name_that_is_not_encrypted_can_not_act(tmp_path: Path, files: tuple[str, str]) -> None:
+    """Whoever sits on the network can make one."""
+    with team_board(tmp_path, tls=files) as board, httpx.Client(verify=trusting(Path(files[0]))) as browser:
+        form = {"code": board.users.pairing_code("Ben")}
+        plain = {"Origin": board.base.replace("https", "http")}
+        assert browser.post(f"{board.base}/sign-in", data=form, headers=plain).status_code == 403
+        assert browser.post(f"{board.base}/sign-in", data=form, headers={"Origin": board.base}).status_code == 303
+
+
 @pytest.mark.parametrize("wrong", ["missing", "no PEM", "swapped"])
 def test_files_that_are_no_certificate_and_its_key_are_said_so_at_once(
     tmp_path: Path, files: tuple[str, str], wrong: str

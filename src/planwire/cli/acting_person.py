@@ -5,8 +5,8 @@ name and a yes (`--as NAME --yes`) if it comes from below an agent that planwire
 asked: without a terminal, that is, if standard input is none, or neither of the outputs is. This is the one gate: every
 command that steers passes it before it asks or reads anything, and so do the faces that the command line starts.
 
-A person without a name is `user`, whom faces call *you*. In a journal that a server keeps there may be several, so there
-they go by the name of PLANWIRE_NAME, or of their account. That is no name for the gate: an agent has it, too.
+A person without a name is `user`, whom faces call *you*. In a journal that a server keeps there may be several, so
+there they go by the name of PLANWIRE_NAME, or of their account. That is no name for the gate: an agent has it, too.
 """
 
 import argparse

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.cli.acting_person import acting_person, add_person_options
+from planwire.cli.command_parser import HelpFormatter
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
 from planwire.errors import InputError, NotFound, NothingChanges
@@ -18,10 +19,7 @@ from planwire.steering.roles import ROLES, STEER
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-DESCRIPTION = (
-    "The users of team boards (planwire board --team): who they are, their roles, and the browsers and tokens by which "
-    "a board knows them."
-)
+DESCRIPTION = "The users of a team's board: who they are, what they may do, and their browsers and tokens."
 
 EXAMPLES = """\
 examples:
@@ -46,7 +44,9 @@ _Handler = Callable[[argparse.Namespace, UsersFile, str], tuple[dict[str, object
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     doing = parser.add_subparsers(title="what to do", metavar="DO", required=True, dest="do")
     add = _action(doing, "add", "add a user, and print a code for their browser")
-    add.add_argument("--role", choices=list(ROLES), default=STEER, help=f"{' | '.join(ROLES)} ({STEER})")
+    add.add_argument(
+        "--role", metavar="ROLE", choices=list(ROLES), default=STEER, help=f"{' | '.join(ROLES)} ({STEER})"
+    )
     listed = doing.add_parser("list", help="list the users, with their browsers and tokens")
     _add_file(listed)
     _action(doing, "remove", "remove a user: their browsers, tokens and streams end at once")
@@ -61,7 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _action(
     doing: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, help: str
 ) -> argparse.ArgumentParser:
-    parser = doing.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    sentence = f"{help[0].upper()}{help[1:]}."
+    parser = doing.add_parser(name, help=help, description=sentence, formatter_class=HelpFormatter)
     parser.add_argument("name", metavar="NAME", help=_WHO)
     _add_file(parser)
     add_person_options(parser, yes="with --as: do it in a script, or below an agent")

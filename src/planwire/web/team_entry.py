@@ -169,9 +169,10 @@ def _path_below(scope: Scope) -> str:
 
 def _may_be_plain(scope: Scope, headers: Headers) -> bool:
     """Whether nobody on a network can listen: it is encrypted, or from this machine to this machine. A page that came
-    by way of somebody's proxy names how it came in its Origin."""
+    by way of somebody's proxy names how it came in its Origin; one that did not come encrypted can't act here if the
+    board is."""
     if is_encrypted(scope, headers):
-        return True
+        return not headers.get(b"origin", "").startswith("http://")
     return b"origin" not in headers or headers[b"host"].rpartition(":")[0] in _HERE or headers[b"host"] in _HERE
 
 
