@@ -13,8 +13,13 @@ import pytest
 
 from planwire.cli.completion import completion_script
 from planwire.cli.exit_codes import DONE, NOT_FOUND, USAGE
+from planwire.journal import Stamped, open_journal
+from planwire.model.events import ACP, PlanSet
+from planwire.model.plan import Entry, ItemsPlan
 from planwire.session.agent_environment import VARIABLE
+from planwire.session.steering import steer
 from planwire.session.users_file import USERS_VARIABLE, UsersFile
+from planwire.steering.wanted import Wanted
 from tests.cli.answers import Answer, answer
 from tests.waiting import until
 
@@ -139,6 +144,27 @@ def test_a_board_for_a_team_says_where_it_is_and_that_nothing_is_encrypted(users
     assert "other machines can reach this board" in said
     assert "--insecure: nothing is encrypted" in said
     assert "there are no users yet, so nobody can sign in: planwire user add NAME" in said
+
+
+def test_on_a_teams_board_nobody_is_you(users: UsersFile, tmp_path: Path) -> None:
+    """Whoever steered without a name, on the machine of the journal, is not each of its readers."""
+    with open_journal(tmp_path / "default.db") as journal:
+        entries = (Entry("Read", "medium", "pending"),)
+        journal.append("s1", [Stamped(1, "agent", PlanSet(ItemsPlan("main", entries), None, via=ACP))])
+        steer(journal, "s1", "main", Wanted("comment", text="use SQLite"))
+    users.add("Ann", "look", "user")
+    headers = {"Authorization": f"Bearer {users.token('Ann')}"}
+    command = [sys.executable, "-m", "planwire", "board", "--port", "0", "--team"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        until(lambda: _answers(f"{address}sign-in"))
+        pages = [httpx.get(f"{address}sessions/s1{page}", headers=headers).text for page in ("", "/history")]
+        process.kill()
+        process.communicate()
+    for page in pages:
+        assert "somebody" in page
+        assert not re.search(r">you<|— you ", page)
 
 
 def _answers(address: str) -> bool:
