@@ -32,6 +32,7 @@ demo: $(READY)
 test: $(READY)
 	@$(BIN)/python -m tests.peers.install
 	@$(BIN)/python -m tests.web.browser
+	@$(BIN)/python -m tests.web.nginx
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 test-agents: $(READY)

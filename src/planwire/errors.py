@@ -7,6 +7,7 @@
     │   ├── ChoiceNeeded       a person has to choose one of the answers that the agent offers
     │   ├── InterruptNeeded    the agent's turn would have to be cancelled, and nobody agreed to that
     │   ├── NothingChanges     there is nothing to write
+    │   ├── NotAllowed         the role of a person does not go that far
     │   ├── UnknownPlan        the session has no such plan, or it was dismissed
     │   ├── UnknownStep        no step has that id
     │   ├── UnknownRemark      no remark has that id
@@ -65,6 +66,7 @@ __all__ = [
     "NewerJournal",
     "NoJournal",
     "NotAJournal",
+    "NotAllowed",
     "NotFound",
     "NothingChanges",
     "PlanError",
@@ -114,6 +116,10 @@ class ChoiceNeeded(PlanError):
 
 class InterruptNeeded(PlanError):
     """The agent could be told something now only if its turn were cancelled: ask the person first."""
+
+
+class NotAllowed(PlanError):
+    """The role of a person on a team's board does not go that far. Nothing was written."""
 
 
 class NothingChanges(PlanError):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from planwire.cli.acting_person import NAME_VARIABLE, acting_person, steering_person
 from planwire.cli.acts import run
 from planwire.cli.exit_codes import DONE, USAGE
 from planwire.errors import InputError
@@ -194,3 +195,30 @@ def test_an_agent_runs_where_no_record_can_be_kept(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     with known_agent(os.getpid()):
         assert not is_below_agent()
+
+
+@pytest.mark.parametrize(
+    ("journal", "given", "account", "by"),
+    [
+        ("postgresql://host/plans", None, "ann", "ann"),
+        ("nats://host/plans", None, "user", "user"),
+        ("plans.db", None, "ann", "user"),
+        ("plans.db", "Ann", "x", "Ann"),
+        ("postgresql://host/plans", "Ann", "x", "Ann"),
+    ],
+)
+def test_in_a_journal_of_several_people_each_goes_by_a_name(
+    journal: str, given: str | None, account: str, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", account)
+    if given:
+        monkeypatch.setenv(NAME_VARIABLE, given)
+    else:
+        monkeypatch.delenv(NAME_VARIABLE, raising=False)
+    arguments = Namespace(as_name=None, yes=False, journal=journal)
+    assert steering_person(arguments) == by
+    monkeypatch.setenv(VARIABLE, "1")
+    assert steering_person(arguments) is None
+    assert steering_person(Namespace(as_name=None, yes=True, journal=journal)) is None
+    with pytest.raises(InputError, match="pass --as NAME and --yes"):
+        acting_person(Namespace(as_name=None, yes=True, journal=journal))

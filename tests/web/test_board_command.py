@@ -171,5 +171,5 @@ def test_a_board_that_an_agent_starts_only_shows_unless_it_has_a_name(tmp_path: 
 def test_a_board_for_other_machines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["board", "--create", "--host", "0.0.0.0"]) == 2
     said = capsys.readouterr().err
-    assert "can't listen on 0.0.0.0: it has no users and no encryption yet" in said
+    assert "can't listen on 0.0.0.0: without --team it has no users, and is for this machine only" in said
     assert "ssh -L 8414:127.0.0.1:8414" in said

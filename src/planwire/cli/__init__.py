@@ -41,6 +41,7 @@ _GROUPS: Final = {
         "diff": "show what changed between two moments",
         "watch": "follow plans while they change",
         "board": "show every plan and its history in the browser, live",
+        "user": "the users of a team's board, with their roles",
     },
     "steer": {},
     "data": {

@@ -4,19 +4,28 @@ An agent with a shell can run every command, and its acts must not be recorded a
 name and a yes (`--as NAME --yes`) if it comes from below an agent that planwire knows, or from where nobody can be
 asked: without a terminal, that is, if standard input is none, or neither of the outputs is. This is the one gate: every
 command that steers passes it before it asks or reads anything, and so do the faces that the command line starts.
+
+A person without a name is `user`, whom faces call *you*. In a journal that a server keeps there may be several, so
+there they go by the name of PLANWIRE_NAME, or of their account. That is no name for the gate: an agent has it, too.
 """
 
 import argparse
+import os
 import sys
+from contextlib import suppress
+from getpass import getuser
 from typing import Final, TextIO
 
 from planwire.errors import InputError
+from planwire.journal.engines import is_remote
 from planwire.readmodel.authors import person_name
 from planwire.session.known_agents import is_below_agent
 from planwire.session.steering import USER
 
-__all__ = ["acting_person", "add_person_options", "steering_person"]
+__all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "steering_person"]
 
+#: The environment variable with the name of the person.
+NAME_VARIABLE: Final = "PLANWIRE_NAME"
 _BELOW: Final = "an agent that planwire knows runs this"
 _ALONE: Final = "there is no terminal here to ask on"
 
@@ -37,7 +46,7 @@ def acting_person(arguments: argparse.Namespace) -> str:
         raise InputError(
             f"{why}: pass --as NAME and --yes, and it is recorded as NAME's, not as the user's. Nothing was changed"
         )
-    return name or USER
+    return name or _own_name(arguments)
 
 
 def steering_person(arguments: argparse.Namespace) -> str | None:
@@ -46,11 +55,21 @@ def steering_person(arguments: argparse.Namespace) -> str | None:
     People come to these by themselves, so a terminal tells nothing. An agent that starts one needs a name and a yes.
     """
     name = _given(arguments)
-    return (name if name and arguments.yes else None) if is_below_agent() else name or USER
+    return (name if name and arguments.yes else None) if is_below_agent() else name or _own_name(arguments)
 
 
 def _given(arguments: argparse.Namespace) -> str | None:
     return None if arguments.as_name is None else person_name(arguments.as_name)
+
+
+def _own_name(arguments: argparse.Namespace) -> str:
+    """The name of a person who gave none."""
+    if given := os.environ.get(NAME_VARIABLE):
+        return person_name(given)
+    if is_remote(vars(arguments).get("journal")):
+        with suppress(InputError, OSError, KeyError):  # an account may have a name that nobody can go by, or none
+            return person_name(getuser())
+    return USER
 
 
 def _has_terminal() -> bool:

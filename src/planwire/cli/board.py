@@ -4,12 +4,20 @@ import argparse
 import os
 import sys
 import webbrowser
+from functools import partial
+from typing import TYPE_CHECKING
 
 from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.argument_types import digits, number
 from planwire.cli.session_argument import add_journal_option
+from planwire.cli.team_options import add_team_options, team_of, tls_of
 from planwire.hooks.drained import open_followed
 from planwire.journal.engines import VARIABLE
+from planwire.readmodel.authors import show_to_several
+
+if TYPE_CHECKING:
+    from planwire.web import BoardServer
+    from planwire.web.team import Team
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -25,9 +33,14 @@ examples:
   planwire board --open                      open it in the browser too
   planwire board --journal ./plans.db        the plans of another journal
   planwire board --editor zed                plan files open in Zed
+  planwire board --team --host 0.0.0.0 --tls-cert board.pem --tls-key board.key
+                                             for a team: people sign in, each with a name and a role
+  planwire board --team --behind-proxy X-Forwarded-User --proxy-from 127.0.0.1
+                                             behind nginx or Caddy, which know who it is
 
-The board listens on this machine only. Its address contains a token, new at every start unless PLANWIRE_BOARD_TOKEN
-holds one. Every page is also available as JSON: append .json to its address, and send the token as a Bearer token.
+Without --team, the board listens on this machine only. Its address contains a token, new at every start unless
+PLANWIRE_BOARD_TOKEN holds one. Every page is also available as JSON: append .json to its address, and send the token
+as a Bearer token.
 """
 
 
@@ -39,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", metavar="PORT", type=_port, default=8414, help="the port to use; 0 is any free one (8414)"
     )
     parser.add_argument("--open", action="store_true", help="open the board in the browser")
-    parser.add_argument("--editor", metavar="NAME", choices=_EDITORS, default="vscode", help=" | ".join(_EDITORS))
+    parser.add_argument("--editor", metavar="NAME", choices=_EDITORS, help=" | ".join(_EDITORS))
     parser.add_argument(
         "--folder",
         metavar="DIR",
@@ -58,29 +71,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another host name to accept; repeatable",
     )
     parser.add_argument(
-        "--thoughts", action="store_true", help="show what agents thought, also on a board with --allow-host"
+        "--thoughts", action="store_true", help="show what agents thought, also with --allow-host or --team"
     )
     add_journal_option(parser)
     parser.add_argument("--create", action="store_true", help="create the journal if it does not exist")
     add_person_options(parser, yes="with --as: let people steer on a board that an agent starts")
+    add_team_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from planwire.web import BoardServer
+    from planwire.web.listening import is_loopback
 
     by = steering_person(arguments)
+    team, tls = team_of(arguments), tls_of(arguments)
+    if team is not None:
+        show_to_several()
+    editor = arguments.editor or ("vscode" if team is None else "none")
     with open_followed(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,
             port=arguments.port,
             allow_hosts=arguments.allow_host,
-            editor=None if arguments.editor == "none" else arguments.editor,
+            editor=None if editor == "none" else editor,
             folders=arguments.folder,
             by=by,
-            thoughts=arguments.thoughts or not arguments.allow_host,
+            thoughts=arguments.thoughts or not (arguments.allow_host or team),
+            team=team,
+            tls=tls,
+            uds=arguments.uds,
         )
-        print(f"The board is at {server.address}", flush=True)
+        print(f"The board is at {arguments.uds or server.address}", flush=True)
+        if team is not None:
+            _tell_team(server, team, is_reached=not is_loopback(arguments.host) and not arguments.uds, tls=bool(tls))
         if by is None:
             print(_ONLY_SHOWS, file=sys.stderr, flush=True)
         print("Press Ctrl+C to stop it.", file=sys.stderr, flush=True)
@@ -88,6 +112,22 @@ def run(arguments: argparse.Namespace) -> int:
             webbrowser.open(server.address)
         server.run()
     return 0
+
+
+def _tell_team(server: "BoardServer", team: "Team", *, is_reached: bool, tls: bool) -> None:
+    """Say who can reach the board, and how to get in."""
+    say = partial(print, file=sys.stderr, flush=True)
+    for base in server.bases[1:]:
+        say(f"planwire: also at {base}/")
+    if is_reached and team.proxy is None:
+        say("planwire: other machines can reach this board. Who has no code or token sees the page to sign in")
+    if team.insecure and not tls:
+        say(
+            "planwire: --insecure: nothing is encrypted. Everybody on the way can read what people see and say, and "
+            "sign in as them"
+        )
+    if not team.users.read().users and not (team.proxy and team.proxy.others):
+        say("planwire: there are no users yet, so nobody can sign in: planwire user add NAME")
 
 
 def _is_named(journal: str | None) -> bool:

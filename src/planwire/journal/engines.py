@@ -29,6 +29,7 @@ __all__ = [
     "default_path",
     "has_secret",
     "hooks_path",
+    "is_remote",
     "journal_of_hooks",
     "make_hooks_path",
     "open_engine",
@@ -105,6 +106,12 @@ def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
     if engine is _ENGINES[_FILE]:
         return UnknownJournal(f"the journal {shown!r} names no file: {known}")
     return UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
+
+
+def is_remote(url: str | None = None) -> bool:
+    """Whether a journal is kept by a server, and so may be that of several people."""
+    engine, _ = _engine(url or os.environ.get(VARIABLE) or str(default_path()))
+    return engine is not None and engine.remote
 
 
 def shared_url(url: str | None = None) -> str | None:

@@ -7,12 +7,21 @@ from planwire.errors import InputError
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["author", "person_name"]
+__all__ = ["author", "person_name", "show_to_several"]
 
 #: Authors that planwire itself writes, and words by which it speaks of them.
-_RESERVED: Final = ("agent", "assistant", "client", "hook", "model", "planwire", "relay", "system", "user", "you")
+_RESERVED: Final = (
+    *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
+)
 _LONGEST: Final = 64
 _SHOWN: Final = {USER: "you", HOOK: "planwire"}
+#: A person without a name, where several people read.
+_UNNAMED: Final = "somebody"
+
+
+def show_to_several() -> None:
+    """Have this process never say *you* of a person without a name, from now on: it may be none of its readers."""
+    _SHOWN[USER] = _UNNAMED
 
 
 def author(by: str) -> str:

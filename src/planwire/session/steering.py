@@ -21,6 +21,7 @@ from planwire.session.moved_on import moved_on
 from planwire.session.reach import session_reach
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide
+from planwire.steering.roles import APPROVE, refuse_beyond
 from planwire.steering.target import Decision, Disputed
 from planwire.steering.wanted import Wanted
 
@@ -54,11 +55,13 @@ def steer(
     by: str = USER,
     file: PlanState | None = None,
     once: Once | None = None,
+    role: str = APPROVE,
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
     Raises `MovedOn` if the act does not fit the plan any more, with all that it takes to decide again; `NothingChanges`
-    and other refusals as `steering.decide` has them. Nothing is written then. `file` has the steps of a plan file.
+    and other refusals as `steering.decide` has them; `NotAllowed` beyond the person's `role`. Nothing is written then.
+    `file` has the steps of a plan file.
 
     An act that may come twice, because its answer was lost, has a key: `once`. The second time it writes nothing, and
     the answer is that of the first time.
@@ -75,13 +78,12 @@ def steer(
 
     def recall(revision: int) -> PlanRecord | None:
         """The plan that the person saw. It takes as long as the history is, so once must do: other writers go on."""
-        if revision > state.seq:
-            return None
-        if revision not in recalled:
+        if revision not in recalled and revision <= state.seq:
             recalled[revision] = state_at(journal, state.id, revision).live().get(plan_id)
-        return recalled[revision]
+        return recalled.get(revision)
 
     def prepared(now: SessionState) -> list[Stamped]:
+        refuse_beyond(role, wanted, now.plans.get(plan_id))
         try:
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
         except (StaleRevision, Disputed) as refusal:

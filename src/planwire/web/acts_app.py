@@ -6,16 +6,17 @@
 - 409: the person has to decide once more. The plan is not the one that they saw (`moved_on`, with the difference: they
   may send the act without `seen`); the agent's turn would have to be cancelled (`interrupt`: they may send it with
   `interrupt`); or they have to choose an answer (`options`: they may send it with one of these as `option`).
-- 403: this board only shows. 422: the plan can't do it, and why. 400: the request can't be understood, and where.
+- 403: this board only shows, or the person's role does not go that far. 422: the plan can't do it, and why. 400: the
+  request can't be understood, and where. 503: others are still being written, or the journal can't be: try again.
 
 A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`. The journal keeps the key
 with the act, so the page gets the first answer again, also from a board that was restarted in between.
 """
 
+from functools import partial
 from typing import Any, Final
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
@@ -25,6 +26,7 @@ from planwire.errors import (
     CannotWait,
     ChoiceNeeded,
     InterruptNeeded,
+    NotAllowed,
     NothingChanges,
     PlanError,
     UnknownPlan,
@@ -38,12 +40,15 @@ from planwire.readmodel.shown import ShownSession
 from planwire.session.editor import text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Once, steer
+from planwire.steering.roles import APPROVE, refuse_beyond
 from planwire.steering.wanted import Wanted
+from planwire.web.act_pool import ActPool, ActsWait
 from planwire.web.difference import comparison_view
 from planwire.web.history_page import entry_head, entry_phrases
 from planwire.web.html import EMPTY, Html, el
 from planwire.web.hub import Hub
 from planwire.web.responses import find_session, json_response, named_plan
+from planwire.web.team import SignedIn, signed_in
 
 __all__ = ["ActsApp"]
 
@@ -65,12 +70,17 @@ AROUND: Final = 1
 _ONLY_SHOWS: Final = "An agent started this board, so it only shows. Start one yourself to steer: planwire board"
 
 
+_BUSY: Final = "others are still being written: the journal is slow, or a program keeps it locked. Try again"
+
+
 class ActsApp:
-    """The answers to people who steer. Everything is JSON, both ways. `by` is their name; without one, none may."""
+    """The answers to people who steer. Everything is JSON, both ways. `by` is their name; without one, none may. On a
+    team's board each has their own."""
 
     def __init__(self, hub: Hub, by: str | None) -> None:
         self._hub = hub
         self._by = by
+        self._pool = ActPool()
 
     def routes(self, plan: str) -> list[Route]:
         """The addresses behind that of a plan."""
@@ -88,20 +98,34 @@ class ActsApp:
         request.scope["ending"] = "json"
         if self._by is None:
             raise HTTPException(403, _ONLY_SHOWS)
+        person = signed_in(request.scope) or SignedIn(self._by, APPROVE)
         wanted = await _read(request)
-        session, plan_id = await self._steered(request)
-        return await run_in_threadpool(self._write, session, plan_id, wanted, self._by, _key(request, plan_id))
+        try:
+            refuse_beyond(person.role, wanted)
+            session, plan_id = await self._steered(request)
+            write = partial(self._write, session, plan_id, wanted, person, _key(request, plan_id))
+            return await self._pool.run(write)
+        except NotAllowed as refusal:
+            return json_response({"error": str(refusal)}, 403)
+        except ActsWait:
+            busy = json_response({"error": _BUSY}, 503)
+            busy.headers["retry-after"] = "5"
+            return busy
 
     async def _steered(self, request: Request) -> tuple[ShownSession, PlanId]:
         session = await find_session(self._hub.sessions, request)
         return session, named_plan(request, session)
 
-    def _write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted, by: str, once: Once | None) -> Response:
+    def _write(
+        self, session: ShownSession, plan_id: PlanId, wanted: Wanted, person: SignedIn, once: Once | None
+    ) -> Response:
         file = session.files.get(plan_id)
         steps = file.readable if file else None
         state = session.journalled
         try:
-            done = steer(self._hub.sessions.journal, state, plan_id, wanted, by, steps, once)
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, person.name, steps, once, person.role)
+        except NotAllowed:
+            raise
         except NothingChanges as nothing:
             revision = state.plans[plan_id].revision
             value = {"words": str(nothing), "revision": revision, "from": revision, "unchanged": True}
@@ -133,8 +157,9 @@ class ActsApp:
 
 def _key(request: Request, plan_id: PlanId) -> Once | None:
     """The key of an act: the name that the page gave it, which is of use once, and for this plan only."""
-    name = request.headers.get("idempotency-key")
-    return Once(f"board {plan_id!r} {name}", 1) if name else None
+    name, person = request.headers.get("idempotency-key"), signed_in(request.scope)
+    whose = f" of {person.name!r}" if person else ""
+    return Once(f"board{whose} {plan_id!r} {name}", 1) if name else None
 
 
 async def _read(request: Request) -> Wanted:

@@ -34,6 +34,9 @@ from planwire.web.live_app import LiveStreams
 from planwire.web.overview_page import found
 from planwire.web.page_tree import part_html
 from planwire.web.responses import asked_for, find_session, json_response, named_plan, problem, wants_json, with_ending
+from planwire.web.team import Team, signed_in
+from planwire.web.team_entry import TeamEntry
+from planwire.web.token_entry import TokenEntry
 
 __all__ = ["BoardApp"]
 
@@ -41,7 +44,8 @@ _FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 class BoardApp:
-    """The board as an ASGI application, with its guard before it."""
+    """The board as an ASGI application, with its guard before it. With a `team`, people sign in and nobody needs the
+    token."""
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class BoardApp:
         folders: Iterable[str] = (),
         by: str | None = USER,
         thoughts: bool = True,
+        team: Team | None = None,
     ) -> None:
         folders = tuple(folders)
         self._only_shows = by is None
@@ -79,7 +84,9 @@ class BoardApp:
             answer = live if scope.get("path", "").startswith("/live/") else pages
             await answer(with_ending(scope), receive, send)
 
-        self._app: App = RequestGuard(live_or_page, token, hosts, cookie)
+        self._team = None if team is None else TeamEntry(live_or_page, team, cookie, only_shows=by is None)
+        entry = self._team or TokenEntry(live_or_page, token, cookie)
+        self._app: App = RequestGuard(live_or_page, entry, hosts, for_team=team is not None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -87,9 +94,13 @@ class BoardApp:
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         await self.hub.start()
+        if self._team is not None:
+            self._team.streams.start()
         try:
             yield
         finally:
+            if self._team is not None:
+                await self._team.streams.close()
             await self.hub.close()
 
     async def _home(self, _request: Request) -> Response:
@@ -113,13 +124,13 @@ class BoardApp:
             glances = found(self.hub.sessions.glances(), query, _now())
             return json_response({"sessions": [session_json(glance) for glance in glances]})
         search = f"?{request.url.query}" if request.url.query else ""
-        return await self._page(query, "", f"/live{OVERVIEW}{search}")
+        return await self._page(request, query, "", f"/live{OVERVIEW}{search}")
 
     async def _session(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
         if wants_json(request):
             return json_response(session_json(session))
-        return await self._page(session.id, session.name, "/live" + session_address(session.id))
+        return await self._page(request, session.id, session.name, "/live" + session_address(session.id))
 
     async def _plan(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
@@ -130,7 +141,8 @@ class BoardApp:
             return Response(plan_markdown(card), media_type="text/markdown; charset=utf-8")
         if wants_json(request):
             return json_response(plan_json(card))
-        return await self._page((session.id, plan_id), card.title, "/live" + plan_address(session.id, plan_id))
+        live = "/live" + plan_address(session.id, plan_id)
+        return await self._page(request, (session.id, plan_id), card.title, live)
 
     async def _history(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
@@ -150,7 +162,7 @@ class BoardApp:
         end = min(_number(request, "before", count), count)
         listed = await self._entries(timeline, max(0, end - MOMENTS_PER_PAGE), end)
         page = await run_in_threadpool(history_page, session, timeline, then, listed)
-        return _html(document(f"History of {session.name}", page))
+        return _html(document(f"History of {session.name}", page, person=signed_in(request.scope)))
 
     async def _compare(self, request: Request) -> Response:
         session = await find_session(self.hub.sessions, request)
@@ -166,7 +178,7 @@ class BoardApp:
             return json_response({"session": session.id, **between, "plans": changes})
         draw = partial(compare_page, whole="all" in request.query_params)
         page = await run_in_threadpool(draw, session.name, session.id, timeline, (before, after))
-        return _html(document(f"Compare {session.name}", page))
+        return _html(document(f"Compare {session.name}", page, person=signed_in(request.scope)))
 
     async def _then(self, timeline: Timeline, place: int) -> Then:
         return await run_in_threadpool(self._then_now, timeline, place)
@@ -183,9 +195,16 @@ class BoardApp:
 
         return await run_in_threadpool(entries)
 
-    async def _page(self, key: Key, title: str, live: str) -> Response:
+    async def _page(self, request: Request, key: Key, title: str, live: str) -> Response:
         topic = await self.hub.topic(key)
-        page = document(title, part_html(topic.page), live=live, version=topic.id, only_shows=self._only_shows)
+        page = document(
+            title,
+            part_html(topic.page),
+            live=live,
+            version=topic.id,
+            only_shows=self._only_shows,
+            person=signed_in(request.scope),
+        )
         return _html(page)
 
 

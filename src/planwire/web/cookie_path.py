@@ -24,7 +24,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 #: Begins the attributes that hold an address of the board; in a stream they stand in JSON. Texts have their quotes
 #: escaped, so none can look like it.
 _ADDRESS: Final = re.compile(
-    rb'( (?:href|action|data-(?:answer|copy|live|reopen|steer|then))=\\?")(?=/(?:live/)?sessions)'
+    rb'( (?:href|action|data-(?:answer|copy|live|reopen|steer|then))=\\?")(?=/(?:(?:live/)?sessions|sign-out))'
 )
 _HTML: Final = b"text/html"
 _STREAM: Final = b"text/event-stream"

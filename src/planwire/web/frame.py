@@ -14,6 +14,7 @@ from typing import Final
 from planwire.web.act_table import act_table
 from planwire.web.addresses import OVERVIEW
 from planwire.web.html import Attribute, Html, el, joined, void
+from planwire.web.team import SignedIn
 
 __all__ = ["ASSETS", "action", "asset", "document", "top_line", "words_page"]
 
@@ -37,9 +38,11 @@ def document(
     version: str | None = None,
     script: bool = True,
     only_shows: bool = False,
+    person: SignedIn | None = None,
 ) -> str:
     """A whole page. `live` is the address of its stream, `version` the id of the page that it begins with. With
-    `only_shows` nobody may steer here, and nothing that would is in sight."""
+    `only_shows` nobody may steer here, and nothing that would is in sight; nor is anything beyond the role of the
+    `person` who is signed in."""
     head = joined(
         void("meta", charset="utf-8"),
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -55,12 +58,30 @@ def document(
         el("a", "Skip to content", href="#content", class_="skip"),
         el("a", el("span", class_="logo", aria_hidden="true"), "planwire", href=OVERVIEW, class_="home"),
         el("span", "An agent started this board: it only shows", class_="fact") if only_shows else None,
+        _who(person) if person else None,
         el("span", "", id="connection", role="status", class_="connection") if live else None,
         class_="bar",
     )
     announcer = el("p", id="announcer", class_="unseen", aria_live="polite") if live else None
-    page = el("body", bar, *body, announcer, data_live=live, data_version=version, data_only_shows=only_shows)
+    page = el(
+        "body",
+        bar,
+        *body,
+        announcer,
+        data_live=live,
+        data_version=version,
+        data_only_shows=only_shows or bool(person and not person.may_steer),
+        data_role=person.role if person else None,
+        data_may_not=person.barred or None if person else None,
+    )
     return f"<!doctype html>{el('html', el('head', head), page, lang='en')}"
+
+
+def _who(person: SignedIn) -> Html:
+    """The person who is signed in, and the way out."""
+    leave = el("form", el("button", "Sign out", class_="quiet"), method="post", action="/sign-out")
+    name = el("bdi", person.name, class_="name"), el("span", person.words, class_="role")
+    return el("span", *name, leave if person.is_browser else None, class_="who")
 
 
 def action(label: str, address: str, **values: Attribute) -> Html:

@@ -6,18 +6,21 @@ import secrets
 import socket
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
-from ipaddress import ip_address
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from planwire.errors import InputError, reason
+from planwire.errors import InputError
 from planwire.journal import Journal
 from planwire.session.steering import USER
 from planwire.web.app import BoardApp
 from planwire.web.hub import MOST_WATCHERS
+from planwire.web.listening import TlsFiles, addresses_of, check_tls, listen, listen_on_path, refuse_unsafe
+from planwire.web.team import Team
 
 __all__ = ["LARGEST_REQUEST", "TOKEN_VARIABLE", "BoardServer", "new_token"]
 
@@ -31,6 +34,8 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
 LARGEST_REQUEST: Final = 256 * 1024
 #: Seconds until the head of a request must be complete. Browsers open connections before they need them.
 HEAD_SECONDS: Final = 20.0
+#: Seconds from there until its body must be complete.
+BODY_SECONDS: Final = 20.0
 
 
 def new_token() -> str:
@@ -47,7 +52,11 @@ def new_token() -> str:
 
 class BoardServer:
     """A board that listens. `address` opens it, with the token in it. `by` is the author of all that people do there; a
-    board without one only shows. Without `thoughts` it has none of what agents thought."""
+    board without one only shows. Without `thoughts` it has none of what agents thought.
+
+    With a `team`, its people sign in instead, and `address` is without a token. Then `host` may be one that other
+    machines reach, encrypted with `tls` (a certificate and its key). With `uds` it listens on a Unix socket instead.
+    """
 
     def __init__(
         self,
@@ -61,22 +70,34 @@ class BoardServer:
         folders: Iterable[str] = (),
         by: str | None = USER,
         thoughts: bool = True,
+        team: Team | None = None,
+        tls: TlsFiles | None = None,
+        uds: str | None = None,
     ) -> None:
-        self._socket = _listen(host, port)
-        self.port: int = self._socket.getsockname()[1]
+        refuse_unsafe(host, port, team, tls)
+        if tls is not None:
+            check_tls(tls)
         self.token = token or new_token()
-        name = f"[{host}]" if ":" in host else host
-        self.base = f"http://{name}:{self.port}"
-        cookie = f"planwire-{self.port}"
+        self._uds = uds
+        self._socket = listen(host, port) if uds is None else listen_on_path(uds)
+        self.port: int = port if uds else self._socket.getsockname()[1]
+        self._team = team
+        names = addresses_of(host) if team else [host]
+        own = [f"[{name}]" if ":" in name else name for name in names]
+        #: The addresses of the board, the first of them for programs on this machine.
+        self.bases = [f"{'https' if tls else 'http'}://{name}:{self.port}" for name in own]
+        self.base = self.bases[0]
+        cookie = f"planwire-{self.port}" if team is None else f"planwire-team-{self.port}"
         self.app = BoardApp(
             journal,
             self.token,
-            {*LOOPBACK, *allow_hosts, name},
+            {*LOOPBACK, *allow_hosts, *own},
             cookie=cookie,
             editor=editor,
             folders=folders,
             by=by,
             thoughts=thoughts,
+            team=team,
         )
         config = uvicorn.Config(
             self.app,
@@ -89,12 +110,14 @@ class BoardServer:
             lifespan="on",
             ws="none",
             timeout_graceful_shutdown=3,
+            ssl_certfile=tls[0] if tls else None,
+            ssl_keyfile=tls[1] if tls else None,
         )
         self._server = _Server(config, self.app.hub.end_streams)
 
     @property
     def address(self) -> str:
-        return f"{self.base}/?{urlencode({'token': self.token})}"
+        return f"{self.base}/" if self._team else f"{self.base}/?{urlencode({'token': self.token})}"
 
     def run(self) -> None:
         """Serve until `stop`, or a signal."""
@@ -111,6 +134,9 @@ class BoardServer:
     def close(self) -> None:
         """Let go of the port, for a board that never ran."""
         self._socket.close()
+        if self._uds is not None:
+            with suppress(OSError):
+                Path(self._uds).unlink()
 
     @property
     def is_up(self) -> bool:
@@ -141,34 +167,12 @@ def _allow_many_watchers() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    if not _is_loopback(host):
-        raise InputError(
-            f"the board can't listen on {host}: it has no users and no encryption yet, so it is for this machine only. "
-            f"On the other machine, run ssh -L {port}:127.0.0.1:{port} THIS_MACHINE and open the board's address there"
-        )
-    try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2_048
-        )
-    except (OSError, OverflowError) as error:
-        why = reason(error).partition(" (while")[0]  # Python says the address again
-        raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether an address is of this machine only. A name other than `localhost` may mean any machine tomorrow."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 class _LimitedConnection(HttpToolsProtocol):
     """uvicorn's connection, which hangs up on a peer that sends too much or takes too long to ask.
 
     The guard sees a request once its head is complete. Until then anybody could send headers without an end, which fill
-    the memory, or hold a silent connection; a process has only so many of them.
+    the memory, or hold a silent connection; a process has only so many of them. A body that never comes would do as
+    well.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -178,7 +182,8 @@ class _LimitedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         # An answer is a head and a body. Without this, the body waits for the other end to confirm the head: 40 ms.
-        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # a Unix socket has no such option
+            transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
         self._wait_for_a_head()
 
@@ -201,10 +206,18 @@ class _LimitedConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_waiting()
         super().on_headers_complete()
+        self._wait(BODY_SECONDS)
+
+    def on_message_complete(self) -> None:
+        self._stop_waiting()
+        super().on_message_complete()
 
     def _wait_for_a_head(self) -> None:
+        self._wait(HEAD_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
         if self._deadline is None and not self.transport.is_closing():
-            self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+            self._deadline = self.loop.call_later(seconds, self.transport.close)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:

@@ -4,6 +4,7 @@
 
 import { onChanged } from "./page.js";
 import { perform, sayUnsent } from "./perform.js";
+import { decides } from "./plans.js";
 import { toast } from "./toasts.js";
 import { editPlan } from "./writing.js";
 
@@ -21,7 +22,7 @@ let more = { of: () => ({}), sent: () => {} };
 export const sendWithAnswers = (given) => { more = given; };
 
 /** The form that answers a question about a plan; null if nobody asks, or the answer is given elsewhere. */
-export const answerOf = (plan) => plan.querySelector(FORM);
+export const answerOf = (plan) => (decides ? plan.querySelector(FORM) : null);
 
 async function send(button) {
   const form = button.closest(FORM), { seen, answer: address } = form.dataset;

@@ -59,11 +59,15 @@ function disconnect() {
   source = null;
 }
 
+const LOCKED = "role" in body.dataset
+  ? "you are signed out: reload the page to sign in"
+  : "the board was restarted: open the link it printed";
+
 /** After a refusal: the board may be back, with or without knowing this browser. */
 async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
-    if (answer.status === 401) return tell("locked", "the board was restarted: open the link it printed");
+    if (answer.status === 401) return tell("locked", LOCKED);
     if (answer.ok) connect();
     else setTimeout(refresh, 4000);
   } catch {
@@ -174,5 +178,6 @@ if (document.getElementById("slider")) startTravel();
 connect();
 const missing = () => tell("lost", "the page did not load completely: reload it");
 const may = (pages) => !("onlyShows" in body.dataset) && document.querySelector(pages);
-if (may("main.session, main.overview")) import("./answer.js").then((it) => it.startAnswers(), missing);
+const answers = !(body.dataset.role && body.dataset.role !== "approve");
+if (answers && may("main.session, main.overview")) import("./answer.js").then((it) => it.startAnswers(), missing);
 if (may("main.session")) import("./steer.js").then((it) => it.start(), missing);

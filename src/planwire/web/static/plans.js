@@ -10,8 +10,11 @@ export const rowsOf = (plan) => [...plan.querySelectorAll(ROW)].filter((row) => 
 export const rowBy = (planId, step) => document.getElementById(`${planId}-${step}`);
 const now = (plan) => document.getElementById(`${plan.id}-at`).dataset;
 export const revisionOf = (plan) => Number(now(plan).revision);
-/** The names of the acts that a plan takes. */
-export const actsOf = (plan) => now(plan).acts.split(" ");
+const barred = (document.body.dataset.mayNot ?? "").split(" ");
+/** The names of the acts that a plan takes, of those that are for this person. */
+export const actsOf = (plan) => now(plan).acts.split(" ").filter((name) => !barred.includes(name));
+/** Whether this person decides: on a team's board, not everybody does. */
+export const decides = (document.body.dataset.role ?? "approve") === "approve";
 /** Whether a person is asked before an act: there is no way back. */
 export const asksFirst = (plan, name) => plan.dataset.asks.split(" ").includes(name);
 export const planName = (plan) => named(plan.querySelector("h2").textContent);

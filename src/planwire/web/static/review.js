@@ -9,10 +9,10 @@ import { confirm } from "./dialogs.js";
 import { onChanged } from "./page.js";
 import { blockOf, paint, rangesOf } from "./passages.js";
 import { perform } from "./perform.js";
-import { el, focusOn, focusRow, planName, revisionOf, rowBy } from "./plans.js";
+import { decides, el, focusOn, focusRow, planName, revisionOf, rowBy } from "./plans.js";
 import { VERDICTS } from "./table.js";
 
-const [, , COMMENT_ONLY] = Object.keys(VERDICTS);
+const [APPROVE, , COMMENT_ONLY] = Object.keys(VERDICTS);
 const keyOf = (address) => `planwire review ${address}`;
 const nodes = new Map(); // the pending comments on the page
 
@@ -95,7 +95,7 @@ let current = null; // the address of the plan that the bar is for
 const title = el("h2", { id: "review-title" });
 const area = el("textarea", { rows: 1, dir: "auto", placeholder: "Comment (optional)", "aria-label": "Comment (optional)" });
 const trouble = el("p", { class: "composer-trouble", role: "alert" });
-const verdicts = Object.entries(VERDICTS).map(([value, label]) =>
+const verdicts = Object.entries(VERDICTS).filter(([value]) => decides || value !== APPROVE).map(([value, label]) =>
   el("button", { type: "button", class: value === COMMENT_ONLY ? "primary" : null, click: () => decide(planNow(), value) }, label));
 const bar = el(
   "form", { class: "review-bar", role: "region", "aria-labelledby": title.id },

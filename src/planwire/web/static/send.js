@@ -5,7 +5,9 @@
 
 const PATIENCE = 20_000;
 const NO_CONNECTION = "there is no connection to the board. Try again when it is back.";
-const LOCKED = "the board was restarted. Open the link it printed in another tab, then try again here.";
+const LOCKED = "role" in document.body.dataset
+  ? "you are signed out. Sign in in another tab, then try again here."
+  : "the board was restarted. Open the link it printed in another tab, then try again here.";
 
 const queues = new Map();
 

@@ -1,0 +1,200 @@
+"""The file of a team's users: private to its owner, read anew whenever it changed, and changed by one writer at a time.
+
+A board reads it with every request, so whoever is removed is out at once. It is replaced as a whole: a reader sees the
+users before a change or after it, and knows a change by the file's identity.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import time_ns
+from typing import Final
+
+import msgspec
+
+from planwire.errors import InputError, reason
+from planwire.journal.engines import default_path
+from planwire.session.team_secrets import (
+    code_digest,
+    new_code,
+    new_id,
+    new_salt,
+    new_secret,
+    same_digest,
+    secret_digest,
+)
+from planwire.session.team_users import CODE_LIFE, AccessKey, PairingCode, TeamUser, Users
+
+try:
+    import fcntl
+except ImportError:  # Windows: there the swap alone keeps the file whole
+    _HAS_FLOCK = False
+else:
+    _HAS_FLOCK = True
+
+__all__ = ["USERS_VARIABLE", "UsersFile", "default_users_path"]
+
+#: The environment variable that names the file.
+USERS_VARIABLE: Final = "PLANWIRE_USERS"
+#: The permissions that nobody but the owner may have.
+_OTHERS: Final = 0o077
+
+
+def default_users_path() -> Path:
+    """The file that the environment names, or the one in the folder of the user's data."""
+    given = os.environ.get(USERS_VARIABLE)
+    return Path(given).expanduser() if given else default_path().parent / "users.json"
+
+
+class UsersFile:
+    """The users in a file. One that does not exist has none."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self.path = Path(path).expanduser() if path else default_users_path()
+        self._known: Users | None = None
+        self._version: tuple[int, int, int] | None = None
+
+    @property
+    def version(self) -> tuple[int, int, int] | None:
+        """What changes with every change of the file; None while there is none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(f"the users in {self.path} can't be read: {reason(error)}") from None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def read(self) -> Users:
+        """The users as they are now."""
+        version = self.version
+        if self._known is None or version != self._version:
+            self._known, self._version = self._load(), version
+        return self._known
+
+    def change(self, change: Callable[[Users], Users]) -> Users:
+        """Write what `change` makes of the users, unless that is nothing new. No other change comes in between."""
+        with self._lock():
+            before = self._load()
+            after = change(before)
+            if after != before:
+                self._write(after)
+            return after
+
+    def add(self, name: str, role: str, by: str) -> None:
+        self.change(lambda users: users.added(name, role, by, _now()))
+
+    def pairing_code(self, name: str) -> str:
+        """A code that pairs one browser of a user. Codes before it are worth nothing any more."""
+        code, until = new_code(), _now() + CODE_LIFE
+
+        def with_code(users: Users) -> Users:
+            made = PairingCode(code_digest(users.salt, code), until)
+            return users.changed(name, lambda user: msgspec.structs.replace(user, code=made))
+
+        self.change(with_code)
+        return code
+
+    def token(self, name: str) -> str:
+        """A token for the programs of a user."""
+        secret = new_secret()
+        self.change(lambda users: users.changed(name, lambda user: user.with_key(_key(users, secret))))
+        return secret
+
+    def pair(self, code: str, about: str) -> tuple[str, str] | None:
+        """The name of the user and the new secret of a browser that has this code; None if nobody has it."""
+        paired: tuple[str, str] | None = None
+
+        def with_browser(users: Users) -> Users:
+            nonlocal paired
+            digest, now = code_digest(users.salt, code), _now()
+            found = [each for each in users.users if each.code and same_digest(each.code.digest, digest)]
+            if not found or found[0].code is None or found[0].code.until <= now:
+                return users
+            name, secret = found[0].name, new_secret()
+            paired = name, secret
+            key = _key(users, secret, about)
+            return users.changed(name, lambda user: msgspec.structs.replace(user.with_key(key), code=None))
+
+        self.change(with_browser)
+        return paired
+
+    def sign_out(self, name: str, key: str | None = None) -> int:
+        """End one key of a user, or all of them with their code. Returns how many ended."""
+        ended = 0
+
+        def without(user: TeamUser) -> TeamUser:
+            nonlocal ended
+            kept = tuple(each for each in user.keys if key is not None and each.id != key)
+            ended = len(user.keys) - len(kept)
+            return msgspec.structs.replace(user, keys=kept, code=user.code if key is not None else None)
+
+        self.change(lambda users: users.changed(name, without))
+        return ended
+
+    def owner(self, secret: str) -> tuple[TeamUser, AccessKey] | None:
+        """Who has this token or this browser's secret, and the key itself."""
+        users = self.read()
+        digest, now = secret_digest(users.salt, secret), _now()
+        owned = [(user, key) for user in users.users for key in user.keys if same_digest(key.digest, digest)]
+        return owned[0] if owned and owned[0][1].is_alive(now) else None
+
+    def _load(self) -> Users:
+        try:
+            handle = os.open(self.path, os.O_RDONLY)
+        except FileNotFoundError:
+            return Users(new_salt())
+        except OSError as error:
+            raise InputError(f"the users in {self.path} can't be read: {reason(error)}") from None
+        with os.fdopen(handle, "rb") as file:
+            if os.name == "posix" and os.fstat(handle).st_mode & _OTHERS:
+                raise InputError(f"others may read or change the users in {self.path}: chmod 600 it, then try again")
+            try:
+                users = msgspec.json.decode(file.read(), type=Users)
+            except (ValueError, OSError) as error:
+                raise InputError(f"the users in {self.path} can't be read: {error}") from None
+        if users.version != 1:
+            raise InputError(f"a newer planwire wrote the users in {self.path}: it stays as it is")
+        return users
+
+    def _write(self, users: Users) -> None:
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(msgspec.json.format(msgspec.json.encode(users)) + b"\n")
+                    file.flush()
+                    os.fsync(handle)
+                Path(name).replace(self.path)
+            except BaseException:
+                with suppress(OSError):
+                    Path(name).unlink()
+                raise
+        except OSError as error:
+            raise InputError(f"the users in {self.path} can't be written: {reason(error)}") from None
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            lock = self.path.with_name(f".{self.path.name}.lock")
+            handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError as error:
+            raise InputError(f"the users in {self.path} can't be changed: {reason(error)}") from None
+        try:
+            if _HAS_FLOCK:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+def _key(users: Users, secret: str, about: str = "") -> AccessKey:
+    now = _now()
+    return AccessKey(new_id(), secret_digest(users.salt, secret), now, now, about)
+
+
+def _now() -> int:
+    return time_ns() // 1_000_000

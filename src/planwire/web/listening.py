@@ -1,0 +1,115 @@
+"""Where a board listens: an address of this machine, others for a team, or a Unix socket for a proxy."""
+
+import os
+import socket
+import ssl
+import stat
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from planwire.errors import InputError, reason
+from planwire.web.team import Team
+
+__all__ = ["TlsFiles", "addresses_of", "check_tls", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
+
+#: The certificate with its chain, and its key, as files.
+TlsFiles = tuple[str, str]
+
+_BACKLOG: Final = 2_048
+#: A Unix socket is for its owner and its group: the proxy's.
+_SOCKET_MODE: Final = 0o660
+#: Addresses in networks that are only for examples. To connect a datagram socket sends nothing, but finds the way out.
+_ELSEWHERE: Final = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+
+
+def refuse_unsafe(host: str, port: int, team: Team | None, tls: TlsFiles | None) -> None:
+    """Raise `InputError` if others could open a personal board, or listen to what a team's people send."""
+    if is_loopback(host):
+        return
+    if team is None:
+        raise InputError(
+            f"the board can't listen on {host}: without --team it has no users, and is for this machine only. On the "
+            f"other machine, run ssh -L {port}:127.0.0.1:{port} THIS_MACHINE and open the board's address there"
+        )
+    if tls is None and team.proxy is None and not team.insecure:
+        raise InputError(
+            f"the board can't listen on {host} without encryption: everybody on the network could read what people "
+            "send, and sign in as them. Pass --tls-cert and --tls-key, or put a proxy before it (--behind-proxy), or, "
+            "if you trust everybody there, --insecure"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is of this machine only. A name other than `localhost` may mean any machine tomorrow."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
+        )
+    except (OSError, OverflowError) as error:
+        why = reason(error).partition(" (while")[0]  # Python says the address again
+        raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
+
+
+def listen_on_path(path: str) -> socket.socket:
+    """A Unix socket. One that a board left behind is taken over; one that somebody listens on is not."""
+    place = Path(path)
+    try:
+        if place.exists() and stat.S_ISSOCK(place.stat().st_mode) and not _is_answered(path):
+            place.unlink()
+        made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        made.bind(path)
+        place.chmod(_SOCKET_MODE)
+        made.listen(_BACKLOG)
+    except (OSError, AttributeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "this system has none"
+        raise InputError(f"the board can't listen on the socket {path} ({why}): choose another with --uds") from None
+    return made
+
+
+def _is_answered(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as tried:
+        try:
+            tried.connect(path)
+        except ConnectionRefusedError:
+            return False
+    return True
+
+
+def addresses_of(host: str) -> list[str]:
+    """The addresses at which other machines reach a board that listens on `host`: that one, or all of this machine."""
+    try:
+        if not ip_address(host).is_unspecified:
+            return [host]
+    except ValueError:
+        return [host]
+    found = [socket.gethostname().lower()]
+    for family, elsewhere in _ELSEWHERE:
+        if family == socket.AF_INET6 and ":" not in host:
+            continue
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as way:
+            way.connect((elsewhere, 9))
+            found.append(way.getsockname()[0])
+    return list(dict.fromkeys(found))
+
+
+def check_tls(files: TlsFiles) -> None:
+    """Raise `InputError` if a certificate or its key can't be used, before anybody is told that the board is there."""
+    for path in files:
+        if not os.access(path, os.R_OK):
+            raise InputError(f"{path} can't be read: --tls-cert and --tls-key take files in PEM format")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files, password=lambda: "")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "reason", None) or str(error)
+        raise InputError(
+            f"{files[0]} and {files[1]} are no certificate and its key in PEM format without a passphrase ({why})"
+        ) from None

@@ -1,0 +1,179 @@
+"""The entry of a team's board: every request is that of a person, known by name.
+
+A person comes with the cookie of a browser that was paired with a code, with a token as `Authorization: Bearer`, or by
+way of a proxy that names them. The users are read anew whenever their file changed: who was removed is out at once.
+
+Over TLS the cookie is a `__Host-` one: for this host, never unencrypted. A board without TLS on this machine has the
+same neighbours as a personal one: there the cookie is kept to a secret path, one for each browser (`cookie_path`).
+
+A strict cookie does not come along when a link on another site leads here. So whoever follows one, and seems unknown,
+gets a page that has the browser ask once more, now from the board's own site.
+"""
+
+import re
+from typing import Final
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from planwire.errors import InputError
+from planwire.steering.roles import LOOK
+from planwire.web.addresses import OVERVIEW
+from planwire.web.cookie_path import AnswerBelow, browser_key
+from planwire.web.frame import words_page
+from planwire.web.guard import (
+    READING,
+    App,
+    Headers,
+    Receive,
+    Scope,
+    Send,
+    bearer_of,
+    cookie_of,
+    same_secret,
+    words_answer,
+)
+from planwire.web.proxied import ProxyRefusal, proxied_name
+from planwire.web.sign_in import SIGN_IN, SIGN_OUT, SignIn, cookie_text, is_encrypted, sign_in_page
+from planwire.web.team import SignedIn, Team
+from planwire.web.team_streams import TeamStreams
+
+__all__ = ["TeamEntry"]
+
+#: The part of an address that leads on after a sign-in: pages of sessions.
+_PAGE: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
+_CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
+_PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
+
+
+class TeamEntry:
+    """The application for whoever is a user, with the person in the scope. With `only_shows`, nobody may more than
+    look."""
+
+    def __init__(self, app: App, team: Team, cookie: str, *, only_shows: bool = False) -> None:
+        self._app = app
+        self._team = team
+        self._users = team.users
+        self._cookie = cookie
+        self._only_shows = only_shows
+        self.streams = TeamStreams(team.users, self._still)
+        self._sign_in = SignIn(team.users, cookie)
+
+    def answer(self, scope: Scope, headers: Headers) -> App:
+        try:
+            return self._answer(scope, headers)
+        except InputError as error:  # nobody gets in while the users can't be read
+            return words_answer(503, "The users can't be read", f"{error}."[:400])
+        except ProxyRefusal as refusal:
+            return words_answer(403, "Not from the proxy", f"{refusal}.")
+
+    def _answer(self, scope: Scope, headers: Headers) -> App:
+        if self._team.proxy is not None:
+            name = proxied_name(self._team.proxy, scope)
+            if name is not None:
+                return self._proxied(scope, name)
+        elif not self._team.insecure and not _may_be_plain(scope, headers):
+            return words_answer(403, "This connection is not encrypted", _PLAIN)
+        if token := bearer_of(headers):
+            person = self._person(token, is_browser=False)
+            return self._let_in(scope, person, "") if person else self._unknown(scope, headers)
+        for below, path in ((False, scope["path"]), (True, _path_below(scope))):
+            if person := self._by_cookie(scope, headers, below=below):
+                return self._let_in(scope, person, _first(scope) if below else "", path)
+        if scope["path"].startswith("/static/") and scope["method"] in READING:
+            return self._app
+        if scope["path"] == SIGN_IN and self._team.proxy is None:
+            return self._sign_in.posted if scope["method"] == "POST" else HTMLResponse(sign_in_page())
+        return self._unknown(scope, headers)
+
+    def _by_cookie(self, scope: Scope, headers: Headers, *, below: bool) -> SignedIn | None:
+        """The person whose browser it is. The cookie of a plain connection counts below its own path only."""
+        secret = cookie_of(headers, cookie_name(self._cookie, is_encrypted=not below))
+        if not secret or (below and not same_secret(_first(scope), browser_key(secret, self._cookie).path)):
+            return None
+        return self._person(secret, is_browser=True)
+
+    def _person(self, secret: str, *, is_browser: bool) -> SignedIn | None:
+        owned = self._users.owner(secret)
+        if owned is None or bool(owned[1].about) != is_browser:
+            return None
+        user, key = owned
+        self.streams.note_use(key.id)
+        return SignedIn(user.name, LOOK if self._only_shows else user.role, key.id, is_browser)
+
+    def _proxied(self, scope: Scope, name: str) -> App:
+        user, proxy = self._users.read().find(name), self._team.proxy
+        role = user.role if user else proxy.others if proxy else None
+        if role is None:
+            who = "The proxy names somebody who is no user here. planwire user add NAME adds one."
+            return words_answer(403, "You are no user of this board", who)
+        return self._let_in(scope, SignedIn(user.name if user else name, LOOK if self._only_shows else role), "")
+
+    def _still(self, person: SignedIn) -> bool:
+        """Whether a person may still see what they see."""
+        user, proxy = self._users.read().find(person.name), self._team.proxy
+        if not person.key:
+            role = user.role if user else proxy.others if proxy else None
+        else:
+            role = user.role if user and any(each.id == person.key for each in user.keys) else None
+        return role is not None and (self._only_shows or role == person.role)
+
+    def _let_in(self, scope: Scope, person: SignedIn, prefix: str, path: str | None = None) -> App:
+        path = scope["path"] if path is None else path
+        inner = {**scope, "path": path, "planwire.person": person}
+        if path == SIGN_OUT and scope["method"] == "POST" and person.is_browser:
+            return self._signs_out(person, prefix)
+
+        async def answer(_scope: Scope, receive: Receive, send: Send) -> None:
+            to = AnswerBelow(prefix, send).send if prefix else send
+            if path.startswith("/live/"):
+                await self.streams.run(self._app, person, inner, receive, to)
+            else:
+                await self._app(inner, receive, to)
+
+        return answer
+
+    def _signs_out(self, person: SignedIn, prefix: str) -> App:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._sign_in.signed_out(person)
+            await self.streams.look()
+            name = cookie_name(self._cookie, is_encrypted=not prefix)
+            gone = cookie_text(name, "", prefix, lasts=0)
+            done = RedirectResponse(SIGN_IN, 303, {"set-cookie": gone, "clear-site-data": '"storage"'})
+            await done(scope, receive, send)
+
+        return answer
+
+    def _unknown(self, scope: Scope, headers: Headers) -> Response:
+        """The answer to whoever is no user: a page to sign in for people, words for programs."""
+        if "text/html" not in headers.get(b"accept", "") or self._team.proxy is not None or scope["method"] != "GET":
+            what = "Sign in on the board's page, or send a token of planwire user token NAME as a Bearer token."
+            return words_answer(401, "You are not signed in", what, _CHALLENGE)
+        if headers.get(b"sec-fetch-site") == "cross-site":
+            return HTMLResponse(words_page("One moment", "The board opens.", way_back=False), headers={"refresh": "0"})
+        found = _PAGE.search(scope["path"])
+        return HTMLResponse(sign_in_page(next_page=found[0] if found else ""), 401, _CHALLENGE)
+
+
+def cookie_name(cookie: str, *, is_encrypted: bool) -> str:
+    """The name of the cookie: browsers keep one with this prefix to encrypted connections and to this host."""
+    return f"__Host-{cookie}" if is_encrypted else cookie
+
+
+def _first(scope: Scope) -> str:
+    return f"/{scope['path'][1:].partition('/')[0]}"
+
+
+def _path_below(scope: Scope) -> str:
+    return f"/{scope['path'][1:].partition('/')[2]}"
+
+
+def _may_be_plain(scope: Scope, headers: Headers) -> bool:
+    """Whether nobody on a network can listen: it is encrypted, or from this machine to this machine. A page that came
+    by way of somebody's proxy names how it came in its Origin; one that did not come encrypted can't act here if the
+    board is."""
+    if is_encrypted(scope, headers):
+        return not headers.get(b"origin", "").startswith("http://")
+    return b"origin" not in headers or headers[b"host"].rpartition(":")[0] in _HERE or headers[b"host"] in _HERE
+
+
+_HERE: Final = ("127.0.0.1", "localhost", "[::1]")

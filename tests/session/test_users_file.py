@@ -1,0 +1,185 @@
+"""The file of a team's users: private, whole, and without a secret in it."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from planwire.errors import InputError, NotFound
+from planwire.session import users_file
+from planwire.session.team_secrets import new_code
+from planwire.session.team_users import CODE_LIFE, KEY_LIFE, MOST_KEYS
+from planwire.session.users_file import USERS_VARIABLE, UsersFile, default_users_path
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> UsersFile:
+    made = UsersFile(tmp_path / "team" / "users.json")
+    made.add("Ann", "steer", "user")
+    return made
+
+
+class Clock:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1_800_000_000_000
+        monkeypatch.setattr(users_file, "_now", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def test_the_file_and_its_folder_are_for_their_owner_only(users: UsersFile) -> None:
+    previous = os.umask(0)
+    try:
+        users.token("Ann")
+    finally:
+        os.umask(previous)
+    assert users.path.stat().st_mode & 0o777 == 0o600
+    assert users.path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_that_others_may_read_is_not_used(users: UsersFile) -> None:
+    users.path.chmod(0o644)
+    with pytest.raises(InputError, match="chmod 600"):
+        UsersFile(users.path).read()
+
+
+def test_no_secret_is_in_the_file(users: UsersFile) -> None:
+    token, code = users.token("Ann"), users.pairing_code("Ann")
+    paired = users.pair(code, "Firefox on Linux")
+    assert paired is not None
+    written = users.path.read_text()
+    again = users.pairing_code("Ann")
+    for secret in (token, code, code.replace("-", ""), paired[1], again):
+        assert secret not in written
+        assert secret not in users.path.read_text()
+    assert len(token) >= 43
+
+
+def test_a_token_and_a_browser_are_known_and_nothing_else_is(users: UsersFile) -> None:
+    token = users.token("Ann")
+    paired = users.pair(users.pairing_code("Ann"), "Firefox on Linux")
+    assert paired is not None
+    for secret, about in ((token, ""), (paired[1], "Firefox on Linux")):
+        owned = users.owner(secret)
+        assert owned is not None
+        assert (owned[0].name, owned[1].about) == ("Ann", about)
+    digests = [each.digest for each in users.read().named("Ann").keys]
+    for wrong in ("", token[:-1], token + "x", "ä\udcff", *digests):
+        assert users.owner(wrong) is None
+
+
+def test_a_code_works_once_within_ten_minutes_and_only_the_newest(users: UsersFile, clock: Clock) -> None:
+    old, code = users.pairing_code("Ann"), users.pairing_code("Ann")
+    assert users.pair(old, "x") is None
+    clock.now += CODE_LIFE
+    assert users.pair(code, "x") is None
+    code = users.pairing_code("Ann")
+    clock.now += CODE_LIFE - 1
+    assert users.pair(f" {code.lower()} ", "x") is not None
+    assert users.pair(code, "x") is None
+
+
+def test_two_browsers_that_have_one_code_at_once_get_one_pairing(users: UsersFile) -> None:
+    code, got = users.pairing_code("Ann"), []
+    other = UsersFile(users.path)
+    threads = [threading.Thread(target=lambda each=each: got.append(each.pair(code, "x"))) for each in (users, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert [each is None for each in got].count(False) == 1
+
+
+def test_a_browser_that_nobody_used_for_a_month_is_out_and_a_token_is_not(users: UsersFile, clock: Clock) -> None:
+    token, paired = users.token("Ann"), users.pair(users.pairing_code("Ann"), "x")
+    assert paired is not None
+    clock.now += KEY_LIFE - 1
+    assert users.owner(paired[1]) is not None
+    key = users.read().named("Ann").browsers[0]
+    users.change(lambda known: known.used({key.id: clock.now}))
+    clock.now += KEY_LIFE - 1
+    assert users.owner(paired[1]) is not None
+    clock.now += 1
+    assert users.owner(paired[1]) is None
+    assert users.owner(token) is not None
+
+
+def test_a_change_of_another_process_is_seen_at_once(users: UsersFile) -> None:
+    other = UsersFile(users.path)
+    token = users.token("Ann")
+    assert other.owner(token) is not None
+    users.change(lambda known: known.removed("Ann"))
+    assert other.owner(token) is None
+
+
+def test_no_change_is_lost_between_many_writers(users: UsersFile) -> None:
+    def add(number: int) -> None:
+        UsersFile(users.path).add(f"user {number}", "look", "tests")
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(users.read().users) == 13
+    assert [path.name for path in users.path.parent.iterdir() if path.name.startswith(".users.json.")] == [
+        ".users.json.lock"
+    ]
+
+
+def test_the_least_used_key_makes_room_for_another(users: UsersFile, clock: Clock) -> None:
+    first = users.token("Ann")
+    for _ in range(MOST_KEYS):
+        clock.now += 1
+        last = users.token("Ann")
+    assert users.owner(first) is None
+    assert users.owner(last) is not None
+    assert len(users.read().named("Ann").keys) == MOST_KEYS
+
+
+@pytest.mark.parametrize("name", ["user", "Agent", "the planwire", "relay", "ｕｓｅｒ", "", " Ann", "A\nn", "x" * 65])
+def test_nobody_can_be_called_what_reads_as_another_author_or_as_none(users: UsersFile, name: str) -> None:
+    with pytest.raises(InputError):
+        users.add(name, "look", "user")
+
+
+@pytest.mark.parametrize("name", ["Ann", "ann", "ＡＮＮ"])
+def test_two_users_never_read_alike(users: UsersFile, name: str) -> None:
+    with pytest.raises(InputError, match="already"):
+        users.add(name, "look", "user")
+
+
+def test_a_role_that_there_is_not_is_refused_and_so_is_somebody_unknown(users: UsersFile) -> None:
+    with pytest.raises(InputError, match="look, steer, approve"):
+        users.add("Ben", "admin", "user")
+    with pytest.raises(NotFound, match="users are: Ann"):
+        users.token("Ben")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"salt": 1}', '{"salt": "x", "version": 2}'])
+def test_a_file_that_is_none_of_ours_stays_as_it_is(users: UsersFile, text: str) -> None:
+    users.path.write_text(text)
+    with pytest.raises(InputError, match=r"users\.json"):
+        users.add("Ben", "look", "user")
+    assert users.path.read_text() == text
+
+
+def test_codes_are_two_groups_of_letters_that_look_like_nothing_else() -> None:
+    codes = {new_code() for _ in range(200)}
+    assert len(codes) == 200
+    assert all(len(code) == 9 and code[4] == "-" and not set(code) & set("AEIOUY01") for code in codes)
+
+
+def test_the_file_is_that_of_the_environment_or_lies_with_the_users_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv(USERS_VARIABLE, raising=False)
+    assert default_users_path().name == "users.json"
+    assert default_users_path().parent.name == "planwire"
+    monkeypatch.setenv(USERS_VARIABLE, str(tmp_path / "mine.json"))
+    assert UsersFile().path == tmp_path / "mine.json"

@@ -1,0 +1,135 @@
+"""A team's board behind a reverse proxy: the real nginx, with the settings of the documentation."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from planwire.web.team import TrustedProxy
+from tests.peers.install import Unavailable
+from tests.web.board import items
+from tests.web.nginx import nginx, nginx_is_required, running_nginx
+from tests.web.team import HTML, TeamBoard, team_board
+
+ROOT = Path(__file__).parent.parent.parent
+ACTS = "/sessions/s1/plans/main/acts"
+COMMENT = {"act": "comment", "text": "use SQLite"}
+HEADER = "X-Forwarded-User"
+PROXY = TrustedProxy(HEADER, "127.0.0.1")
+
+
+class Proxied(NamedTuple):
+    board: TeamBoard
+    base: str
+
+
+@pytest.fixture(scope="module")
+def settings() -> str:
+    """The settings in the documentation, without what a test has no use for: TLS and names."""
+    try:
+        nginx()
+    except Unavailable as problem:
+        if nginx_is_required():
+            raise
+        pytest.skip(str(problem))
+    [block] = re.findall(r"```nginx\n(.*?)```", (ROOT / "docs" / "team.md").read_text(), re.DOTALL)
+    return re.sub(r"^ *(ssl_\w+|server_name) .*\n", "", block, flags=re.MULTILINE)
+
+
+def with_addresses(settings: str, board: str, folder: Path) -> str:
+    passwords = folder / "people"
+    hashed = subprocess.run(["openssl", "passwd", "-apr1", "pw"], capture_output=True, text=True, check=True)
+    passwords.write_text("".join(f"{name}:{hashed.stdout.strip()}\n" for name in ("Ben", "Zoe")))
+    changed = settings.replace("listen 443 ssl;", "listen 127.0.0.1:PORT;").replace("http://127.0.0.1:8414", board)
+    return re.sub(r"auth_basic_user_file .*;", f"auth_basic_user_file {passwords};", changed)
+
+
+@pytest.fixture(scope="module")
+def proxied(settings: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
+    folder = tmp_path_factory.mktemp("proxied")
+    with ExitStack() as running:
+        board = running.enter_context(team_board(folder, team={"proxy": PROXY}))
+        port = running.enter_context(running_nginx(folder, with_addresses(settings, board.base, folder)))
+        yield Proxied(board, f"http://127.0.0.1:{port}")
+
+
+def test_the_proxy_says_who_it_is_and_what_they_do_has_their_name(proxied: Proxied) -> None:
+    with httpx.Client(base_url=proxied.base, auth=("Ben", "pw"), headers={"Origin": proxied.base}) as ben:
+        page = ben.get("/sessions/s1", headers=HTML).text
+        assert '<bdi class="name">Ben</bdi><span class="role">can steer</span>' in page
+        assert "Sign out" not in page
+        assert ben.post(ACTS, json=COMMENT).status_code == 200
+        assert ben.post(ACTS, json={"act": "review", "verdict": "approved"}).status_code == 403
+    assert proxied.board.by()[-1] == "Ben"
+
+
+def test_a_header_that_a_client_sends_is_overwritten_by_the_proxy(proxied: Proxied) -> None:
+    for headers in ([(HEADER, "Ann")], [(HEADER, "Ann"), (HEADER, "Ann")], [(HEADER.lower(), "Ann")]):
+        answer = httpx.get(f"{proxied.base}/sessions", auth=("Ben", "pw"), headers=[*headers, ("Accept", "text/html")])
+        assert '<bdi class="name">Ben</bdi>' in answer.text
+        assert "Ann" not in answer.text
+    assert httpx.get(f"{proxied.base}/sessions", headers={HEADER: "Ann"}).status_code == 401
+
+
+def test_the_live_stream_flows_through_the_proxy(proxied: Proxied) -> None:
+    with httpx.stream("GET", f"{proxied.base}/live/sessions/s1", auth=("Ben", "pw"), timeout=10) as answer:
+        lines = answer.iter_lines()
+        assert next(line for line in lines if line.startswith("data:"))
+        proxied.board.write("s1", items("pending", summary="news by way of nginx"))
+        assert next(line for line in lines if "news by way of nginx" in line)
+
+
+def test_who_the_proxy_knows_and_the_board_does_not_is_told_so(proxied: Proxied) -> None:
+    answer = httpx.get(f"{proxied.base}/sessions", auth=("Zoe", "pw"), headers=HTML)
+    assert answer.status_code == 403
+    assert "You are no user of this board" in answer.text
+
+
+@pytest.mark.parametrize(("role", "status"), [("look", 200), (None, 403)])
+def test_others_have_the_role_that_was_given_to_them_or_none(tmp_path: Path, role: str | None, status: int) -> None:
+    proxy = TrustedProxy(HEADER, "127.0.0.1", role)
+    with team_board(tmp_path, team={"proxy": proxy}) as board:
+        headers = {HEADER: "Zoe", "Origin": board.base}
+        assert httpx.get(f"{board.base}/sessions", headers=headers).status_code == status
+        assert httpx.post(board.base + ACTS, json=COMMENT, headers=headers).status_code == 403
+
+
+def test_the_header_from_anywhere_else_is_refused_and_said_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with team_board(tmp_path, team={"proxy": TrustedProxy(HEADER, "192.0.2.7")}) as board:
+        token = board.users.token("Ann")
+        for headers in ({HEADER: "Ann"}, {}, {"Authorization": f"Bearer {token}"}):
+            assert httpx.get(f"{board.base}/sessions", headers=headers).status_code == 403
+    said = capsys.readouterr().err
+    assert said.count("refused a request with X-Forwarded-User from 127.0.0.1: only the proxy at 192.0.2.7") == 1
+
+
+@pytest.mark.parametrize("names", [["Ann", "Ben"], ["user"], ["agent"], [""], ["Ann\x7f"], [b"\xff"]])
+def test_a_proxy_that_does_not_name_one_person_lets_nobody_in(tmp_path: Path, names: list[str | bytes]) -> None:
+    with team_board(tmp_path, team={"proxy": PROXY}) as board:
+        headers = [(HEADER.encode(), name if isinstance(name, bytes) else name.encode()) for name in names]
+        assert httpx.get(f"{board.base}/sessions", headers=headers).status_code in (400, 403)
+
+
+def test_behind_a_proxy_nobody_signs_in_with_a_code(tmp_path: Path) -> None:
+    with team_board(tmp_path, team={"proxy": PROXY}) as board:
+        assert httpx.get(f"{board.base}/sign-in", headers=HTML).status_code == 401
+        form = {"code": board.users.pairing_code("Ann")}
+        assert httpx.post(f"{board.base}/sign-in", data=form, headers={"Origin": board.base}).status_code == 401
+
+
+def test_a_board_on_a_unix_socket_believes_whoever_reaches_it(tmp_path: Path) -> None:
+    path = tmp_path / "board.sock"
+    with team_board(tmp_path, team={"proxy": TrustedProxy(HEADER, "")}, uds=str(path)):
+        assert path.stat().st_mode & 0o777 == 0o660
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://localhost") as client:
+            answer = client.get("/sessions", headers={HEADER: "Ann", **HTML})
+            assert '<bdi class="name">Ann</bdi>' in answer.text
+            assert client.get("/sessions").status_code == 401
+    assert not path.exists()
