@@ -5,11 +5,12 @@ import re
 from pathlib import Path
 
 from planwire import errors
-from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE, exit_code
+from planwire.cli.exit_codes import DAMAGED, DONE, NOT_DONE, NOT_FOUND, USAGE, exit_code
 from planwire.errors import PlanwireError
 from planwire.session.moved_on import MovedOn
 
 #: Every error that stands for something other than a refusal.
+CODES = (DONE, NOT_DONE, USAGE, NOT_FOUND, DAMAGED)
 EXPECTED = {
     NOT_FOUND: {"NoJournal", "NotFound", "UnknownPlan", "UnknownStep", "UnknownRemark"},
     USAGE: {
@@ -46,8 +47,8 @@ def test_every_error_has_its_code() -> None:
 
 def test_the_codes_are_those_of_the_page() -> None:
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
-    assert re.findall(r"^\| (\d) \|", page, re.MULTILINE) == [str(code) for code in (DONE, NOT_DONE, USAGE, NOT_FOUND)]
+    assert re.findall(r"^\| (\d) \|", page, re.MULTILINE) == [str(code) for code in CODES]
 
 
 def test_the_codes_never_change() -> None:
-    assert (DONE, NOT_DONE, USAGE, NOT_FOUND) == (0, 1, 2, 3)
+    assert CODES == (0, 1, 2, 3, 4)

@@ -198,9 +198,7 @@ def test_a_journal_that_another_process_has_open_is_not_replaced(journal: Path, 
     assert not list(tmp_path.glob("*before*"))
 
 
-def test_a_damaged_journal_is_replaced_with_force_and_a_damaged_backup_never_used(
-    journal: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_journal_is_replaced_with_force_and_a_damaged_backup_not_used(journal: Path, tmp_path: Path) -> None:
     backup = tmp_path / "backup.db"
     journal_command("backup", backup)
     journal.write_bytes(b"")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from planwire.journal import Journal, Once, StoredAppend, open_journal
+from planwire.journal import Journal, Once, StoredAppend, StoredEvent, open_journal
 from planwire.journal.verifying import SessionCheck, check_session, verify
 from tests.journal.test_contract import said
 from tests.journal.test_damage import change
@@ -132,7 +132,5 @@ def test_of_very_many_troubles_the_first_are_named_and_all_are_counted() -> None
     assert (len(check.troubles), check.unnamed) == (20, 80)
 
 
-def _unreadable(seq: int) -> object:
-    from planwire.journal import StoredEvent
-
+def _unreadable(seq: int) -> StoredEvent:
     return StoredEvent(seq, 1, "agent", b"{", None)

@@ -93,10 +93,11 @@ def add_link(connection: Executor) -> None:
 
 def room_in_log(log: FileIO) -> int:
     """How many pages fit into this round of a log before it is long enough to start over."""
+    handle = log.fileno()
 
     def read(place: int, size: int) -> bytes:
-        log.seek(place)
-        return log.read(size)
+        os.lseek(handle, place, os.SEEK_SET)
+        return os.read(handle, size)
 
     head = read(0, LOG_HEAD)
     size, salts = _frame_size(head), salts_of(head)

@@ -100,7 +100,7 @@ def insert(
 ) -> tuple[ChainEnd, tuple[Recorded, ...]]:
     """Write new events behind the last one of a session, which may be new. It goes over them once: it is the one place
     where an append's time is spent in Python."""
-    number, last, before = _numbered(connection, session, end)
+    number, last, before = end if end.number is not None else _numbered(connection, session, end)
     before = before or NO_LINK
     written = []
     for at, by, text, event in rows:
