@@ -67,6 +67,7 @@ EFFECTFUL: Final = {
         "engines",
         "follower",
         "group_commit",
+        "known_here",
         "lock_files",
         "memory",
         "polling",
