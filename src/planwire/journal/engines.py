@@ -80,9 +80,6 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
 def _open_remote(url: str, engine: Engine, rest: str, create: bool) -> Journal:
     """The journal of a server, or what this machine can do while that is away."""
     from planwire.journal.away import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
-    from planwire.journal.thoughts_file import FileThoughts  # noqa: PLC0415
-
-    shared = engine.shared(rest) or url
 
     def opened() -> Journal:
         journal = engine.open(rest, create)
@@ -90,7 +87,7 @@ def _open_remote(url: str, engine: Engine, rest: str, create: bool) -> Journal:
             raise _unknown(url, engine)
         return journal
 
-    return AwayJournal(opened, away_path(shared), lambda: FileThoughts(thoughts_path(shared)))
+    return AwayJournal(opened, away_path(engine.shared(rest) or url))
 
 
 def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
