@@ -79,6 +79,7 @@ EFFECTFUL: Final = {
         "jetstream_snapshots",
         "jetstream_stream",
         "jetstream_wire",
+        "known_here",
         "lock_files",
         "machines",
         "memory",

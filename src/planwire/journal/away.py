@@ -63,14 +63,10 @@ _log = logging.getLogger("planwire")
 
 
 class AwayJournal:
-    """A `Journal` around one that a server keeps. `folder` is where appends wait; `thoughts` opens those beside the
-    journal, for as long as there is no server to say where they are."""
+    """A `Journal` around one that a server keeps. `folder` is where appends wait. Until the server has been reached
+    once, nobody knows where the thoughts beside the journal are: what is recorded then has none."""
 
-    def __init__(
-        self, open_engine: Callable[[], Journal], folder: Path, thoughts: Callable[[], Thoughts] | None = None
-    ) -> None:
-        self._open_thoughts = thoughts
-        self._thoughts: Thoughts | None = None
+    def __init__(self, open_engine: Callable[[], Journal], folder: Path) -> None:
         self._folder = AwayFolder(folder)
         self._server = AwayServer(open_engine, self._folder)
         self._leases = AwayLeases(self._server.ask)
@@ -208,13 +204,9 @@ class AwayJournal:
 
     @property
     def thoughts(self) -> Thoughts:
-        if self._server.engine is not None:
-            return self._server.engine.thoughts
-        if self._open_thoughts is None:
+        if self._server.engine is None:
             raise self._server.absence()
-        if self._thoughts is None:
-            self._thoughts = self._open_thoughts()
-        return self._thoughts
+        return self._server.engine.thoughts
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         if self._is_only_here(session):
@@ -247,8 +239,6 @@ class AwayJournal:
         if not self._server.is_away and not self._folder.is_empty():
             self.tend(PATIENCE)
         self._server.close(PATIENCE)
-        if self._thoughts is not None:
-            self._thoughts.close()
 
     def __enter__(self) -> Self:
         return self

@@ -95,12 +95,13 @@ class AwayDelivery:
         session, once = waiting.session, waiting.once or key
         numbers = self._numbers.setdefault((waiting.writer, session), {})
 
+        base = 0 if is_provisional(waiting.base) else waiting.base
+
         def real(number: int) -> int:
-            known = numbers.get(number, waiting.base)
-            return number if not is_provisional(number) else 0 if is_provisional(known) else known
+            return numbers.get(number, base) if is_provisional(number) else number
 
         decoded = [decode(session, n, *row) for n, row in enumerate(waiting.rows, start=waiting.first)]
-        events = [Stamped(each.at, each.by, resolved(each.event, real)) for each in decoded]
+        events = [Stamped(each.at, each.by, resolved(each.event, real, base)) for each in decoded]
         written = _found(engine, session, waiting.doubt, once) if waiting.doubt else ()
         while not written:
             last, at = self._ends.get(session) or _end_of(engine, session)

@@ -41,6 +41,7 @@ class AwayServer:
             return
         try:
             self.engine = open_engine()
+            folder.note_back()
         except EngineAway as error:
             self.note_away(error)
 

@@ -92,12 +92,8 @@ def open_engine(url: str, *, create: bool = True) -> Journal:
 def _open_remote(url: str, engine: Engine, rest: str, create: bool) -> Journal:
     """The journal of a server, or what this machine can do while that is away."""
     from planwire.journal.away import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
-    from planwire.journal.thoughts_file import FileThoughts  # noqa: PLC0415
 
-    shared = engine.shared(rest) or url
-    return AwayJournal(
-        lambda: open_engine(url, create=create), away_path(shared), lambda: FileThoughts(thoughts_path(shared))
-    )
+    return AwayJournal(lambda: open_engine(url, create=create), away_path(engine.shared(rest) or url))
 
 
 def _unknown(url: str, engine: Engine | None) -> UnknownJournal:

@@ -4,7 +4,8 @@ It keeps the last events of each session, for one part of a process may be a few
 read is in its folds.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
+from threading import Lock
 from typing import Final
 
 from planwire.journal.provisional import AheadEvents
@@ -12,39 +13,47 @@ from planwire.model.events import Recorded
 
 __all__ = ["KnownHere"]
 
-#: The last events of a session that are kept.
+#: The last events of a session that are kept, and of how many sessions.
 TAIL: Final = 16
+TAILS: Final = 256
 
 
 class KnownHere:
-    """The sessions that this process has met. Its owner locks."""
+    """The sessions that this process has met. Any thread may note; whoever goes ahead locks."""
 
     def __init__(self) -> None:
         self.ahead: dict[str, AheadEvents] = {}
         self._ends: dict[str, int] = {}
-        self._tails: dict[str, deque[Recorded]] = {}
+        self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
+        self._noting = Lock()
 
     def note(self, recorded: Recorded) -> None:
         """This process has an event."""
         session, seq = recorded.session, recorded.seq
-        end = self._ends.get(session, 0)
-        if seq > end or seq == 1:
-            tail = self._tails.get(session)
-            if tail is None or seq != end + 1:
-                tail = self._tails[session] = deque(maxlen=TAIL)
-            tail.append(recorded)
-            self._ends[session] = seq
+        with self._noting:
+            end = self._ends.get(session, 0)
+            if seq > end or seq == 1:
+                tail = self._tails.pop(session, None)
+                if tail is None or seq != end + 1:
+                    tail = deque(maxlen=TAIL)
+                tail.append(recorded)
+                self._tails[session] = tail
+                self._ends[session] = seq
+                if len(self._tails) > TAILS:
+                    self._tails.popitem(last=False)
 
     def note_end(self, session: str, seq: int) -> None:
         """This process has a session up to a number, or knows that it has no events (0)."""
-        if not seq or seq > self._ends.get(session, -1):
-            self._ends[session] = seq
-            self._tails.pop(session, None)
+        with self._noting:
+            if not seq or seq > self._ends.get(session, -1):
+                self._ends[session] = seq
+                self._tails.pop(session, None)
 
     def forget(self, *sessions: str) -> None:
-        for each in sessions:
-            self._ends.pop(each, None)
-            self._tails.pop(each, None)
+        with self._noting:
+            for each in sessions:
+                self._ends.pop(each, None)
+                self._tails.pop(each, None)
 
     def last(self, session: str) -> int | None:
         """The number of the last event; None if only the server knows."""

@@ -103,11 +103,12 @@ def deliverable(event: Event) -> Event:
     return replace(event, remarks=()) if isinstance(event, Told) else event
 
 
-def resolved(event: Event, real: Callable[[int], int]) -> Event:
-    """An event with the `real` numbers of those that it names."""
+def resolved(event: Event, real: Callable[[int], int], base: int) -> Event:
+    """An event with the `real` numbers of those that it names. A telling goes no further than the event `base`, up to
+    which its writer knew the session: behind that others may have said what nobody told."""
     match event:
         case Told(upto=upto, since=since) if is_provisional(max(upto, since)):
-            return replace(event, upto=real(upto), since=real(since))
+            return replace(event, upto=min(upto, base), since=min(since, base))
         case Remarked(revision=revision) | PlanReviewed(revision=revision) if is_provisional(revision):
             return replace(event, revision=real(revision))
         case _:
