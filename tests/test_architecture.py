@@ -73,6 +73,7 @@ EFFECTFUL: Final = {
         "jetstream_settings",
         "jetstream_snapshots",
         "jetstream_stream",
+        "jetstream_transport",
         "jetstream_wire",
         "lock_files",
         "machines",
