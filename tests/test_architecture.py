@@ -78,6 +78,7 @@ EFFECTFUL: Final = {
         "jetstream_settings",
         "jetstream_snapshots",
         "jetstream_stream",
+        "jetstream_transport",
         "jetstream_wire",
         "known_here",
         "lock_files",

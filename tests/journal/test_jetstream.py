@@ -1,6 +1,7 @@
 """Journals on NATS: what the server refuses, forgets and survives, who gets in, and what nobody gets to read."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -287,6 +288,25 @@ def test_an_append_that_is_too_large_for_the_server_is_refused_with_the_limit(jo
     assert journal.last_seq("s") == 0
     journal.append("s", said("x" * 5_000_000))  # which can be compressed
     assert len(words(journal.read("s"))[0]) == 5_000_000
+
+
+def test_messages_that_many_threads_send_at_once_stay_whole(journal: JetStreamJournal) -> None:
+    """Large ones do not fit the socket at once, and small ones must not get in between."""
+    client = journal._connection._client
+    assert client is not None
+    assert client._transport._handle is not None
+    client._transport._handle.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+    kept = {n: os.urandom(440_000 if n % 2 else 10).hex() for n in range(8)}
+
+    def work(n: int) -> None:
+        for _ in range(5):
+            journal.append(f"s{n}", said(kept[n]))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, kept))
+    for n, word in kept.items():
+        assert words(journal.read(f"s{n}")) == [word] * 5
+    assert not journal._connection.was_interrupted
 
 
 def test_a_snapshot_that_is_too_large_is_dropped(journal: JetStreamJournal) -> None:

@@ -63,7 +63,7 @@ class JetStreamJournal:
         self._api = JetStreamApi(self._connection)
         self._stream = JournalStream(self._api, settings)
         try:
-            self._stream.open(create)
+            is_new = self._stream.open(create)
         except BaseException:
             self._connection.close()
             raise
@@ -72,9 +72,14 @@ class JetStreamJournal:
         self._name = name
         self._sessions = SessionSubjects(self._api, name)
         self._appender = Appender(self._api, self._sessions, name)
-        self._snapshots = SnapshotBucket(self._bucket("snapshots"), self._sessions, self._connection)
+        snapshots = self._bucket("snapshots")
         buckets = (self._bucket("leases"), self._bucket("alive", TTL), self._bucket("stated", STATED))
+        self._snapshots = SnapshotBucket(snapshots, self._sessions, self._connection)
         self._leases = JetStreamLeases(self._connection, *buckets)
+        if is_new and self._stream.replicas > 1:  # later, a server may be down, and then there can be no new ones
+            for bucket in (snapshots, *buckets):
+                with suppress(JournalError):
+                    bucket.create()
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None

@@ -21,7 +21,17 @@ from planwire.journal.jetstream_client import NatsConnection, Unanswered
 from planwire.journal.jetstream_messages import StreamMessage, header
 from planwire.journal.jetstream_wire import WireMessage
 
-__all__ = ["NAME_IN_USE", "NO_STREAM", "PATIENCE", "ApiError", "Batch", "JetStreamApi", "PublishOutcome", "new_id"]
+__all__ = [
+    "NAME_IN_USE",
+    "NO_PEERS",
+    "NO_STREAM",
+    "PATIENCE",
+    "ApiError",
+    "Batch",
+    "JetStreamApi",
+    "PublishOutcome",
+    "new_id",
+]
 
 #: Seconds for one answer, and for all that is tried to get one while there is a connection.
 ATTEMPT: Final = 2.0
@@ -35,6 +45,7 @@ PAGE: Final = 500
 PAGE_BYTES: Final = 4 * 1024 * 1024
 
 UNAVAILABLE: Final = 503
+NO_PEERS: Final = 10005
 NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059
 NAME_IN_USE: Final = 10058

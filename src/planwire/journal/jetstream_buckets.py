@@ -42,7 +42,7 @@ class Bucket:
         """Put a value in the place of the one with that revision (0: of none; None: of whatever is there). The new
         revision; None if there is another one."""
         if not self._exists:
-            self._create()
+            self.create()
         behind = revision
         identity = new_id()
         while True:
@@ -108,7 +108,8 @@ class Bucket:
             number = each.number + 1
         return found
 
-    def _create(self) -> None:
+    def create(self) -> None:
+        """Make the bucket, if there is none."""
         config: dict[str, Any] = {
             "name": self._stream,
             "subjects": [f"{self._prefix}>"],

@@ -91,6 +91,8 @@ class NatsConnection:
         else:
             first = f"PUB {subject}{reply} {len(body)}\r\n"
         command = b"%b%b%b\r\n" % (first.encode(), headers, body)
+        if self._client is not None and self._client.send_now(command):
+            return
         try:
             self._loop.call_soon_threadsafe(self._write, command, token)
         except RuntimeError:  # the loop is closed
@@ -259,7 +261,6 @@ class NatsConnection:
         except Exception as error:
             raise self.away(str(error) or type(error).__name__) from None
         await client.hand_over(f"{self._inbox}.*", self._hear)
-        await client.flush(int(CONNECT))
         self._client = client
         self._came_back()
 
@@ -278,6 +279,8 @@ class NatsConnection:
         self._trouble = ""
         self._down = None
         self.since = monotonic()
+        if self._client is not None:
+            self._client.share()
         self._back.set()
         for do in self._regular:
             do()

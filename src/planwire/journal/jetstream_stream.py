@@ -1,10 +1,11 @@
 """The stream of a JetStream journal: how it is made, what is refused, and what there is to know of it."""
 
 import re
+from time import monotonic
 from typing import Any, Final
 
 from planwire.errors import JournalUnavailable, NewerJournal, NoJournal, NotAJournal
-from planwire.journal.jetstream_api import NAME_IN_USE, NO_STREAM, ApiError, JetStreamApi
+from planwire.journal.jetstream_api import NAME_IN_USE, NO_PEERS, NO_STREAM, ApiError, JetStreamApi
 from planwire.journal.jetstream_settings import JetStreamSettings
 from planwire.journal.protocol import JournalFacts
 
@@ -16,6 +17,8 @@ _DESCRIPTION: Final = "planwire journal, format "
 #: The oldest server that answers all questions of this engine.
 _OLDEST: Final = (2, 11)
 _SECOND: Final = 1_000_000_000
+#: Seconds for the servers of a cluster that has only just begun to find each other.
+PEERS: Final = 4.0
 
 
 class JournalStream:
@@ -26,10 +29,12 @@ class JournalStream:
         self._settings = settings
         self._replicas = settings.replicas or 1
 
-    def open(self, create: bool) -> None:
-        """Find the stream, or make it; refuse one that is not ours, or that a newer planwire made."""
+    def open(self, create: bool) -> bool:
+        """Find the stream, or make it; refuse one that is not ours, or that a newer planwire made. Says whether it is
+        new."""
         self._refuse_old_server()
         config = self._config()
+        is_new = config is None
         if config is None:
             if not create:
                 raise NoJournal(
@@ -50,6 +55,7 @@ class JournalStream:
                 "update planwire. Nothing was changed"
             )
         self._replicas = int(config.get("num_replicas") or 1)
+        return is_new
 
     @property
     def replicas(self) -> int:
@@ -99,17 +105,22 @@ class JournalStream:
             "duplicate_window": 120 * _SECOND,
             "allow_direct": True,
         }
-        try:
-            made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self._settings.name}", **config)["config"]
-        except ApiError as error:
-            found = self._config() if error.number == NAME_IN_USE else None
-            if found is not None:
-                return found
-            raise JournalUnavailable(
-                f"the NATS server at {self._settings.where} makes no stream {self._settings.name} with "
-                f"{self._replicas} replicas: {error}"
-            ) from None
-        return made
+        end = monotonic() + PEERS
+        while True:
+            try:
+                made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self._settings.name}", **config)["config"]
+            except ApiError as error:
+                found = self._config() if error.number == NAME_IN_USE else None
+                if found is not None:
+                    return found
+                if error.number != NO_PEERS or monotonic() > end:
+                    raise JournalUnavailable(
+                        f"there can be no stream {self._settings.name} with {self._replicas} replicas at "
+                        f"{self._settings.where}: {error}"
+                    ) from None
+                self._api.connection.wait(0.1)
+            else:
+                return made
 
     def _config(self) -> dict[str, Any] | None:
         try:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from planwire.errors import UnknownJournal
 from planwire.extras import missing_extra
 from planwire.journal.jetstream_settings import JetStreamSettings
+from planwire.journal.jetstream_transport import SharedTransport
 
 try:
     from nats.aio.client import Client
@@ -24,6 +25,8 @@ _RECONNECT_WAIT: Final = 0.2
 #: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
 _PING: Final = 5
 _PINGS: Final = 2
+#: Seconds for an answer to a ping of our own.
+_ANSWER: Final = 4
 
 
 class WireMessage(NamedTuple):
@@ -45,6 +48,7 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
 
     def __init__(self) -> None:
         super().__init__()
+        self._transport: SharedTransport = SharedTransport()
         self._direct: dict[int, Callable[[WireMessage], None]] = {}  # by the number of a subscription
 
     async def hand_over(self, subject: str, hear: Callable[[WireMessage], None]) -> int:
@@ -52,6 +56,7 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         subscription = await self.subscribe(subject, cb=_unheard)
         number: int = subscription._id
         self._direct[number] = hear
+        await self.flush(_ANSWER)  # a question that is sent now must not overtake it
         return number
 
     async def end(self, number: int) -> None:
@@ -60,9 +65,17 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         if subscription is not None:
             await subscription.unsubscribe()
 
+    def share(self) -> None:
+        """Let callers on other threads send without the loop."""
+        self._transport.share()
+
+    def send_now(self, command: bytes) -> bool:
+        """Send from any thread, if that can be done at once."""
+        return self._transport.send_now(command)
+
     def write(self, command: bytes) -> bool:
-        """Whether there is a connection that took it."""
-        if not self.is_connected or self._transport is None:
+        """Send from the thread of the loop. Whether there is a connection that took it."""
+        if not self.is_connected:
             return False
         self._transport.write(command)
         return True
