@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
@@ -228,11 +228,11 @@ def _about(port: int) -> dict[str, int]:
 
 
 @contextmanager
-def board(path: Path) -> Iterator[int]:
+def board(journal: Path | str, machine: Mapping[str, str] | None = None) -> Iterator[int]:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8_192) if hard > 0 else 8_192, hard))
-    command = [sys.executable, "-m", "planwire", "board", "--port", "0", "--journal", str(path)]
-    environment = {**os.environ, "PLANWIRE_BOARD_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "planwire", "board", "--port", "0"]
+    environment = {**os.environ, "PLANWIRE_BOARD_TOKEN": TOKEN, "PLANWIRE_JOURNAL": str(journal), **(machine or {})}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
         assert process.stdout is not None
         address = process.stdout.readline().decode().split()[-1]

@@ -28,6 +28,7 @@ def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The default journal and the records of agents are the test's, in this process and in those that it starts."""
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(_runtime))
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 

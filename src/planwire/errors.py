@@ -31,6 +31,7 @@
     │   ├── DamagedJournal     the file is damaged; it stays as it is
     │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
     │       └── EngineAway     the server that keeps the journal can't be reached, or did not answer
+    │           └── CannotWait what was to be written can't wait until that server is back: nothing was written
     ├── ChatError              a chat can't keep or show that
     │   ├── BadMessage         a message can't be stored
     │   ├── BadStream          a stream file is not a list of messages
@@ -48,6 +49,7 @@ __all__ = [
     "BadMessage",
     "BadStream",
     "CannotCarry",
+    "CannotWait",
     "ChatError",
     "ChoiceNeeded",
     "Conflict",
@@ -233,6 +235,11 @@ class JournalUnavailable(JournalError):
 class EngineAway(JournalUnavailable):
     """The server that keeps the journal can't be reached, or did not answer in time. Whether it has the last append is
     not known then."""
+
+
+class CannotWait(EngineAway):
+    """The server that keeps the journal is away, and what was to be written can't wait until it is back. Nothing was
+    written."""
 
 
 class ChatError(PlanwireError):

@@ -31,6 +31,8 @@ PACKAGES: Final = {
     "acp": Package("the ACP SDK", "agent-client-protocol", "acp", "0.9", is_for_programs=False),
     "httptools": Package("httptools", "httptools", "web", "0.7"),
     "mcp": Package("the MCP SDK", "mcp", "mcp", "2.0"),
+    "psycopg": Package("psycopg", "psycopg", "postgres", "3.2"),
+    "nats": Package("nats-py", "nats-py", "nats", "2.10"),
     "rich": Package("Rich", "rich", "terminal", "14.2"),
     "shtab": Package("shtab", "shtab", "terminal", "1.13"),
     "starlette": Package("Starlette", "starlette", "web", "1.0"),

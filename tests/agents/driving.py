@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import sys
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -239,11 +240,16 @@ class Relayed:
         self,
         *agent: str,
         options: tuple[str, ...] = (),
-        journal: Path | None = None,
+        journal: Path | str | None = None,
         planwire: tuple[str, str] = ("-m", "planwire"),
+        machine: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
-        environment = {**os.environ, "PLANWIRE_JOURNAL": "memory:" if journal is None else str(journal)}
+        environment = {
+            **os.environ,
+            "PLANWIRE_JOURNAL": "memory:" if journal is None else str(journal),
+            **(machine or {}),
+        }
         program = [sys.executable, str(AGENTS / agent[0]), *agent[1:]]
         self.process = subprocess.Popen(
             [sys.executable, *planwire, "relay", *options, "--", *program],

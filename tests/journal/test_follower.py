@@ -111,7 +111,7 @@ def test_a_row_that_can_not_be_read_deafens_no_session(tmp_path: Path) -> None:
     with open_journal(tmp_path / "journal.db") as journal:
         listener = Listener(journal, "sound")
         change(tmp_path / "journal.db", "INSERT INTO sessions (id) VALUES ('damaged')")
-        change(tmp_path / "journal.db", "INSERT INTO events VALUES (1, 1, 1, 1, 'x', 'no JSON', 0)")
+        change(tmp_path / "journal.db", "INSERT INTO events VALUES (1, 1, 1, 1, 'x', 'no JSON', 0, NULL)")
         until(lambda: listener.troubles)
         journal.append("sound", said("one"))
         until(lambda: listener.words == ["one"])

@@ -175,7 +175,7 @@ def test_an_old_journal_takes_keys_and_keeps_its_format_and_its_rows(path: Path)
         assert journal.append(session, said("one"), once=KEY) == first
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    assert rows(path)[:-1] == before
+    assert [row[:-1] for row in rows(path)[:-1]] == before  # all but the column for links
 
 
 def test_keys_that_a_planwire_without_keys_left_behind_are_no_ones_and_go_with_the_next_forget(path: Path) -> None:

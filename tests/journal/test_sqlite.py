@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import pytest
 
 from planwire.errors import JournalUnavailable, NoJournal
-from planwire.journal import Stamped, open_journal, sqlite_rows
+from planwire.journal import Stamped, open_journal, sqlite_drafts, sqlite_rows
 from planwire.journal.sqlite import SqliteJournal
 from planwire.journal.sqlite_file import transaction
 from planwire.journal.sqlite_rows import insert
@@ -172,6 +172,7 @@ def test_no_journal_is_created_in_a_folder_that_does_not_exist(tmp_path: Path, m
 
 def test_a_link_leads_to_the_journal_and_to_its_log(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
+    open_journal(tmp_path / "elsewhere" / "journal.db").close()
     (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere" / "journal.db")
     with open_journal(tmp_path / "link.db") as through_link, open_journal(tmp_path / "elsewhere/journal.db") as direct:
         through_link.append("s", said("one"))
@@ -203,14 +204,9 @@ def as_somebody_without_rights() -> Iterator[None]:
             os.seteuid(0)
 
 
-@pytest.mark.parametrize("there", [False, True], ids=["no file", "a file"])
-def test_a_folder_that_can_not_be_written_is_said_to_be_so(there: bool) -> None:
+def test_no_journal_is_made_in_a_folder_that_can_not_be_written() -> None:
     with TemporaryDirectory() as name:
         path = Path(name) / "journal.db"
-        if there:
-            with open_journal(path) as journal:
-                journal.append("s", said("one"))
-            path.chmod(0o444)
         path.parent.chmod(0o555)
         try:
             with as_somebody_without_rights(), pytest.raises(JournalUnavailable, match=r"journal\.db can't be used"):
@@ -447,3 +443,66 @@ print(came)
     with open_journal(path) as journal:
         assert words(journal.read("main"))[-1] == "last"
         assert [each.seq for each in journal.read("main")] == [*range(1, journal.last_seq("main") + 1)]
+
+
+# Drafts and links
+
+
+def kill_while_creating(path: Path, moment: str) -> None:
+    """A process that is killed at a moment of the creation of a journal."""
+    code = f"""
+import os, signal
+from planwire.journal import sqlite_drafts, sqlite_file
+{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+open_journal(sys.argv[2])
+"""
+    with program(code, path.with_name("another.db"), path) as process:
+        assert process.wait(PATIENCE) == -signal.SIGKILL
+
+
+def names(folder: Path) -> set[str]:
+    return {each.name for each in folder.iterdir() if "another" not in each.name}
+
+
+def test_the_draft_of_a_killed_creator_is_swept_once_it_is_old_and_not_before(path: Path) -> None:
+    kill_while_creating(path, "sqlite_drafts.JournalDraft.take_name")
+    [draft] = names(path.parent)
+    assert draft.startswith(".journal.db.")
+    open_journal(path).close()
+    assert names(path.parent) == {draft, "journal.db"}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sqlite_drafts, "time", lambda: time() + 90)
+        with closing(sqlite3.connect(path.parent / draft, isolation_level=None)) as maker:
+            maker.execute("BEGIN EXCLUSIVE")
+            run("import planwire.journal.sqlite_drafts as d; d._OLD = -1; d.sweep_drafts(journal.path)", path)
+            assert draft in names(path.parent)
+        open_journal(path).close()
+    assert names(path.parent) == {"journal.db"}
+
+
+def test_a_draft_that_is_the_journal_already_loses_its_second_name_at_once(path: Path) -> None:
+    kill_while_creating(path, "sqlite_drafts._remove")
+    assert len(names(path.parent)) == 2
+    with open_journal(path) as journal:
+        assert names(path.parent) == {"journal.db", "journal.db-wal", "journal.db-shm"}
+        journal.append("s", said("one"))
+
+
+def test_files_that_only_look_like_drafts_stay(path: Path) -> None:
+    others = {".journal.db.swp", ".journal.db.0123456", ".other.db.01234567", "journal.db.01234567"}
+    for name in others:
+        (path.parent / name).touch()
+        os.utime(path.parent / name, (0, 0))
+    open_journal(path).close()
+    assert names(path.parent) == others | {"journal.db"}
+
+
+@pytest.mark.parametrize("opened", [open_journal, SqliteJournal])
+def test_a_link_that_leads_nowhere_is_refused_and_nothing_is_made_at_its_end(
+    tmp_path: Path, opened: Callable[[Path], object]
+) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "missing" / "journal.db")
+    with pytest.raises(NoJournal, match=r"it is a link to .*missing/journal\.db, and nothing is there\. Nothing was"):
+        opened(link)
+    assert names(tmp_path) == {"link.db"}

@@ -319,7 +319,9 @@ def test_a_log_without_links_is_believed(path: Path) -> None:
 def test_a_log_that_a_program_began_which_makes_no_links_is_applied(path: Path) -> None:
     write(path, *many("kept"))
     with open_journal(path) as journal:
-        change(path, "INSERT INTO events SELECT 31, session, 31, at, by, event, checksum FROM events WHERE seq = 1")
+        change(
+            path, "INSERT INTO events SELECT 31, session, 31, at, by, event, checksum, link FROM events WHERE seq = 1"
+        )
         change(path, "INSERT INTO sessions (id) VALUES ('theirs')")
         change(path, "VACUUM")
         journal.append("mine", said("here"))

@@ -49,6 +49,7 @@ _GROUPS: Final = {
         "import": "add an exported session, or an agent's past ones, to the journal",
         "fork": "begin a session with another one's past",
         "forget": "delete sessions from the journal, for good",
+        "journal": "check, back up, restore or copy a journal",
     },
     "for developers": {
         "check": "check an agent's plans against the rules of the protocol",
@@ -61,6 +62,8 @@ _GROUPS: Final = {
         "completion": "print a shell's completion script",
     },
 }
+#: Commands that a program waits for, and whose words nobody reads.
+_HURRIED: Final = {"hook", "mcp", "relay"}
 _MODULES: Final = {name for group in _GROUPS.values() for name in group}
 
 _HELP: Final = """\
@@ -131,6 +134,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parsed(argv)
         as_json = vars(arguments).get("json", False)
+        if "journal" in arguments and argv[0] not in _HURRIED:
+            from planwire.cli.open_modes import warn_of_open_modes  # noqa: PLC0415  (it needs msgspec)
+
+            warn_of_open_modes(arguments.journal)
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()

@@ -82,12 +82,14 @@ _OFFERS: Final = {
     "FILE": _FILES,
     "FILE | -- AGENT ...": _FILES,
     "FOLDER": _FOLDERS,
+    "FROM": _FILES,
     "OPTION": _IDS["options"],
     "PLAN": _IDS["plans"],
     "SESSION": _IDS["sessions"],
     "STEP": _IDS["steps"],
     "REMARK": _IDS["remarks"],
     "STREAM": _FILES,
+    "TO": _FILES,
     "URL": _FILES,
     "[SESSION] A [B]": _IDS["sessions"],
 }
@@ -120,20 +122,17 @@ def completion_script(shell: str) -> str:
     except ImportError as error:
         raise missing_extra("completion", "shtab", error) from error
     parser = build_parser()
-    [commands] = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    for command in commands.values():
-        command.description = None  # shtab then takes the summary, for which a list of commands has room
-        _offer(command)
+    _offer(parser)
     return shtab.complete(parser, shell, preamble=_PREAMBLES[shell])
 
 
-def _offer(command: argparse.ArgumentParser) -> None:
-    """Have a shell offer words for the arguments of a command, and for those of the commands in it."""
-    for action in command._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                _offer(inner)
-            continue
-        action.choices = action.choices or _WORDS.get(str(action.metavar))
-        if action.metavar in _OFFERS:
-            action.complete = _OFFERS[action.metavar]  # type: ignore[attr-defined]
+def _offer(parser: argparse.ArgumentParser) -> None:
+    """Say what a shell offers for the arguments of all commands below a parser."""
+    for commands in (action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)):
+        for command in commands.values():
+            command.description = None  # shtab then takes the summary, for which a list of commands has room
+            for action in command._actions:
+                action.choices = action.choices or _WORDS.get(str(action.metavar))
+                if action.metavar in _OFFERS:
+                    action.complete = _OFFERS[action.metavar]
+            _offer(command)

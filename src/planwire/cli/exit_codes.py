@@ -19,7 +19,7 @@ from planwire.errors import (
     UnknownWord,
 )
 
-__all__ = ["DONE", "NOT_DONE", "NOT_FOUND", "USAGE", "exit_code"]
+__all__ = ["DAMAGED", "DONE", "NOT_DONE", "NOT_FOUND", "USAGE", "exit_code"]
 
 #: Done, or nothing to do.
 DONE: Final = 0
@@ -29,6 +29,8 @@ NOT_DONE: Final = 1
 USAGE: Final = 2
 #: No such session, plan, step, remark, event or journal.
 NOT_FOUND: Final = 3
+#: `planwire journal verify` found something that is not as it was written.
+DAMAGED: Final = 4
 
 #: The first row that an error belongs to counts.
 _CODES: Final[tuple[tuple[type[PlanwireError], int], ...]] = (

@@ -25,6 +25,7 @@ from planwire.extras import PACKAGES, need_of
 from planwire.journal.engines import open_journal, shared_url
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES
 from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
+from planwire.journal.waiting import waiting_of, waiting_words
 
 __all__ = ["checked"]
 
@@ -56,10 +57,13 @@ def _journal(url: str | None) -> Condition:
     try:
         with open_journal(url, create=False) as journal:
             count = len(journal.sessions())
+            waits = waiting_words(waiting_of(journal))
     except NoJournal:
         return good("journal", f"{name} is not there yet: the first plan makes it")
     except PlanwireError as error:
         return trouble("journal", f"{name}: {error}")
+    if waits is not None:
+        return trouble("journal", f"{name}: {waits}")
     path = Path(name.partition(":")[2])
     if path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return trouble("journal", f"{path} can be read but not written: change its permissions, or those of its folder")

@@ -16,6 +16,7 @@ from typing import Final, Self
 from planwire.errors import JournalError
 from planwire.hooks.draining import HookDrainer
 from planwire.journal import Followed, Journal, follower_of
+from planwire.journal.waiting import is_away
 
 __all__ = ["DrainThread"]
 
@@ -61,8 +62,10 @@ class DrainThread:
         unsubscribe = follower_of(self._journal).subscribe(self._hear)
         try:
             while not self._stop.is_set():
-                if drainer.lock.acquire():
+                if not is_away(self._journal) and drainer.lock.acquire():
                     self._keep_on(drainer)
+                if is_away(self._journal):  # no hook shall wait for an answer that nobody can give now
+                    drainer.lock.release()
                 self._stop.wait(_TRY)
         finally:
             unsubscribe()
@@ -72,7 +75,7 @@ class DrainThread:
         """Drain until the lock is gone. While a journal is unavailable, what is there stays there."""
         is_marked = False  # whether every session with news has its sign
         worked = monotonic()
-        while drainer.lock.is_held and not self._stop.is_set():
+        while drainer.lock.is_held and not self._stop.is_set() and not is_away(self._journal):
             try:
                 if drainer.has_work:
                     worked = monotonic()

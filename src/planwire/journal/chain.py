@@ -23,8 +23,9 @@ NO_LINK = b""
 def link(before: bytes, session: str, seq: int, at: int, by: str, text: bytes) -> bytes:
     """The link of an event. Lengths keep what belongs to one field from passing for that of the next."""
     name, author = session.encode(), by.encode()
-    head = b"%b%d %d %d %d:%b%b" % (before, seq, at, len(name), len(author), name, author)
-    return bytes(sha256()(head + text).digest())
+    hashed = b"%b%d %d %d %d:%b%b%b" % (before, seq, at, len(name), len(author), name, author, text)
+    made: bytes = _sha256(hashed).digest()
+    return made
 
 
 @cache
@@ -35,3 +36,6 @@ def sha256() -> Callable[[bytes], Any]:
             made: Callable[[bytes], Any] = import_module(name).sha256
             break
     return made
+
+
+_sha256 = sha256()

@@ -15,16 +15,19 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import NoJournal, UnknownJournal
+from planwire.extras import missing_extra
 from planwire.journal.protocol import Journal
 
 __all__ = [
     "ENTRY_POINTS",
     "VARIABLE",
     "Engine",
+    "away_path",
     "default_path",
     "hooks_path",
     "is_remote",
     "journal_of_hooks",
+    "open_engine",
     "open_journal",
     "shared_url",
     "shown_url",
@@ -42,7 +45,9 @@ _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
 #: A password in front of a host, a lone token there, and any value after a word that says it is secret.
 _SECRETS: Final = re.compile(
-    r"(//[^/?#@:]*:)([^/?#]*)(?=@)|(\b(?:\w*(?:passw|secret|token|creds|seed|nkey)\w*)=)([^&#\s]*)", re.IGNORECASE
+    r"(//[^/?#@:]*:)([^/?#]*)(?=@)|(\b(?:\w*(?:passw|secret|token|creds|seed|nkey)\w*)=)([^&#\s]*)"
+    r"|(\b(?:nats|tls)://)([^/?#@:]+)(?=@)",
+    re.IGNORECASE,
 )
 
 
@@ -69,14 +74,36 @@ def open_journal(url: str | os.PathLike[str] | None = None, *, create: bool = Tr
     if not isinstance(url, str):
         return _open_file(os.fspath(url), create)
     engine, rest = _engine(url)
+    return _open_remote(url, engine, rest, create) if engine and engine.remote else open_engine(url, create=create)
+
+
+def open_engine(url: str, *, create: bool = True) -> Journal:
+    """Open the journal of a URL with nothing around it: one that a server keeps raises `EngineAway` while that is away,
+    where `open_journal` lets what may wait wait on this machine."""
+    engine, rest = _engine(url)
     journal = engine.open(rest, create) if engine else None
-    if journal is not None:
-        return journal
+    if journal is None:
+        raise _unknown(url, engine)
+    return journal
+
+
+def _open_remote(url: str, engine: Engine, rest: str, create: bool) -> Journal:
+    """The journal of a server, or what this machine can do while that is away."""
+    from planwire.journal.away import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
+    from planwire.journal.thoughts_file import FileThoughts  # noqa: PLC0415
+
+    shared = engine.shared(rest) or url
+    return AwayJournal(
+        lambda: open_engine(url, create=create), away_path(shared), lambda: FileThoughts(thoughts_path(shared))
+    )
+
+
+def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
     *others, last = ("a path", *dict.fromkeys(each.urls for each in _ENGINES.values()))
     known, shown = f"known are {', '.join(others)} and {last}", shown_url(url)
     if engine is _ENGINES[_FILE]:
-        raise UnknownJournal(f"the journal {shown!r} names no file: {known}")
-    raise UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
+        return UnknownJournal(f"the journal {shown!r} names no file: {known}")
+    return UnknownJournal(f"no journal has the URL {shown!r}: {known}. A file with a colon in its name is ./NAME")
 
 
 def is_remote(url: str | None = None) -> bool:
@@ -94,7 +121,7 @@ def shared_url(url: str | None = None) -> str | None:
 
 def shown_url(url: str) -> str:
     """A URL as people may see it: without what is secret in it."""
-    return _SECRETS.sub(lambda found: f"{found[1] or found[3]}***", url)
+    return _SECRETS.sub(lambda found: f"{found[1] or found[3] or found[5]}***", url)
 
 
 def default_path() -> Path:
@@ -114,6 +141,13 @@ def thoughts_path(url: str) -> Path:
     from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
 
     return default_path().parent / "thoughts" / f"{sha256(url.encode()).hexdigest()[:32]}.db"
+
+
+def away_path(url: str) -> Path:
+    """The folder on this machine in which what is recorded waits for a journal whose server is away."""
+    from hashlib import sha256  # noqa: PLC0415  (as above)
+
+    return default_path().parent / "away" / sha256(shown_url(url).encode()).hexdigest()[:32]
 
 
 def hooks_path(url: str | None = None) -> Path | None:
@@ -160,8 +194,10 @@ def _open_sqlite(rest: str, create: bool) -> Journal | None:
 
 
 def _open_postgres(rest: str, create: bool) -> Journal | None:
-    from planwire.journal.postgres import PostgresJournal  # noqa: PLC0415  (see above)
-
+    try:
+        from planwire.journal.postgres import PostgresJournal  # noqa: PLC0415  (see above)
+    except ImportError as error:
+        raise missing_extra("a journal in PostgreSQL", "psycopg", error) from error
     return PostgresJournal(f"postgresql:{rest}", create=create) if rest.startswith("//") else None
 
 
@@ -184,9 +220,9 @@ def _open_file(name: str, create: bool) -> Journal:
             f"there is no folder {folder} to create the journal {path.name} in: make that folder first, or look for a "
             f"typing error in the name of the journal (--journal or {VARIABLE})"
         )
-    from planwire.journal.sqlite import SqliteJournal  # noqa: PLC0415  (see above)
+    from planwire.journal.sqlite_archive import open_sqlite  # noqa: PLC0415  (see above)
 
-    return SqliteJournal(path)
+    return open_sqlite(path)
 
 
 def _expanded(name: str) -> Path:

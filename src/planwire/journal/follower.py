@@ -21,7 +21,7 @@ from threading import Event, Lock, Thread
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, ref
 
-from planwire.errors import JournalError, JournalUnavailable
+from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.protocol import Followed, Journal
 
 __all__ = ["Follower", "follower_of"]
@@ -64,7 +64,7 @@ class Follower:
                 journal = self._journal()
                 assert journal is not None, "the caller has it"
                 self._stop = Event()
-                task = (journal, journal.last_position(), self._stop)
+                task = (journal, _end_of(journal), self._stop)
                 Thread(target=self._run, args=task, name="planwire-follower", daemon=True).start()
             self._subscribers[session] = (*self._subscribers.get(session, ()), subscriber)
         return lambda: self._drop(subscriber)
@@ -82,12 +82,13 @@ class Follower:
 
     # -- the thread
 
-    def _run(self, journal: Journal, position: int, stop: Event) -> None:
+    def _run(self, journal: Journal, position: int | None, stop: Event) -> None:
         is_troubled = False
         while not stop.is_set():
             try:
-                if is_troubled:
-                    journal.last_position()
+                if is_troubled or position is None:
+                    end = journal.last_position()
+                    position = end if position is None else position
                     self._tell(None)
                     is_troubled = False
                 for followed in journal.follow(position, stop=stop):
@@ -125,6 +126,14 @@ class Follower:
             everyone = [each for of_session in self._subscribers.values() for each in of_session]
         for subscriber in everyone:
             subscriber.trouble(trouble)
+
+
+def _end_of(journal: Journal) -> int | None:
+    """Where to begin; None while nobody can say: whoever subscribes hears as soon as there is an answer, and looks."""
+    try:
+        return journal.last_position()
+    except EngineAway:
+        return None
 
 
 _followers: "WeakKeyDictionary[Journal, Follower]" = WeakKeyDictionary()

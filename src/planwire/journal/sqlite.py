@@ -1,8 +1,7 @@
 """A journal in a SQLite file, which many processes may write and follow at once.
 
 The write-ahead log with `synchronous=FULL` makes every commit durable while readers go on reading. All writes of this
-process share one connection and its commits (see `group_commit`); reads have another one that can do nothing else, and
-take a page at a time: no reader keeps SQLite from cutting the log back, or a forgotten session from leaving the file.
+process share one connection and its commits (see `group_commit`); reads have another one (see `sqlite_reading`).
 
 A connection must not cross a fork. A journal that did says so instead of working: open another one in the child.
 """
@@ -13,22 +12,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
-from threading import Lock
-from time import monotonic
 from typing import Final
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
-from planwire.journal.codec import encode
+from planwire.journal.codec import encode, refuse_unless_next
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
-from planwire.journal.polling import Found, PolledJournal
-from planwire.journal.protocol import KnownLease, KnownSession, Once, Snapshot, Stamped, Terms
+from planwire.journal.polling import PolledJournal
+from planwire.journal.protocol import JournalFacts, KnownLease, Once, Stamped, StoredAppend, Terms
+from planwire.journal.sqlite_chain import add_column, chain_end, has_column
 from planwire.journal.sqlite_errors import translate_errors
-from planwire.journal.sqlite_file import connect, open_file, refuse_newer, scrub, transaction
-from planwire.journal.sqlite_leases import Leases, SqliteLease
+from planwire.journal.sqlite_facts import PROMISE, file_facts
+from planwire.journal.sqlite_file import connect, open_file, refuse_newer, resolved, scrub, transaction
+from planwire.journal.sqlite_guard import FileGuard
+from planwire.journal.sqlite_leases import SqliteLease
 from planwire.journal.sqlite_log import add_link, room_in_log
-from planwire.journal.thoughts_file import FileThoughts
+from planwire.journal.sqlite_reading import SqliteReading
 from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
@@ -41,38 +41,33 @@ PARTING: Final = 1.0
 #: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
 PAGES_PER_ROW: Final = 8
 CHARACTERS_PER_PAGE: Final = 1_000
-#: Seconds until a journal notices that its file is gone. To look after every append would cost a fifth of its time.
-NOTICE: Final = 0.05
 
 
-class SqliteJournal(PolledJournal):
+class SqliteJournal(SqliteReading, PolledJournal):
     """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
-        super().__init__()
-        self.path = Path(os.path.realpath(path))
-        self.thoughts = FileThoughts(self.path.with_name(f"{self.path.name}.thoughts"))
-        self._log_path = f"{self.path}-wal"
-        self._owner = os.getpid()
+        with translate_errors(Path(path)):
+            super().__init__(resolved(Path(path)))
         self._group = GroupCommit(self._commit)
-        self._reading = Lock()
         with translate_errors(self.path):
             self._writer = open_file(self.path, patience)
             try:
-                self._guard = _FileGuard(self.path)
+                self._guard = FileGuard(self.path)
                 self._reader = connect(self.path, patience, "ro")
                 self._log = FileIO(self._log_path)
+                self._guard.watch()
             except BaseException:
                 self._writer.close()
                 raise
         self._transaction = transaction(self._writer, patience)
         self._parting = transaction(self._writer, min(patience, PARTING))
         self._patience = patience
-        self._leases = Leases(self.path)
-        self._known: dict[str, rows.SessionEnd] = {}  # valid as long as no one else has written
+        self._known: dict[str, rows.ChainEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
         self._is_linked = False  # this round of the log has a link
         self._has_keys = False  # the file has a table of keys, for sure
+        self._has_chain = False  # and a column for links
         self._room = 0  # pages that may go into the log before the next look at its length
 
     def append(
@@ -82,28 +77,9 @@ class SqliteJournal(PolledJournal):
         append = Append(session, encode(session, events), expected_seq, once)
         if once is not None and not self._has_keys:
             self._prepare_keys()
+        if not self._has_chain:
+            self._prepare_chain()
         return tuple(self._group.append(append))
-
-    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
-        with self._reads() as reader:
-            number, last = rows.find(reader, session)
-        return self._pages(session, number, max(after, 0), last if upto is None else min(last, upto))
-
-    def last_seq(self, session: str) -> int:
-        with self._reads() as reader:
-            return rows.find(reader, session).last
-
-    def last_position(self) -> int:
-        with self._reads() as reader:
-            return rows.last_position(reader)
-
-    def sessions(self) -> list[KnownSession]:
-        with self._reads() as reader:
-            return rows.known_sessions(reader)
-
-    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
-        with self._reads() as reader:
-            return rows.snapshot(reader, session, name)
 
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
         self._check_process()
@@ -113,22 +89,37 @@ class SqliteJournal(PolledJournal):
     def lease(self, session: str, terms: Terms = Terms()) -> SqliteLease:
         return SqliteLease(session, terms, self._keep_lease, self._release_lease)
 
-    def leases(self) -> list[KnownLease]:
-        with self._reads() as reader:
-            return self._leases.known(reader)
-
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         self._check_process()
         session, new = known.session, encode(known.session, events)
         with self._group.turn, self._guard, self._linked(self._parting) as writer:
             if not self._leases.end(writer, known.name):
                 return
-            found = rows.find(writer, session)
-            if expected_seq is not None and expected_seq != found.last:
-                raise Conflict(session, expected_seq, found.last)
+            add_column(writer)
+            end = chain_end(writer, session)
+            if expected_seq is not None and expected_seq != end.last:
+                raise Conflict(session, expected_seq, end.last)
             if new:
-                rows.insert(writer, session, found, new)
+                rows.insert(writer, session, end, new)
         self._ring()
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._linked() as writer:
+            add_column(writer)
+            keys.create_table(writer)
+            end = chain_end(writer, session)
+            refuse_unless_next(session, end.last, appends)
+            for append in (each for each in appends if each.events):
+                after = end.last
+                end = rows.insert_stored(writer, session, end, append.events)
+                if append.once is not None:
+                    keys.keep(writer, end.number, append.once, keys.Written(after, end.last))
+        self._ring()
+
+    def facts(self) -> JournalFacts:
+        with self._reads() as reader:
+            return JournalFacts("sqlite", str(self.path), PROMISE, file_facts(reader, self.path))
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
@@ -157,33 +148,16 @@ class SqliteJournal(PolledJournal):
             # belongs to another journal by now.
             for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
                 connection.close()
+            self._guard.let_go()
         self._ring()
-
-    def _look(self, position: int, session: str | None) -> Found | None:
-        try:
-            with self._reads() as reader:
-                last = rows.last_position(reader)
-                page = rows.page_behind(reader, position, last, session) if last > position else []
-        except JournalUnavailable:
-            if self._guard.closed:
-                return None
-            raise
-        found = rows.followed(page, self.path)
-        return Found(found, found[-1].position if found else max(last, position))
-
-    def _glance(self) -> object:
-        """Every commit writes to the log first."""
-        try:
-            found = os.stat(self._log_path)  # noqa: PTH116  (it is done fifty times a second)
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
         """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
         with self._guard, self._transaction as writer:
             (others,) = writer.execute("PRAGMA data_version").fetchone()
-            if others != self._others:  # someone else has written, or the last transaction came to nothing
+            is_alone = others == self._others
+            self._guard.look_before(writer, is_alone)
+            if not is_alone:  # someone else has written, or the last transaction came to nothing
                 refuse_newer(writer, self.path)
                 self._known.clear()
                 self._is_linked = False
@@ -191,14 +165,17 @@ class SqliteJournal(PolledJournal):
                 self._room = room_in_log(self._log)
                 self._is_linked &= self._room > 0  # a longer log may start over with this transaction
             self._others = None
+            self._has_written = False
             outcomes = [self._write(writer, append) for append in batch]
+        if self._has_written:
+            self._guard.look_behind(is_alone)
         self._others = others
         self._ring()
         return outcomes
 
     def _write(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
         session, expected = append.session, append.expected
-        known = self._known.get(session) or rows.find(writer, session)
+        known = self._known.get(session) or chain_end(writer, session)
         if append.once is not None and (written := keys.find(writer, known.number, append.once, self.path)):
             return self._pages(session, known.number, written.after, written.last)
         if expected is not None and expected != known.last:
@@ -211,11 +188,21 @@ class SqliteJournal(PolledJournal):
             self._room = 0
         for row in append.rows:
             self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
-        self._known[session], recorded = rows.insert(writer, session, known, append.rows)
+        self._has_written = True
+        end, recorded = rows.insert(writer, session, known, append.rows)
+        self._known[session] = end
         if append.once is not None:
             self._room -= PAGES_PER_ROW + len(append.once.source) // CHARACTERS_PER_PAGE
-            keys.keep(writer, self._known[session].number, append.once, keys.Written(known.last, recorded[-1].seq))
+            keys.keep(writer, end.number, append.once, keys.Written(known.last, end.last))
         return recorded
+
+    def _prepare_chain(self) -> None:
+        with self._reads() as reader:
+            self._has_chain = has_column(reader)
+        if not self._has_chain:
+            with self._group.turn, self._guard, self._linked() as writer:
+                add_column(writer)
+            self._has_chain = True
 
     def _prepare_keys(self) -> None:
         with self._reads() as reader:
@@ -243,70 +230,13 @@ class SqliteJournal(PolledJournal):
                 self._leases.release_all(writer)
         self._leases.close()
 
-    def _pages(self, session: str, number: int | None, after: int, last: int) -> Iterator[Recorded]:
-        while after < last:
-            with self._reads() as reader:
-                page = rows.page_of_session(reader, number, after, last)
-                if not page and rows.find(reader, session).number != number:
-                    return  # it was forgotten meanwhile
-            yield from rows.recorded_in_order(page, session, after, self.path)
-            after += len(page)
-
     @contextmanager
     def _linked(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
         """A transaction that is no mere append. What the journal knows of the file holds no longer."""
         self._others = None
         with begun or self._transaction as writer:
+            self._guard.look_before(writer, False)
             refuse_newer(writer, self.path)
             add_link(writer)
             yield writer
-
-    @contextmanager
-    def _reads(self) -> Iterator[sqlite3.Connection]:
-        self._check_process()
-        with self._reading, self._guard:
-            refuse_newer(self._reader, self.path)
-            yield self._reader
-
-    def _check_process(self) -> None:
-        if self._owner != os.getpid():
-            raise JournalUnavailable(
-                f"the journal {self.path} was opened before this process was forked off: open it again here"
-            )
-
-
-class _FileGuard(translate_errors):
-    """Around every use of the file: it is open, it is still the same file, and its errors say what to do."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self.closed = False
-        self._log = f"{path}-wal"
-        self._files = self._identify()
-        self._seen = monotonic()
-
-    def __enter__(self) -> None:
-        if self.closed:
-            raise JournalUnavailable(f"the journal {self._path} is closed: open it again")
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None:
-            super().__exit__(kind, error, trace)
-        elif monotonic() - self._seen > NOTICE:
-            if not self.in_place():
-                raise JournalUnavailable(
-                    f"the journal {self._path} or its -wal file was deleted or replaced while it was open, and what "
-                    "was written last may be gone with it: open it again"
-                )
-            self._seen = monotonic()
-
-    def in_place(self) -> bool:
-        try:
-            return self._identify() == self._files
-        except OSError:
-            return False
-
-    def _identify(self) -> list[tuple[int, int]]:
-        """The files themselves, under whatever name. The log stays the same file as long as anyone has a connection."""
-        found = [Path(name).stat() for name in (self._path, self._log)]
-        return [(each.st_dev, each.st_ino) for each in found]
+        self._guard.look_behind(False)

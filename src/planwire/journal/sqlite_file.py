@@ -14,7 +14,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, Literal
 
-from planwire.errors import JournalUnavailable, NewerJournal
+from planwire.errors import JournalUnavailable, NewerJournal, NoJournal
+from planwire.journal.sqlite_chain import ADD_COLUMN
+from planwire.journal.sqlite_drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite_errors import damaged, not_a_journal
 from planwire.journal.sqlite_log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
 from planwire.journal.sqlite_rows import Executor
@@ -25,10 +27,14 @@ __all__ = [
     "PRIVATE_FILE",
     "PRIVATE_FOLDER",
     "be_patient",
+    "check_file",
     "connect",
     "open_file",
     "refuse_newer",
+    "refuse_older",
+    "resolved",
     "scrub",
+    "sync_folder",
     "transaction",
 ]
 
@@ -78,16 +84,24 @@ _SETTINGS: Final = (
 )
 
 
+def resolved(path: Path) -> Path:
+    """The file itself, behind all links. A link that leads nowhere is refused: whoever made it may want a journal to
+    appear in a place of their choice."""
+    found = Path(os.path.realpath(path))
+    if path.is_symlink() and not os.path.lexists(found):
+        raise NoJournal(
+            f"there is no journal at {path}: it is a link to {found}, and nothing is there. Nothing was created: name "
+            "the journal by its own path, or remove the link"
+        )
+    return found
+
+
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
     """The connection that writes to a journal. Creates the journal if there is no file."""
     if not os.path.lexists(path):
         _create(path)
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
-        raise not_a_journal(path, "it is not a regular file")
-    if not found.st_size:
-        raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
-    _check(path)
+    check_file(path)
+    sweep_drafts(path)
     refuse_foreign_log(path)
     connection = connect(path, patience)
     try:
@@ -154,11 +168,13 @@ class transaction:  # noqa: N801  (it reads like a function)
         self._patience = patience
 
     def __enter__(self) -> sqlite3.Cursor:
-        self._roll_back()  # an interrupt may have come where nobody can catch it
+        if self._connection.in_transaction:  # an interrupt may have come where nobody can catch it
+            self._cursor.execute("ROLLBACK")
         try:
             self._begin()
         except BaseException:  # an interrupt while SQLite waits is raised only once it has begun
-            self._roll_back()
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
             raise
         return self._cursor
 
@@ -167,7 +183,8 @@ class transaction:  # noqa: N801  (it reads like a function)
             if kind is None:
                 self._cursor.execute("COMMIT")
         finally:
-            self._roll_back()
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
 
     def _begin(self) -> None:
         give_up: float | None = None
@@ -183,10 +200,6 @@ class transaction:  # noqa: N801  (it reads like a function)
             else:
                 return
 
-    def _roll_back(self) -> None:
-        if self._connection.in_transaction:
-            self._cursor.execute("ROLLBACK")
-
 
 def refuse_newer(connection: Executor, path: Path) -> None:
     """Raise `NewerJournal` if a newer planwire changed the format, which it may do while this one has the file open."""
@@ -198,11 +211,25 @@ def refuse_newer(connection: Executor, path: Path) -> None:
         )
 
 
-def _check(path: Path) -> None:
-    """Refuse a file whose first page is not that of a journal which this planwire knows.
+def refuse_older(connection: Executor, path: Path) -> None:
+    """Raise `JournalUnavailable` for a journal that would have to be migrated first, if it could be written."""
+    if _version(connection) < len(MIGRATIONS):
+        raise JournalUnavailable(
+            f"the journal {path} has an older format, and can't be written: copy it to a folder of yours, and open the "
+            "copy"
+        )
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is not a journal, or whose first page is not that of one which this planwire knows.
 
     SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
     """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise not_a_journal(path, "it is not a regular file")
+    if not found.st_size:
+        raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
     with file_alone(path) as connection:
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
         if application_id != APPLICATION_ID:
@@ -217,24 +244,16 @@ def _create(path: Path) -> None:
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
-        _sync(folder.parent)
-    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE_FILE))
-    try:
-        with closing(connect(draft, 0)) as connection:
+        sync_folder(folder.parent)
+    with JournalDraft(path) as draft:
+        with closing(connect(draft.path, 0)) as connection:
             _migrate(connection, path, 0)
             _log_ahead(connection)
-        try:
-            path.hardlink_to(draft)  # a second name, which replaces no file
-        except OSError:  # another process was faster, or the file system has no hard links
-            if not os.path.lexists(path):
-                draft.rename(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    _sync(path.parent)
+        draft.take_name()
+    sync_folder(path.parent)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring a new name in a folder to the disk, on systems where a program can open a folder for that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
@@ -259,6 +278,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> Non
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         if not version:
+            connection.execute(ADD_COLUMN)
             add_link(connection)
     # Those who only peek at the file must see its format, and not wait for a checkpoint.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

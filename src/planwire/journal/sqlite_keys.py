@@ -15,7 +15,7 @@ from planwire.journal.protocol import Once
 from planwire.journal.sqlite_errors import damaged
 from planwire.journal.sqlite_rows import Executor
 
-__all__ = ["Written", "create_table", "delete_orphans", "find", "has_table", "keep"]
+__all__ = ["Keyed", "Written", "between", "create_table", "delete_orphans", "find", "has_table", "keep", "troubles"]
 
 _CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
     session INTEGER NOT NULL REFERENCES sessions,
@@ -27,12 +27,24 @@ _CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
     PRIMARY KEY (session, source, n)
 ) WITHOUT ROWID"""
 
+#: Sessions that end before the last event that was written with a key.
+_CUT_OFF: Final = """SELECT id, (SELECT max(seq) FROM events WHERE session = number) AS end, max(last) AS keyed
+    FROM once JOIN sessions ON number = once.session GROUP BY number HAVING end < keyed"""
+
 
 class Written(NamedTuple):
     """The events that an append wrote: those of its session behind number `after`, up to and with `last`."""
 
     after: int
     last: int
+
+
+class Keyed(NamedTuple):
+    """A key of a session, and the events that were written with it."""
+
+    after: int
+    last: int
+    once: Once
 
 
 def has_table(connection: Executor) -> bool:
@@ -58,6 +70,28 @@ def find(connection: Executor, session: int | None, once: Once, path: Path) -> W
 def keep(connection: Executor, session: int | None, once: Once, written: Written) -> None:
     values = (session, once.source, once.n, *written, _checksum(session, once, written))
     connection.execute("INSERT INTO once VALUES (?, ?, ?, ?, ?, ?)", values)
+
+
+def between(connection: Executor, session: int | None, after: int, last: int) -> list[Keyed]:
+    """The keys of a session that events behind number `after`, up to and with `last`, were written with, in order."""
+    query = "SELECT after, last, source, n FROM once WHERE session = ? AND last > ? AND after < ?"
+    found = connection.execute(query, (session, after, last)).fetchall()
+    return sorted((Keyed(begin, end, Once(source, n)) for begin, end, source, n in found), key=lambda each: each.after)
+
+
+def troubles(connection: Executor) -> list[str]:
+    """What is wrong with the keys, each in a sentence: they are not as they were written, or outlive their events."""
+    if not has_table(connection):
+        return []
+    changed = [
+        f"the key {n} of {source!r} is not as it was written"
+        for session, source, n, after, last, check in connection.execute("SELECT * FROM once")
+        if check != _checksum(session, Once(source, n), Written(after, last))
+    ]
+    return changed + [
+        f"session {session!r} ends with event {end}, and had {last} of them"
+        for session, end, last in connection.execute(_CUT_OFF)
+    ]
 
 
 def delete_orphans(connection: Executor) -> None:

@@ -31,7 +31,16 @@ from typing import Final, NamedTuple
 from planwire.errors import DamagedJournal
 from planwire.journal.sqlite_rows import Executor, last_position
 
-__all__ = ["CHECKPOINT_PAGES", "add_link", "file_alone", "refuse_foreign_log", "room_in_log"]
+__all__ = [
+    "CHECKPOINT_PAGES",
+    "LOG_HEAD",
+    "add_link",
+    "file_alone",
+    "is_log_head",
+    "refuse_foreign_log",
+    "room_in_log",
+    "salts_of",
+]
 
 #: SQLite copies the log to the file once it has this many pages, its own default. A shorter log does not start over.
 CHECKPOINT_PAGES: Final = 1_000
@@ -46,7 +55,7 @@ _LAST: Final = "SELECT substr(name, 31, 16) FROM sqlite_sequence WHERE name GLOB
 
 # https://www.sqlite.org/fileformat2.html#the_write_ahead_log
 _MAGIC: Final = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
-_LOG_HEAD: Final = 32
+LOG_HEAD: Final = 32
 _FRAME_HEAD: Final = 24
 _FIRST_PAGE: Final = b"\0\0\0\1"
 #: Zero but in the last page of a transaction.
@@ -89,9 +98,9 @@ def room_in_log(log: FileIO) -> int:
         log.seek(place)
         return log.read(size)
 
-    head = read(0, _LOG_HEAD)
-    size, salts = _frame_size(head), head[16:24]
-    frames = range(_LOG_HEAD + 8, _LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
+    head = read(0, LOG_HEAD)
+    size, salts = _frame_size(head), salts_of(head)
+    frames = range(LOG_HEAD + 8, LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
     return CHECKPOINT_PAGES - bisect_left(frames, True, key=lambda place: read(place, 8) != salts)
 
 
@@ -138,10 +147,20 @@ def _log_head(log: Path) -> bytes:
     """The beginning of a log; nothing if there is no log, or none that SQLite would read."""
     try:
         with log.open("rb") as file:
-            head = file.read(_LOG_HEAD)
+            head = file.read(LOG_HEAD)
     except FileNotFoundError:
         return b""
-    return head if len(head) == _LOG_HEAD and head[:4] in _MAGIC else b""
+    return head if is_log_head(head) else b""
+
+
+def is_log_head(head: bytes) -> bool:
+    """Whether a log that SQLite would read begins so."""
+    return len(head) == LOG_HEAD and head[:4] in _MAGIC
+
+
+def salts_of(head: bytes) -> bytes:
+    """What every page in this round of a log repeats."""
+    return head[16:24]
 
 
 def _frame_size(head: bytes) -> int:
@@ -150,9 +169,9 @@ def _frame_size(head: bytes) -> int:
 
 def _frames(log: Path, head: bytes) -> Iterator[bytes]:
     """The pages in a log, each behind its head, without those of earlier rounds, which have other salts."""
-    size, salts = _frame_size(head), head[16:24]
+    size, salts = _frame_size(head), salts_of(head)
     with log.open("rb") as file:
-        file.seek(_LOG_HEAD)
+        file.seek(LOG_HEAD)
         while len(frame := file.read(size)) == size and frame[8:16] == salts:
             yield frame
 

@@ -1,7 +1,8 @@
 """The rows of a SQLite journal: every statement that reads or writes them, and every check on them.
 
 SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. So each event has a
-checksum, and the numbers of a session must have no gaps.
+checksum, and the numbers of a session must have no gaps. Those who want to know more than that follow the `chain`: each
+event's link has a column of its own, which `sqlite_chain` adds to the file of an older planwire.
 """
 
 import sqlite3
@@ -10,22 +11,27 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
+from planwire.journal.chain import NO_LINK, link
 from planwire.journal.codec import EventRow, decode
-from planwire.journal.protocol import Followed, KnownSession, Snapshot
+from planwire.journal.protocol import Followed, KnownSession, Snapshot, StoredEvent
 from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
 __all__ = [
+    "ChainEnd",
     "Executor",
     "SessionEnd",
     "bindable",
+    "checksum",
     "delete_sessions",
     "find",
     "followed",
     "insert",
+    "insert_stored",
     "keep_snapshot",
     "known_sessions",
     "last_position",
+    "page",
     "page_behind",
     "page_of_session",
     "recorded_in_order",
@@ -39,7 +45,9 @@ Executor: TypeAlias = sqlite3.Connection | sqlite3.Cursor
 PAGE_EVENTS: Final = 1_000
 PAGE_BYTES: Final = 4_000_000
 
-_INSERT = "INSERT INTO events (session, seq, at, by, event, checksum) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO events (session, seq, at, by, event, checksum, link) VALUES (?, ?, ?, ?, ?, ?, ?)"
+#: An event of another journal is stored as it is, even if that is no text.
+_INSERT_BYTES = _INSERT.replace("?, ?, ?)", "CAST(? AS TEXT), ?, ?)")
 _READ = """SELECT CAST(event AS BLOB), seq, at, by, checksum FROM events
     WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"""
 _FOLLOW = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
@@ -64,6 +72,14 @@ class SessionEnd(NamedTuple):
     last: int
 
 
+class ChainEnd(NamedTuple):
+    """The same for those who write, with the link of its last event."""
+
+    number: int | None
+    last: int
+    link: bytes | None
+
+
 def find(connection: Executor, session: str) -> SessionEnd:
     query = "SELECT number, (SELECT max(seq) FROM events WHERE session = number) FROM sessions WHERE id = ?"
     found = connection.execute(query, (bindable(session),)).fetchone()
@@ -80,23 +96,42 @@ def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
 
 
 def insert(
-    connection: Executor, session: str, known: SessionEnd, rows: list[EventRow]
-) -> tuple[SessionEnd, tuple[Recorded, ...]]:
-    """Write the rows behind the last one of the session, which may be new."""
-    number, last = known
-    if number is None:
-        number = connection.execute("INSERT INTO sessions (id) VALUES (?)", (session,)).lastrowid
+    connection: Executor, session: str, end: ChainEnd, rows: Iterable[EventRow]
+) -> tuple[ChainEnd, tuple[Recorded, ...]]:
+    """Write new events behind the last one of a session, which may be new. It goes over them once: it is the one place
+    where an append's time is spent in Python."""
+    number, last, before = _numbered(connection, session, end)
+    before = before or NO_LINK
     written = []
-    for seq, (at, by, text, event) in enumerate(rows, start=last + 1):
-        checksum = _checksum(session, seq, at, by, text.encode())
-        connection.execute(_INSERT, (number, seq, at, by, text, checksum))
-        written.append(Recorded(session, seq, at, by, event))
-    return SessionEnd(number, last + len(rows)), tuple(written)
+    for at, by, text, event in rows:
+        last += 1
+        encoded = text.encode()
+        before = link(before, session, last, at, by, encoded)
+        values = (number, last, at, by, text, checksum(session, last, at, by, encoded), before)
+        connection.execute(_INSERT, values)
+        written.append(Recorded(session, last, at, by, event))
+    return ChainEnd(number, last, before), tuple(written)
+
+
+def insert_stored(connection: Executor, session: str, end: ChainEnd, events: Iterable[StoredEvent]) -> ChainEnd:
+    """Write events of another journal behind the last one of a session, as they are."""
+    end = _numbered(connection, session, end)
+    for each in events:
+        check = checksum(session, each.seq, each.at, each.by, each.text)
+        connection.execute(_INSERT_BYTES, (end.number, each.seq, each.at, each.by, each.text, check, each.link))
+        end = ChainEnd(end.number, each.seq, each.link)
+    return end
+
+
+def _numbered(connection: Executor, session: str, end: ChainEnd) -> ChainEnd:
+    if end.number is not None:
+        return end
+    return ChainEnd(connection.execute("INSERT INTO sessions (id) VALUES (?)", (session,)).lastrowid, end.last, None)
 
 
 def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
     """Some events of a session, raw: `recorded_in_order` decodes them once the lock is gone."""
-    return _page(connection.execute(_READ, (number, after, last)))
+    return page(connection.execute(_READ, (number, after, last)))
 
 
 def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> Iterator[Recorded]:
@@ -107,7 +142,7 @@ def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> 
 
 def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
     """Some events behind a position, of one session or of all, raw."""
-    return _page(connection.execute(_FOLLOW, (position, last, session if session is None else bindable(session))))
+    return page(connection.execute(_FOLLOW, (position, last, session if session is None else bindable(session))))
 
 
 def followed(page: list[Any], path: Path) -> list[Followed]:
@@ -149,23 +184,25 @@ def bindable(session: str) -> str | bytes:
     return session
 
 
-def _page(cursor: sqlite3.Cursor) -> list[Any]:
-    page: list[Any] = []
+def page(cursor: sqlite3.Cursor) -> list[Any]:
+    """The first rows of a query whose first column is a text, as many as fit into memory with ease."""
+    found: list[Any] = []
     room = PAGE_BYTES
     for row in cursor:
-        page.append(row)
+        found.append(row)
         room -= len(row[0])
-        if room <= 0 or len(page) == PAGE_EVENTS:
+        if room <= 0 or len(found) == PAGE_EVENTS:
             break
     cursor.close()
-    return page
+    return found
 
 
-def _recorded(path: Path, session: str, text: bytes, seq: int, at: int, by: str, checksum: int) -> Recorded:
-    if checksum != _checksum(session, seq, at, by, text):
+def _recorded(path: Path, session: str, text: bytes, seq: int, at: int, by: str, check: int) -> Recorded:
+    if check != checksum(session, seq, at, by, text):
         raise damaged(path, f"event {seq} of session {session!r} is not as it was written")
     return decode(session, seq, at, by, text)
 
 
-def _checksum(session: str, seq: int, at: int, by: str, text: bytes) -> int:
+def checksum(session: str, seq: int, at: int, by: str, text: bytes) -> int:
+    """What shows a change of a single event, for those who read it."""
     return crc32(text, crc32(f"{session}\0{seq} {at} {by}".encode()))

@@ -15,8 +15,9 @@ from typing import Final
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Thought
 from planwire.journal.sqlite_errors import not_a_journal, translate_errors
-from planwire.journal.sqlite_file import PRIVATE_FILE, PRIVATE_FOLDER, connect, scrub, transaction
+from planwire.journal.sqlite_file import PRIVATE_FILE, PRIVATE_FOLDER, connect, resolved, scrub, transaction
 from planwire.journal.sqlite_rows import bindable
+from planwire.journal.sqlite_unwritable import UnwritableFile, is_writable
 from planwire.journal.thoughts import too_old
 
 __all__ = ["FileThoughts"]
@@ -51,6 +52,7 @@ class FileThoughts:
         self.path = path
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
+        self._file: UnwritableFile | None = None  # whose connection it is, if it can only be read
         self._opened: object = None  # the file and the process of the connection
         self._forgets = 0
 
@@ -112,7 +114,12 @@ class FileThoughts:
             yield self._connection
 
     def _open(self, *, create: bool) -> None:
+        if not create and self.path.is_file() and not is_writable(self.path):
+            self._file = UnwritableFile(self.path, PATIENCE)
+            self._connection, self._opened = self._file.connection, self._identity()
+            return
         if create:
+            resolved(self.path)
             self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
         elif not self.path.exists():
@@ -135,7 +142,10 @@ class FileThoughts:
 
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None
+        file, self._file = self._file, None
         if connection is not None and isinstance(self._opened, tuple) and self._opened[-1] == os.getpid():
+            if file is not None:
+                file.close()
             connection.close()
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import anyio
 
-from planwire.errors import ToolError
+from planwire.errors import EngineAway, ToolError
 from planwire.journal import Journal
 from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff, take_up
@@ -34,9 +34,12 @@ _WAIT: Final = 0.02
 
 
 def find_session(journal: Journal, folder: Path) -> str:
-    """The folder's session with the latest event. Without one, a name made from the folder, so that all servers that
-    look for it choose the same."""
-    latest = latest_of_folder(journal, str(folder))
+    """The folder's session with the latest event. Without one, or while the journal's server is away, a name made from
+    the folder, so that all servers that look for it choose the same."""
+    try:
+        latest = latest_of_folder(journal, str(folder))
+    except EngineAway:  # nobody can say which one that is
+        latest = None
     return latest.id if latest else _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
 
 

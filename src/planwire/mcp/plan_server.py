@@ -244,7 +244,8 @@ class PlanServer:
             if self._relayed is not None:
                 await self._relayed.caught_up()
             answer = await plans.call(tool, arguments, bound.call if bound else _call_id(params))
-            if self._relayed is not None and tool != GET_PLAN and "revision" in answer:
+            is_heard = "revision" in answer and "not_yet_delivered" not in answer
+            if self._relayed is not None and tool != GET_PLAN and is_heard:
                 await self._relayed.told(answer["revision"])
             if self._earlier and tool == GET_PLAN and not answer.is_error and not plans.state.live():
                 answer |= await in_pool(self._earlier.offer, plans.id)

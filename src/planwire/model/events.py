@@ -333,6 +333,8 @@ class Gap(Struct, frozen=True, tag_field="event", tag="gap"):
     @property
     def sentence(self) -> str:
         """The hole in words, as every face and the relay's own log say it."""
+        if not self.count:
+            return self.why
         changes = "1 change was" if self.count == 1 else f"{self.count:,} changes were"
         return f"{changes} not recorded: {self.why}"
 

@@ -15,8 +15,10 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
-from planwire.errors import JournalError, JournalUnavailable, NotFound
+from planwire.errors import EngineAway, JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, catch_up, follower_of, load_state, state_at
+from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import waiting_of, waiting_words
 from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
@@ -69,7 +71,9 @@ class Sessions:
     def __init__(self, journal: Journal, files: FilePlans, changed: Callable[[str], None]) -> None:
         self.journal = journal
         self.loading = True
-        self.position = journal.last_position()
+        self.position = 0
+        with suppress(EngineAway):  # the follower tells as soon as it is back
+            self.position = journal.last_position()
         self._files = files
         self._changed = changed
         self._lock = threading.RLock()
@@ -85,6 +89,8 @@ class Sessions:
     @property
     def problem(self) -> str | None:
         """Why the sessions may not be as they are in the journal; None as long as all is well."""
+        if (waiting := _waiting_words(self.journal)) is not None:
+            return waiting
         troubles = (*self._troubles.values(), *self._unreadable.values())
         return next((str(trouble) for trouble in troubles if trouble is not None), None)
 
@@ -136,9 +142,10 @@ class Sessions:
                 with suppress(JournalError):  # the other thread will tell
                     self._note_holds(holds_of(self.journal.leases()))  # whoever wrote it said before if a turn is on
             kept = self._kept.get(recorded.session)
-            if kept is None or recorded.seq > kept.journalled.seq + 1:
+            seq = kept.journalled.seq if kept else 0
+            if kept is None or recorded.seq > seq + 1 or is_provisional(seq):
                 self._load_again(recorded.session)
-            elif recorded.seq == kept.journalled.seq + 1:
+            elif recorded.seq == seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
 
     def _has_trouble(self, where: str, trouble: JournalError | None) -> None:
@@ -168,7 +175,7 @@ class Sessions:
                 self._changed("")
 
     def _work(self) -> None:
-        next_roll_call = 0.0
+        next_roll_call, waiting = 0.0, _waiting_words(self.journal)
         leases: list[KnownLease] = []
         while True:
             try:
@@ -179,7 +186,8 @@ class Sessions:
                     self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
-            if self.loading:
+            before, waiting = waiting, _waiting_words(self.journal)
+            if self.loading or waiting != before:
                 self.loading = False
                 self._changed("")
             if not all(each.is_held for each in leases):  # behind all reading: a journal may take long to be written
@@ -193,6 +201,8 @@ class Sessions:
         leases, now = self.journal.leases(), _now()
         with self._lock:
             self._note_holds(holds_of(leases))
+            for session in [each for each, kept in self._kept.items() if is_provisional(kept.journalled.seq)]:
+                self._load_again(session)
             for glance in self.glances():
                 if glance.state == RUNNING and running_until(self._hold(glance.id), glance.last_at) <= now:
                     self._load_again(glance.id)
@@ -219,7 +229,11 @@ class Sessions:
             return None
         if known is not None and known.last_seq == state.seq:
             return self._keep(state, known.first_at, known.last_at)
-        [first] = [each.at for each in self.journal.read(session, 0, 1)] or [0]
+        goes_on = kept is not None and (kept.journalled.seq <= state.seq or is_provisional(kept.journalled.seq))
+        if kept is not None and goes_on:
+            first = kept.glance.first_at
+        else:
+            [first] = [each.at for each in self.journal.read(session, 0, 1)] or [0]
         [last] = [each.at for each in self.journal.read(session, state.seq - 1, state.seq)] or [0]
         return self._keep(state, first, last)
 
@@ -258,6 +272,13 @@ class Sessions:
                     with self._set_aside(each.id):
                         if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
+
+
+def _waiting_words(journal: Journal) -> str | None:
+    """What waits for the journal's server, in a sentence for people."""
+    waiting = waiting_of(journal)
+    since = time.strftime("%H:%M", time.localtime(waiting.since / 1_000)) if waiting.since else ""
+    return waiting_words(waiting, since)
 
 
 def _now() -> int:

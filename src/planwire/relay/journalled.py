@@ -4,6 +4,7 @@ This is the half of the recorder that knows what to write. When to write, and wh
 the other half's business (`recorder`).
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from itertools import count
@@ -13,11 +14,12 @@ from typing import Final, assert_never
 
 from msgspec.structs import replace
 
-from planwire.errors import UnstorableEvent
+from planwire.errors import EngineAway, UnstorableEvent
 from planwire.journal.codec import encode
 from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
+from planwire.journal.waiting import begin_without
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
@@ -133,7 +135,18 @@ class JournalledSessions:
         return dropped
 
     def _begin(self, journal: Journal, meeting: Meet) -> SessionMemory:
-        """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now."""
+        """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now.
+        While the journal's server is away nobody can say which names are taken: a new session gets one that none has.
+        """
+        try:
+            return self._found(journal, meeting)
+        except EngineAway:
+            name = f"{meeting.session}~{os.urandom(8).hex()}" if meeting.fresh or meeting.fork_of else meeting.session
+            if not begin_without(journal, name):
+                raise
+            return _learn_all(begin(name), journal.read(name))
+
+    def _found(self, journal: Journal, meeting: Meet) -> SessionMemory:
         if meeting.fork_of is None:
             return _find(journal, meeting)
         known = self._sessions.get(meeting.fork_of)

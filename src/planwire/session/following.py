@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from planwire.errors import JournalError
 from planwire.journal import Followed, Journal, follower_of
+from planwire.journal.provisional import is_provisional
 from planwire.session.live_history import LiveHistory
 from planwire.session.pool import start_in_pool
 
@@ -49,7 +50,8 @@ class Following:
     def _hear(self, followed: Followed) -> None:
         """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
         seq = followed.recorded.seq
-        if seq > self._view.seq or seq == 1:  # 1: the session may have been forgotten, and begun anew
+        is_shorter = seq == 1 or is_provisional(self._view.seq)  # it was forgotten, and began anew, or is delivered
+        if seq > self._view.seq or is_shorter:
             self._look()
 
     def _look(self, trouble: JournalError | None = None) -> None:

@@ -32,6 +32,13 @@ class KnownPlans:
         living = state.living()
         self._bases |= {each: living[each].base for each in plan_ids if each in living}
 
+    def renumbered(self, before: SessionState, after: SessionState) -> None:
+        """The events got other numbers. A plan that was read, and that nobody changed meanwhile, is read."""
+        for plan_id, now in after.living().items():
+            known = before.plans.get(plan_id)
+            if known is not None and self.has_read(known) and known.state.plan == now.state.plan:
+                self._bases[plan_id] = now.base
+
     def has_read(self, record: PlanRecord) -> bool:
         return self._bases.get(record.state.plan.id) == record.base
 

@@ -2,19 +2,24 @@
 
 import logging
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import RLock
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from planwire.chat import ChatStream, Hidden, Ordinary
 from planwire.chat.adopt import Adopted
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
-from planwire.errors import JournalError
+from planwire.chat.messages import Stored, write_message
+from planwire.errors import EngineAway, JournalError
 from planwire.journal import Journal, Once, Stamped, read_on
+from planwire.journal.provisional import is_provisional
 from planwire.journal.view import UNKEEPABLE
+from planwire.journal.waiting import begin_without
 from planwire.model.events import Event, Recorded
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -52,8 +57,11 @@ class LiveHistory:
         self._unsent: list[Hidden] = []
         self._kept_at = 0
         self.lives = 1
+        self._is_back = False  # the journal's server was away: what was sent before is known by its shape
+        self._sent: Counter[bytes] = Counter()
+        self._renumbered: list[Callable[[SessionState, SessionState], None]] = []
         self._history = self._restored()
-        self.read_on()
+        self._begin_reading()
         self._unsent.clear()
 
     @property
@@ -101,8 +109,25 @@ class LiveHistory:
     def read_on(self) -> SessionState:
         """Take in what others wrote. A session that was forgotten begins anew."""
         with self.lock:
+            before = self.state
             read_on(self._journal, self, self._begin, LiveHistory._take)
+            if is_provisional(before.seq) and not is_provisional(self.seq):
+                for each in self._renumbered:
+                    each(before, self.state)
             return self.state
+
+    def _begin_reading(self) -> None:
+        try:
+            self.read_on()
+        except EngineAway:
+            if not begin_without(self._journal, self.id):
+                raise
+            self.read_on()
+
+    def on_renumbered(self, listener: Callable[[SessionState, SessionState], None]) -> None:
+        """Call a function with the states before and after the session's events got other numbers: the journal's server
+        is back, and has them."""
+        self._renumbered.append(listener)
 
     def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
         """Call a function with every change that comes in, from whichever thread brings it. Returns how to end that."""
@@ -116,6 +141,9 @@ class LiveHistory:
 
     def _begin(self) -> "LiveHistory":
         self.lives += 1
+        if is_provisional(self.seq):
+            self._sent = Counter(map(_shape, self.stream.messages)) - Counter(map(_shape, self._unsent))
+            self._is_back = True
         self._history = ChatHistory(self.id, self._format, self.reader)
         self._unsent.clear()
         self._kept_at = 0
@@ -125,14 +153,22 @@ class LiveHistory:
         before, taken = self.state, tuple(events)
         for recorded in taken:
             message = self._history.apply(recorded)
-            if message is not None and not isinstance(message, Ordinary):
+            if message is not None and not isinstance(message, Ordinary) and not self._was_sent(message):
                 self._unsent.append(message)
+        self._is_back = False
         if self.seq != before.seq:
             if self.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self.stream)):
                 self._keep()
             if self._listeners:
                 self._tell(SessionChange(before, self.state, taken))
         return self
+
+    def _was_sent(self, message: Hidden) -> bool:
+        """Whether the model had a message before its event got another number."""
+        if not self._is_back or not self._sent[shape := _shape(message)]:
+            return False
+        self._sent[shape] -= 1
+        return True
 
     def _tell(self, change: SessionChange) -> None:
         """Tell the listeners of a change, in order: one that a listener makes waits until all have heard of this one.
@@ -160,3 +196,16 @@ class LiveHistory:
         self._kept_at = self.seq
         with suppress(JournalError, *UNKEEPABLE):  # a view can always be folded again
             self._journal.keep_snapshot(self.id, self.seq, self._history.keep(), self._snapshot)
+
+
+def _shape(message: Stored) -> bytes:
+    """A message without numbers, and without the names that come from them."""
+    return msgspec.json.encode(_without_numbers(write_message(message)))
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_numbers(each) for key, each in value.items() if key not in ("message_id", "supersedes")}
+    if isinstance(value, list | tuple):
+        return [_without_numbers(each) for each in value]
+    return None if isinstance(value, int) else value

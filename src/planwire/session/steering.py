@@ -7,8 +7,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.errors import PlanError, StaleRevision
+from planwire.errors import CannotWait, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
+from planwire.journal.may_wait import may_wait
+from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import NOT_YET, is_away, waiting_of
 from planwire.model.events import PlanReviewed, Recorded
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
@@ -85,6 +88,7 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
+        _refuse_waiting(journal, decided[0][1])
         return stamped(decided[0][1].events, by)
 
     recorded = append_latest(journal, latest, prepared, once)
@@ -95,7 +99,7 @@ def steer(
     after = fold_all(before.id, recorded, before)
     return Steered(
         after,
-        decision.words,
+        f"{decision.words} {NOT_YET}" if is_provisional(recorded[-1].seq) else decision.words,
         decision.is_suggestion,
         f"r{before.remarked + 1}" if after.remarked > before.remarked else None,
         _revision(before, plan_id),
@@ -103,6 +107,16 @@ def steer(
         _added(before.plans.get(plan_id), after.plans.get(plan_id)),
         next((each.event.option for each in recorded if isinstance(each.event, PlanReviewed)), None),
     )
+
+
+def _refuse_waiting(journal: Journal, decision: Decision) -> None:
+    """Refuse an act that can't wait, while the journal's server is away."""
+    if is_away(journal) and not all(may_wait(each, is_act=True) for each in decision.events):
+        why = waiting_of(journal).why or "what was said before is not delivered yet"
+        raise CannotWait(
+            f"the journal's server is away: {why}. Nothing was written: only comments and suggestions can wait until "
+            "it is back"
+        )
 
 
 def _revision(state: SessionState, plan_id: PlanId) -> int:

@@ -10,7 +10,9 @@ import msgspec
 
 from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, Once, state_at
+from planwire.journal.provisional import is_provisional
 from planwire.journal.thoughts import kept_why
+from planwire.journal.waiting import NOT_YET, is_away, waiting_of
 from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP, MAIN
@@ -106,6 +108,7 @@ class ToolCalls:
             nonlocal before, call
             options = {"oversize": self._options["oversize"], "mode": self._options["mode"]}
             before, knows, reader = state, self._known.has_read, self._view.reader
+            _refuse_expecting(self._journal, arguments)
             main = self._child.plan_id if self._child else MAIN
             call = prepare_call(
                 state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, uri=uri, **options
@@ -130,7 +133,10 @@ class ToolCalls:
         if name in (GET_PLAN, SET_PLAN) and not call.all_notes:
             self._known.shown(self._view.state, [call.plan_id])
         notes = partial(notes_of, self._journal, self._view.id)
-        return Answer(answer_call(call, before, after, self._read, notes)), before
+        answer = Answer(answer_call(call, before, after, self._read, notes))
+        if written and is_provisional(written[-1].seq):
+            answer["not_yet_delivered"] = NOT_YET
+        return answer, before
 
     def _own(self, event: Event, why: Callable[[], str]) -> Event:
         """An event as this reader writes it, with what was thought before it."""
@@ -166,6 +172,14 @@ class ToolCalls:
             raise ToolError("invalid_arguments", problem, "give exactly one of entries, content and path")
         cap = FILE_CAP if self._options["oversize"] == TRUNCATE else BODY_CAP
         return {**rest, "content": read_plan_file(path, self._folders, cap)}
+
+
+def _refuse_expecting(journal: Journal, arguments: Any) -> None:
+    """Refuse a call that holds only for one revision, while nobody can say which one the plan has."""
+    if isinstance(arguments, dict) and arguments.get("expected_revision") is not None and is_away(journal):
+        why = waiting_of(journal).why or "what was recorded before is not delivered yet"
+        problem = f"the journal's server is away, and the plan's revision can't be checked: {why}"
+        raise ToolError("engine_away", problem, "call again without expected_revision, or once the server is back")
 
 
 def _once(by: str, call_id: str) -> Once:

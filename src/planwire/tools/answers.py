@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from planwire.errors import PlanwireError, ToolError
+from planwire.errors import EngineAway, PlanwireError, ToolError
 from planwire.model.events import RemarkAnswered
 from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.plan import Fields
@@ -113,6 +113,9 @@ def failure(error: PlanwireError) -> Fields:
     message = shortened(str(error), _QUOTED)
     if isinstance(error, ToolError):
         return {"error": {"code": error.code, "message": message, "hint": error.hint, **error.details}}
+    if isinstance(error, EngineAway):
+        hint = "go on with your work, and call again later: what was recorded before is kept, and will be delivered"
+        return {"error": {"code": "engine_away", "message": message, "hint": hint}}
     return {"error": {"code": "failed", "message": message, "hint": "try again; if it persists, go on without"}}
 
 

@@ -23,6 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from planwire.errors import (
+    CannotWait,
     ChoiceNeeded,
     InterruptNeeded,
     NotAllowed,
@@ -140,7 +141,7 @@ class ActsApp:
             return json_response({"error": str(needed), "options": options}, 409)
         except UnknownPlan as error:
             return json_response({"error": str(error)}, 404)
-        except (PlanError, UnstorableEvent) as error:
+        except (PlanError, UnstorableEvent, CannotWait) as error:
             return json_response({"error": str(error)}, 422)
         return json_response(
             {

@@ -1,0 +1,137 @@
+"""`planwire journal backup`, `restore` and `copy`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from time import strftime
+
+from planwire.cli.exit_codes import DONE, NOT_DONE
+from planwire.cli.input_output import print_json
+from planwire.cli.journal_verify import counted
+from planwire.cli.progress_line import ProgressLine
+from planwire.errors import DamagedJournal, InputError, NoJournal, NotFound, Refused
+from planwire.journal import Journal, open_journal
+from planwire.journal.backup import back_up, back_up_thoughts, restore_file
+from planwire.journal.copying import CopiedJournal, copy_journal
+from planwire.journal.engines import shared_url, shown_url
+from planwire.journal.verifying import verify
+from planwire.readmodel.plain_text import one_line
+
+__all__ = ["run"]
+
+_FILE = "sqlite:"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return {"backup": _backup, "restore": _restore, "copy": _copy}[arguments.command](arguments)
+
+
+def _backup(arguments: argparse.Namespace) -> int:
+    target = Path(arguments.target)
+    if not target.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {target.absolute().parent} for the backup: make it first")
+    with open_journal(arguments.journal, create=False) as journal, ProgressLine("Backing up") as line:
+        verified = back_up(journal, target, line.show, replace=arguments.force)
+        thoughts = arguments.thoughts and back_up_thoughts(journal, target)
+    events = sum(each.events for each in verified.sessions)
+    if arguments.json:
+        print_json(
+            {
+                "backup": str(target),
+                "sessions": len(verified.sessions),
+                "events": events,
+                "thoughts": bool(thoughts),
+            }
+        )
+        return DONE
+    with_thoughts = f" What agents thought is in {target}.thoughts." if thoughts else ""
+    left_out = "" if arguments.thoughts else " What agents thought is not in it (--thoughts)."
+    counts = f"{counted(len(verified.sessions), 'session')} with {counted(events, 'event')}"
+    print(one_line(f"Backed up and checked {counts}: {target}.{with_thoughts}{left_out}"))
+    return DONE
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    backup = Path(arguments.backup)
+    if not backup.is_file():
+        raise NotFound(f"there is no backup at {backup}")
+    url = shared_url(arguments.journal)
+    if url is None:
+        raise InputError("a journal in memory ends with this command: name another one")
+    with open_journal(backup, create=False) as source, ProgressLine("Checking the backup") as line:
+        found = verify(source, heard=lambda check: line.show(f"{check.events:,} events"))
+        if found.troubles:
+            raise DamagedJournal(
+                f"the backup {backup} is not sound ({one_line(found.troubles[0].words)}): nothing was done"
+            )
+        if not url.startswith(_FILE):
+            return _restore_to_server(source, url, arguments)
+    path = Path(url.removeprefix(_FILE))
+    if os.path.realpath(path) == os.path.realpath(backup):
+        raise InputError(f"{backup} is the journal itself")
+    _refuse_full(url, force=arguments.force)
+    with ProgressLine("Restoring") as line:
+        aside = restore_file(backup, path, strftime("before-%Y%m%d-%H%M%S"), line.show)
+    if arguments.json:
+        print_json({"restored": str(path), "kept": str(aside) if aside else None, "sessions": len(found.sessions)})
+    else:
+        kept = f" The old one is {aside}." if aside else ""
+        print(one_line(f"Restored {counted(len(found.sessions), 'session')} to {path}.{kept}"))
+    return DONE
+
+
+def _refuse_full(url: str, *, force: bool) -> None:
+    try:
+        with open_journal(url, create=False) as journal:
+            sessions = len(journal.sessions())
+    except NoJournal:
+        return
+    except DamagedJournal as error:
+        if not force:
+            raise Refused(f"{error}. To put the backup in its place and keep it aside: --force") from None
+        return
+    if sessions and not force:
+        raise Refused(
+            f"the journal {shown_url(url)} has {counted(sessions, 'session')}: pass --force to put the backup in its "
+            "place (the old one is kept aside), or name another journal"
+        )
+
+
+def _restore_to_server(source: Journal, url: str, arguments: argparse.Namespace) -> int:
+    with open_journal(url) as target:
+        sessions = len(target.sessions())
+        if sessions and not arguments.force:
+            raise Refused(
+                f"the journal {shown_url(url)} has {counted(sessions, 'session')}: pass --force to add those of the "
+                "backup, or name an empty one"
+            )
+        return _copied(source, target, shown_url(url), as_json=arguments.json)
+
+
+def _copy(arguments: argparse.Namespace) -> int:
+    source_url, target_url = (shared_url(each) for each in (arguments.source, arguments.to))
+    if source_url is not None and source_url == target_url:
+        raise InputError("FROM and TO are the same journal")
+    with open_journal(arguments.source, create=False) as source, open_journal(arguments.to) as target:
+        return _copied(source, target, shown_url(arguments.to), as_json=arguments.json)
+
+
+def _copied(source: Journal, target: Journal, name: str, *, as_json: bool) -> int:
+    def heard(now: CopiedJournal) -> None:
+        line.show(f"{now.events:,} events" + (f", {now.compared:,} compared" if now.compared else ""))
+
+    with ProgressLine("Copying") as line:
+        try:
+            copied = copy_journal(source, target, heard)
+        except KeyboardInterrupt:
+            print("planwire: interrupted; the same command goes on from here", file=sys.stderr)
+            raise
+    if as_json:
+        print_json({"sessions": copied.sessions, "events": copied.events, "refused": copied.refused})
+    else:
+        counts = f"{counted(copied.sessions, 'session')}, {counted(copied.events, 'new event')}"
+        print(one_line(f"Copied to {name} and compared: {counts}."))
+        for session, reason in copied.refused.items():
+            print(one_line(f"Session {session} was not copied: {reason}."))
+    return NOT_DONE if copied.refused else DONE

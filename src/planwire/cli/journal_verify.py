@@ -1,0 +1,106 @@
+"""`planwire journal verify`: whether a journal is as it was written."""
+
+import argparse
+import os
+from pathlib import Path
+
+import msgspec
+
+from planwire.cli.exit_codes import DAMAGED, DONE
+from planwire.cli.input_output import indented_json, opened, print_json
+from planwire.cli.progress_line import ProgressLine
+from planwire.cli.session_argument import choose_session
+from planwire.errors import InputError, Refused, reason
+from planwire.journal import open_journal
+from planwire.journal.verifying import JournalNote, SessionCheck, Verified, verify
+from planwire.readmodel.plain_text import one_line
+
+__all__ = ["counted", "run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.session and (arguments.note or arguments.against):
+        raise InputError("a note is about all sessions: name none with --note and --against")
+    note = _read_note(arguments.against) if arguments.against else None
+    with open_journal(arguments.journal, create=False) as journal, ProgressLine("Checking") as line:
+        sessions = [choose_session(journal, name).id for name in arguments.session] or None
+
+        def heard(check: SessionCheck) -> None:
+            line.show(f"{one_line(check.session)[:40]}, {check.events:,} events")
+
+        verified = verify(journal, sessions, note, heard)
+    troubles = verified.troubles
+    if arguments.note:
+        if troubles:
+            raise Refused(f"no note was made, since the journal is not sound: {one_line(troubles[0].words)}")
+        _write_note(Path(arguments.note), verified.note())
+    if arguments.json:
+        print_json(_as_json(verified))
+    else:
+        for sentence in sentences(verified):
+            print(one_line(sentence))
+    return DAMAGED if troubles else DONE
+
+
+def sentences(verified: Verified) -> list[str]:
+    """What was found, for people."""
+    events = sum(each.events for each in verified.sessions)
+    unlinked = events - sum(each.linked for each in verified.sessions)
+    said = [f"{trouble.words}." for trouble in verified.troubles]
+    more = sum(each.unnamed for each in verified.sessions)
+    if more:
+        said.append(f"And {counted(more, 'problem')} more.")
+    if verified.gone:
+        names = ", ".join(verified.gone[:5]) + (" …" if len(verified.gone) > 5 else "")
+        said.append(
+            f"{counted(len(verified.gone), 'session')} of the note not there any more, forgotten or lost: {names}."
+        )
+    if unlinked:
+        said.append(f"{counted(unlinked, 'event')} without a link, from a planwire that knew of none.")
+    found = (
+        "nothing is wrong" if not verified.troubles else f"{counted(len(verified.troubles) + more, 'problem')} found"
+    )
+    said.append(f"Checked {counted(len(verified.sessions), 'session')} with {counted(events, 'event')}: {found}.")
+    return said
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _as_json(verified: Verified) -> dict[str, object]:
+    return {
+        "sound": not verified.troubles,
+        "problems": [msgspec.to_builtins(each) for each in verified.troubles],
+        "gone": verified.gone,
+        "sessions": [
+            {
+                "id": each.session,
+                "events": each.events,
+                "linked": each.linked,
+                "chains_begin": each.begins,
+                "last_link": each.end.link if each.end else None,
+                "problems": len(each.troubles) + each.unnamed,
+            }
+            for each in verified.sessions
+        ],
+    }
+
+
+def _read_note(name: str) -> JournalNote:
+    with opened(name) as file:
+        try:
+            note = msgspec.json.decode(file.read(), type=JournalNote)
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise InputError(f"{name} is no note of planwire journal verify --note: {error}") from None
+    return note
+
+
+def _write_note(path: Path, note: JournalNote) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(indented_json(note) + "\n")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise InputError(f"{path} can't be written: {reason(error)}") from None

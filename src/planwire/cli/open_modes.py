@@ -1,0 +1,23 @@
+"""A word to people whose journal anybody on the machine may read."""
+
+import shlex
+import sys
+
+from planwire.errors import PlanwireError
+from planwire.journal.sqlite_modes import files_open_to_all
+from planwire.readmodel.plain_text import one_line
+
+__all__ = ["warn_of_open_modes"]
+
+
+def warn_of_open_modes(url: str | None) -> None:
+    """One line on standard error, with the command that ends it. The modes are left as they are: they may be meant."""
+    try:
+        files = files_open_to_all(url)
+    except (PlanwireError, OSError):  # the command will say so
+        return
+    if files:
+        names = " ".join(shlex.quote(str(file)) for file in files)
+        print(
+            one_line(f"planwire: every user of this machine can read your plans: chmod o-rwx {names}"), file=sys.stderr
+        )

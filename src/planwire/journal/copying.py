@@ -1,0 +1,129 @@
+"""A journal copied into another one, of any engine, event by event as they are stored, with their links and keys.
+
+A copy can be cut off at any moment and begun again: it goes on where each session of the target ends, once that end is
+found to be the same. What comes in while it runs is fetched in further rounds. In the end both are read once more and
+compared. Snapshots are a cache and leases a matter of processes: neither is copied.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, zip_longest
+from typing import Final
+
+from msgspec import Struct, field
+
+from planwire.errors import Conflict
+from planwire.journal.protocol import Journal, Once, StoredAppend, StoredEvent
+
+__all__ = ["CopiedJournal", "copy_journal"]
+
+#: A batch ends with the append that reaches either of these.
+BATCH_EVENTS: Final = 500
+BATCH_BYTES: Final = 1_000_000
+#: Rounds after which a copy does not run after its source any longer.
+ROUNDS: Final = 5
+
+
+class CopiedJournal(Struct):
+    """What was copied so far, and why some sessions were not."""
+
+    sessions: int = 0
+    events: int = 0
+    compared: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def copy_journal(
+    source: Journal, target: Journal, heard: Callable[[CopiedJournal], None] = lambda _: None
+) -> CopiedJournal:
+    """Copy all sessions of one journal into another. `heard` is told of the progress after each batch."""
+    copied = CopiedJournal()
+    ends: dict[str, int] = {}
+    for _ in range(ROUNDS):
+        behind = [each.id for each in source.sessions() if ends.get(each.id, 0) < each.last_seq]
+        behind = [session for session in behind if session not in copied.refused]
+        if not behind:
+            break
+        for session in behind:
+            reason = _copy_session(source, target, session, copied, heard)
+            if reason:
+                copied.refused[session] = reason
+            ends[session] = target.last_seq(session)
+            copied.sessions = len(ends) - len(copied.refused)
+    for session, end in ends.items():
+        if session not in copied.refused and not _is_same(source, target, session, end, copied, heard):
+            copied.refused[session] = "its copy is not the same: forget it there, and copy it again"
+    return copied
+
+
+def _copy_session(
+    source: Journal, target: Journal, session: str, copied: CopiedJournal, heard: Callable[[CopiedJournal], None]
+) -> str:
+    """Copy what the target does not have of a session. Returns why that can't be, if it can't."""
+    last, here = target.last_seq(session), source.last_seq(session)
+    if last > here:
+        return f"the target has {last} events of it, and the source only {here}"
+    if last and not _continues(source, target, session, last):
+        return "the target has a session of that name with other events"
+    try:
+        for batch in _batches(source.stored(session, last)):
+            target.store(session, batch)
+            copied.events += sum(len(append.events) for append in batch)
+            heard(copied)
+    except Conflict as error:
+        return f"somebody else writes to it in the target ({error})"
+    return ""
+
+
+def _continues(source: Journal, target: Journal, session: str, last: int) -> bool:
+    """Whether a session of the target is the beginning of the source's. Equal links say that for all before them."""
+    [ours, theirs] = [next(_flat(journal.stored(session, last - 1)), None) for journal in (source, target)]
+    if ours is None or theirs is None or ours[0] != theirs[0]:
+        return False
+    return ours[0].link is not None or _equal(source, target, session, last)
+
+
+def _is_same(
+    source: Journal,
+    target: Journal,
+    session: str,
+    end: int,
+    copied: CopiedJournal,
+    heard: Callable[[CopiedJournal], None],
+) -> bool:
+    is_same = _equal(source, target, session, end)
+    copied.compared += end
+    heard(copied)
+    return is_same
+
+
+def _equal(source: Journal, target: Journal, session: str, end: int) -> bool:
+    ours, theirs = (islice(_flat(journal.stored(session)), end) for journal in (source, target))
+    return all(one == other for one, other in zip_longest(ours, theirs))
+
+
+def _flat(appends: Iterable[StoredAppend]) -> Iterator[tuple[StoredEvent, Once | None]]:
+    return ((event, append.once) for append in appends for event in append.events)
+
+
+def _batches(appends: Iterable[StoredAppend]) -> Iterator[list[StoredAppend]]:
+    batch: list[StoredAppend] = []
+    events, room = 0, BATCH_BYTES
+    for append in _short(appends):
+        batch.append(append)
+        events += len(append.events)
+        room -= sum(len(each.text) for each in append.events)
+        if events >= BATCH_EVENTS or room <= 0:
+            yield batch
+            batch, events, room = [], 0, BATCH_BYTES
+    if batch:
+        yield batch
+
+
+def _short(appends: Iterable[StoredAppend]) -> Iterator[StoredAppend]:
+    """Appends of no more events than a batch has; those with a key stay together."""
+    for append in appends:
+        if append.once is not None or len(append.events) <= BATCH_EVENTS:
+            yield append
+        else:
+            for begin in range(0, len(append.events), BATCH_EVENTS):
+                yield StoredAppend(append.events[begin : begin + BATCH_EVENTS])

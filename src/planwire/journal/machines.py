@@ -1,0 +1,20 @@
+"""The machine that a process runs on, by a name that tells it apart from others on one network."""
+
+import socket
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+__all__ = ["this_machine"]
+
+
+@cache
+def this_machine() -> str:
+    """The host's name and its id. And the space of its process numbers: a container may share both with its host, while
+    the same number means another process there."""
+    found = [socket.gethostname()]
+    with suppress(OSError):
+        found.append(Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip())
+    with suppress(OSError):
+        found.append(str(Path("/proc/self/ns/pid").readlink()))
+    return " ".join(found)

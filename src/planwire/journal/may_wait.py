@@ -1,0 +1,91 @@
+"""What may wait on this machine while the journal's server is away: one table, one row per event.
+
+What happened, happened: a recording waits, whoever made it. So do a person's comment and suggestion, which never
+conflict with anything. A verdict, an answer, a change of a plan by a person, and what is to happen *now* would promise
+more than anyone can keep then: nobody knows what the plan is by the time that they arrive.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final
+
+from planwire.model.events import (
+    COMMENT,
+    SUGGESTION,
+    ContextCompacted,
+    Event,
+    Gap,
+    MessageAdded,
+    MessagePinned,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    PlanReviewed,
+    PlanSet,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
+    ReviewAsked,
+    SessionForked,
+    SessionOpened,
+    StopAsked,
+    SuggestionWithdrawn,
+    TellAsked,
+    Told,
+    TurnEnded,
+)
+from planwire.steering.reviews import VIA
+
+__all__ = ["may_wait"]
+
+
+class _Waits(Enum):
+    """Whose events of a kind may wait."""
+
+    ANYBODYS = "anybody's"
+    RECORDINGS = "those that are no act of a person's in planwire"
+    NOBODYS = "nobody's"
+
+
+def _reviewed(event: Event) -> _Waits:
+    """A verdict that the agent has already, given in its own client, is a recording."""
+    return _Waits.NOBODYS if isinstance(event, PlanReviewed) and event.via == VIA else _Waits.RECORDINGS
+
+
+def _remarked(event: Event) -> _Waits:
+    is_free = isinstance(event, Remarked) and event.kind in (COMMENT, SUGGESTION)
+    return _Waits.ANYBODYS if is_free else _Waits.RECORDINGS
+
+
+_TABLE: Final[dict[type, _Waits | Callable[[Event], _Waits]]] = {
+    SessionOpened: _Waits.RECORDINGS,
+    SessionForked: _Waits.RECORDINGS,
+    PlanSet: _Waits.RECORDINGS,
+    PlanChanged: _Waits.RECORDINGS,
+    PlanRemoved: _Waits.RECORDINGS,
+    PlanReopened: _Waits.RECORDINGS,
+    ReviewAsked: _Waits.RECORDINGS,
+    PlanReviewed: _reviewed,
+    Remarked: _remarked,
+    RemarkClosed: _Waits.ANYBODYS,
+    RemarkAnswered: _Waits.ANYBODYS,
+    RemarkReopened: _Waits.ANYBODYS,
+    SuggestionWithdrawn: _Waits.ANYBODYS,
+    TellAsked: _Waits.NOBODYS,
+    StopAsked: _Waits.NOBODYS,
+    Told: _Waits.RECORDINGS,
+    TurnEnded: _Waits.RECORDINGS,
+    MessageAdded: _Waits.RECORDINGS,
+    MessagePinned: _Waits.RECORDINGS,
+    ContextCompacted: _Waits.RECORDINGS,
+    Gap: _Waits.RECORDINGS,
+}
+
+
+def may_wait(event: Event, *, is_act: bool = False) -> bool:
+    """Whether an event may wait. `is_act`: a person did it in planwire. An event of a kind that nobody here knows was
+    recorded somewhere, and may."""
+    row = _TABLE.get(type(event), _Waits.RECORDINGS)
+    waits = row if isinstance(row, _Waits) else row(event)
+    return waits is _Waits.ANYBODYS or (waits is _Waits.RECORDINGS and not is_act)

@@ -1,0 +1,124 @@
+"""Notices between the processes of a PostgreSQL journal: whoever wrote tells whoever follows, soon and not too often.
+
+A NOTIFY in the transaction of an append would make all appends of the database wait for each other: PostgreSQL commits
+those with notices one at a time. So a thread with a connection of its own sends one for all appends since the last:
+at once after a quiet time, and otherwise after a pause. A writer may die before its notice, and a notice may go with a
+connection: followers look by themselves from time to time, too.
+"""
+
+import select
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Final
+
+import psycopg
+
+from planwire.errors import JournalError
+from planwire.journal.postgres_line import ServerLine
+from planwire.journal.postgres_quick import QuickStatement
+from planwire.journal.postgres_server import JournalServer, PostgresConnection
+
+__all__ = ["Listener", "Notifier"]
+
+#: Seconds between two notices of a process.
+PAUSE: Final = 0.008
+#: Seconds until a lost connection is tried again.
+RETRY: Final = 0.5
+#: Seconds that a journal waits for its last notice when it closes.
+PARTING: Final = 1.0
+
+
+class Notifier:
+    """Sends notices. It has no thread and no connection before the first append."""
+
+    def __init__(self, server: JournalServer, line: ServerLine) -> None:
+        self._statement = QuickStatement("planwire_notify", f"NOTIFY {server.channel}".encode(), ())
+        self._line = line
+        self._rung = Lock()  # a ring releases it: to wait is to acquire it
+        self._rung.acquire()
+        self._thread: Thread | None = None
+        self._closing = Event()
+
+    def ring(self) -> None:
+        """Something was written. Costs no more than a microsecond. The caller sees to it that no two call at once."""
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="planwire-notices", daemon=True)
+            self._thread.start()
+        with suppress(RuntimeError):  # it rang already
+            self._rung.release()
+
+    def close(self) -> None:
+        """Send what is due, and end."""
+        self._closing.set()
+        if self._thread is not None:
+            with suppress(RuntimeError):
+                self._rung.release()
+            self._thread.join(PARTING)  # it ends by itself, sooner or later
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._rung.acquire()
+            with suppress(JournalError), self._line as connection:
+                self._statement.execute(connection, ())
+            self._closing.wait(PAUSE)
+        self._line.close()
+
+
+class Listener:
+    """Hears notices, and calls `ring` for each: also when it begins to hear, and when it no longer does."""
+
+    def __init__(self, server: JournalServer, ring: Callable[[], None]) -> None:
+        self._server = server
+        self._ring = ring
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._closing = False
+        self._woken, self._waking = socket.socketpair()
+
+    def start(self) -> None:
+        """Begin to hear, unless it does already."""
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None and not self._closing:
+                    self._thread = Thread(target=self._run, name="planwire-listener", daemon=True)
+                    self._thread.start()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closing:
+                return
+            self._closing = True
+            self._waking.send(b"x")
+        if self._thread is not None:
+            self._thread.join(PARTING)
+        for each in (self._woken, self._waking):
+            each.close()
+
+    def _run(self) -> None:
+        while not self._closing:
+            with suppress(JournalError, psycopg.Error, OSError), self._server.connect() as connection:
+                connection.execute(f"LISTEN {self._server.channel}".encode())
+                self._hear(connection)
+            self._ring()
+            if not self._closing:
+                self._wait(RETRY)
+
+    def _hear(self, connection: PostgresConnection) -> None:
+        while not self._closing:
+            self._ring()
+            self._wait(None, connection.fileno())
+            connection.pgconn.consume_input()
+            while connection.pgconn.notifies():
+                pass
+
+    def _wait(self, seconds: float | None, *others: int) -> None:
+        """Wait until one of these has something to say, the time is up, or the journal closes."""
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            for each in (self._woken.fileno(), *others):
+                poll.register(each, select.POLLIN)
+            poll.poll(None if seconds is None else int(seconds * 1_000))
+        else:
+            select.select([self._woken.fileno(), *others], [], [], seconds)

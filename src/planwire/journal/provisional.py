@@ -1,0 +1,114 @@
+"""Events of this process that the journal's server does not have yet, in front of what is known of their session.
+
+They need numbers: whoever wrote them folds them, and goes on. But others may write to the same session meanwhile, and
+nobody knows which numbers will be left. So they get numbers that no session ever reaches, and the first of these is no
+event of the session's but a `Gap` of nothing, which says where knowledge ends. Whoever reads on comes to it, and stands
+on provisional numbers from there. When all is delivered the session is shorter again, and every fold begins anew, as
+after `forget` (`view.read_on`).
+
+Some events name others by numbers. They are delivered with the numbers that those got (`resolved`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planwire.journal.codec import EventRow
+from planwire.journal.protocol import Once
+from planwire.model.events import (
+    Event,
+    Gap,
+    PlanReviewed,
+    Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
+    Told,
+)
+from planwire.model.records import PLANWIRE
+
+__all__ = ["PROVISIONAL", "AheadEvents", "Doubt", "deliverable", "is_provisional", "names_remarks", "resolved"]
+
+#: Provisional numbers are above this. A number that JavaScript and JSON readers keep exact is below 2**53.
+PROVISIONAL: Final = 10**12
+_UNKNOWN: Final = "the journal's server is away, and nobody knows what others wrote since"
+
+
+def is_provisional(seq: int) -> bool:
+    """Whether a number will be another one when its event is delivered."""
+    return seq >= PROVISIONAL
+
+
+class Doubt(Struct, frozen=True):
+    """An append that the server may have, or not: the connection broke before it answered. It stands right behind the
+    event `after` if it `is_there`, or anywhere behind it."""
+
+    after: int
+    is_there: bool
+    rows: tuple[tuple[int, str, str], ...]
+
+    def means(self, rows: Sequence[EventRow]) -> bool:
+        """Whether these are the same events, prepared again: only their times differ."""
+        return [(by, text) for _, by, text in self.rows] == [(row.by, row.text) for row in rows]
+
+
+class AheadEvents:
+    """The events of one session that wait, behind those `known` up to number `base`."""
+
+    def __init__(self, session: str, base: int, known: Iterable[Recorded], at: int) -> None:
+        self.base = base
+        self.keys: dict[Once, tuple[Recorded, ...]] = {}
+        self.doubt: Doubt | None = None
+        self._known = [each for each in known if each.seq <= base]
+        self._own = [Recorded(session, PROVISIONAL + base, at, PLANWIRE, Gap(0, _UNKNOWN))]
+        self._session = session
+
+    @property
+    def last(self) -> int:
+        return self._own[-1].seq
+
+    @property
+    def has_remarks(self) -> bool:
+        """Whether a remark waits: its name is not known before it is delivered."""
+        return any(isinstance(each.event, Remarked) for each in self._own)
+
+    def add(self, rows: Sequence[EventRow], once: Once | None) -> tuple[Recorded, ...]:
+        first = self.last + 1
+        added = tuple(
+            Recorded(self._session, seq, row.at, row.by, row.event) for seq, row in enumerate(rows, start=first)
+        )
+        self._own += added
+        if once is not None:
+            self.keys[once] = added
+        return added
+
+    def read(self, after: int, upto: int | None) -> list[Recorded] | None:
+        """The events behind a number; None if only the server has the first of them."""
+        if after < self.base and (not self._known or after < self._known[0].seq - 1):
+            return None
+        return [each for each in (*self._known, *self._own) if after < each.seq and (upto is None or each.seq <= upto)]
+
+
+def names_remarks(event: Event) -> bool:
+    """Whether an event is about a remark, by its name."""
+    return isinstance(event, RemarkClosed | RemarkAnswered | RemarkReopened)
+
+
+def deliverable(event: Event) -> Event:
+    """An event of a session in which a remark waits, as it can be delivered. A telling tells of no remark by its name
+    then, which may be another's: at worst the agent is told once more."""
+    return replace(event, remarks=()) if isinstance(event, Told) else event
+
+
+def resolved(event: Event, real: Callable[[int], int]) -> Event:
+    """An event with the `real` numbers of those that it names."""
+    match event:
+        case Told(upto=upto, since=since) if is_provisional(max(upto, since)):
+            return replace(event, upto=real(upto), since=real(since))
+        case Remarked(revision=revision) | PlanReviewed(revision=revision) if is_provisional(revision):
+            return replace(event, revision=real(revision))
+        case _:
+            return event

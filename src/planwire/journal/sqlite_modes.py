@@ -1,0 +1,22 @@
+"""Whether people other than its owner can get at a journal's files. planwire makes none of which that is true."""
+
+import os
+import stat
+from pathlib import Path
+
+from planwire.journal.engines import shared_url
+
+__all__ = ["files_open_to_all"]
+
+_ENDINGS = ("", "-wal", "-shm", ".thoughts", ".thoughts-wal", ".thoughts-shm")
+
+
+def files_open_to_all(url: str | None) -> list[Path]:
+    """The files of a journal that any user of this machine may read or write, by their modes. (A group is somebody's
+    choice: no usual mask makes a file of a group's that nobody else can read.)"""
+    found = shared_url(url)
+    if os.name != "posix" or found is None or not found.startswith("sqlite:"):
+        return []
+    path = os.path.realpath(found.partition(":")[2])
+    files = [Path(f"{path}{ending}") for ending in _ENDINGS]
+    return [file for file in files if file.is_file() and file.stat().st_mode & stat.S_IRWXO]

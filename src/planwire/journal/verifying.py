@@ -1,0 +1,154 @@
+"""Whether a journal is as it was written: every session's chain of hashes, recomputed, and what the engine finds.
+
+A link that does not fit shows a change, a hole or a swap (`chain`). What the chain does not show is that its end was
+cut off, or that a whole session is gone: for that, somebody keeps a `JournalNote` of where each session ended, in some
+other place. A session that is not in the journal any more was forgotten, or lost: nobody can tell, so it is listed, and
+no damage.
+Thoughts lie beside the journal, and are no part of this.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from planwire.errors import DamagedJournal
+from planwire.journal.chain import NO_LINK, link
+from planwire.journal.checked import Checked, Trouble
+from planwire.journal.codec import decode
+from planwire.journal.protocol import Journal, StoredEvent
+
+__all__ = ["JournalNote", "NotedEnd", "SessionCheck", "Verified", "check_session", "verify"]
+
+#: So many problems of a session are named; of the others only the number is.
+_MOST: Final = 20
+
+
+class NotedEnd(Struct, frozen=True):
+    """Where a session ended: the number of its last event, and its link (or the hash of the event, if it has none)."""
+
+    seq: int
+    link: str
+
+
+class JournalNote(Struct, frozen=True):
+    """Where all sessions of a journal ended at some time."""
+
+    sessions: dict[str, NotedEnd]
+    kind: str = "planwire journal note"
+
+
+class SessionCheck(Struct):
+    """What was found in a session: how many events it has, how many of them have a link, the first event of each chain,
+    where it ends, and what is wrong."""
+
+    session: str
+    events: int = 0
+    linked: int = 0
+    begins: list[int] = msgspec.field(default_factory=list)
+    end: NotedEnd | None = None
+    troubles: list[Trouble] = msgspec.field(default_factory=list)
+    unnamed: int = 0
+
+    def add(self, words: str, seq: int | None = None) -> None:
+        if len(self.troubles) < _MOST:
+            self.troubles.append(Trouble(words, self.session, seq))
+        else:
+            self.unnamed += 1
+
+
+class Verified(Struct):
+    """What was found in a journal: its sessions, what the engine said, and which sessions of a note are gone."""
+
+    sessions: list[SessionCheck]
+    engine: list[Trouble]
+    gone: list[str]
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """All that is wrong, each event once."""
+        found = [trouble for each in self.sessions for trouble in each.troubles]
+        named = {(each.session, each.seq) for each in found}
+        return found + [each for each in self.engine if each.seq is None or (each.session, each.seq) not in named]
+
+    def note(self) -> JournalNote:
+        return JournalNote({each.session: each.end for each in self.sessions if each.end})
+
+
+def verify(
+    journal: Journal,
+    sessions: Iterable[str] | None = None,
+    note: JournalNote | None = None,
+    heard: Callable[[SessionCheck], None] = lambda _: None,
+) -> Verified:
+    """Check some sessions, or all and the engine's storage. `heard` is told of a session's progress now and then."""
+    known = [each.id for each in journal.sessions()]
+    chosen = known if sessions is None else list(sessions)
+    noted = note.sessions if note else {}
+    checks = [check_session(journal, session, noted.get(session), heard) for session in chosen]
+    engine = list(_engine_troubles(journal)) if sessions is None else []
+    gone = [session for session in noted if session not in known] if sessions is None else []
+    return Verified(checks, engine, gone)
+
+
+def check_session(
+    journal: Journal,
+    session: str,
+    noted: NotedEnd | None = None,
+    heard: Callable[[SessionCheck], None] = lambda _: None,
+) -> SessionCheck:
+    """Follow the chain of a session, a page of events at a time."""
+    check = SessionCheck(session)
+    before: StoredEvent | None = None
+    try:
+        for append in journal.stored(session):
+            for event in append.events:
+                _check_event(check, before, event, noted)
+                before = event
+            heard(check)
+    except DamagedJournal as error:
+        check.add(str(error))
+    if before is not None:
+        check.end = NotedEnd(before.seq, mark(session, before).hex())
+    last = before.seq if before else 0
+    if noted is not None and last < noted.seq and not check.troubles:
+        check.add(f"session {session!r} ends with event {last}, and had {noted.seq} when the note was made")
+    return check
+
+
+def mark(session: str, event: StoredEvent) -> bytes:
+    """What stands for an event: its link, or the hash of it alone."""
+    return event.link or link(NO_LINK, session, event.seq, event.at, event.by, event.text)
+
+
+def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredEvent, noted: NotedEnd | None) -> None:
+    session, seq = check.session, event.seq
+    check.events += 1
+    expected = before.seq + 1 if before else 1
+    is_next = seq == expected
+    if not is_next:
+        missing = f"event {expected}" if seq == expected + 1 else f"events {expected} to {seq - 1}"
+        check.add(f"{missing} of session {session!r} {'is' if seq == expected + 1 else 'are'} missing", expected)
+    if event.link is not None:
+        check.linked += 1
+        link_before = before.link if before else None
+        if link_before is None:
+            check.begins.append(seq)
+        fits = link(link_before or NO_LINK, session, seq, event.at, event.by, event.text)
+        if is_next and event.link != fits:
+            check.add(f"event {seq} of session {session!r} was changed or swapped: its link does not fit", seq)
+    if noted is not None and seq == noted.seq and mark(session, event).hex() != noted.link:
+        check.add(f"event {seq} of session {session!r} is not the one that was there when the note was made", seq)
+    try:
+        decode(session, seq, event.at, event.by, event.text)
+    except DamagedJournal as error:
+        check.add(str(error), seq)
+
+
+def _engine_troubles(journal: Journal) -> Iterator[Trouble]:
+    if isinstance(journal, Checked):
+        try:
+            yield from journal.troubles()
+        except DamagedJournal as error:
+            yield Trouble(str(error))

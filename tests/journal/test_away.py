@@ -1,0 +1,563 @@
+"""A journal whose server is away: this machine keeps what may wait, and delivers it in order, once."""
+
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planwire.errors import Conflict, EngineAway, JournalUnavailable, NoJournal
+from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state
+from planwire.journal.away import AwayJournal
+from planwire.journal.may_wait import may_wait
+from planwire.journal.provisional import is_provisional
+from planwire.journal.spool import ASIDE, Spool
+from planwire.journal.waiting import begin_without, is_away, waiting_of, waiting_words
+from planwire.model.events import (
+    COMMENT,
+    Gap,
+    PlanReviewed,
+    PlanSet,
+    RemarkClosed,
+    Remarked,
+    StopAsked,
+    TellAsked,
+    Told,
+    TurnEnded,
+)
+from tests.journal.outages import Outage, behind, open_server
+from tests.journal.test_contract import said, words
+from tests.journals import items
+from tests.model.test_events import EVENTS
+from tests.waiting import until
+
+REPOSITORY = Path(__file__).parents[2]
+VERDICT = PlanReviewed("main", 1, "approved", via="planwire")
+
+
+@pytest.fixture
+def outage(tmp_path: Path) -> Outage:
+    return Outage(tmp_path)
+
+
+@pytest.fixture
+def away(tmp_path: Path) -> Iterator[AwayJournal]:
+    with behind(tmp_path) as journal:
+        yield journal
+
+
+def delivered(folder: Path, session: str = "s") -> list[str]:
+    """What the server has of a session."""
+    with open_server(folder) as server:
+        return words(server.read(session))
+
+
+def deliver(journal: AwayJournal) -> None:
+    until(journal.tend)
+
+
+def notice(journal: AwayJournal) -> None:
+    """Have a journal find out that its server is away, before anything is in doubt."""
+    with pytest.raises(EngineAway):
+        journal.last_position()
+
+
+# While the server is away
+
+
+def test_what_is_recorded_while_the_server_is_away_is_delivered_in_order(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("one"))
+    outage.begin()
+    [two] = away.append("s", said("two"))
+    away.append("s", said("three"))
+    assert is_provisional(two.seq)
+    assert waiting_of(away).count == 2
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "two", "three"]
+    assert [each.seq for each in away.read("s")] == [1, 2, 3]
+    assert waiting_of(away).count == 0
+    assert not is_away(away)
+
+
+def test_it_is_delivered_without_anybody_asking_for_it(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+    outage.begin()
+    away.append("s", said("one"))
+    outage.end()
+    until(lambda: delivered(tmp_path) == ["one"])
+
+
+def test_a_writer_that_ends_while_the_server_is_away_leaves_what_it_wrote_to_the_next(
+    outage: Outage, tmp_path: Path
+) -> None:
+    outage.begin()
+    with behind(tmp_path) as first:
+        first.append("s", said("one"))
+        first.append("s", said("two"))
+    outage.end()
+    (tmp_path / "outbox" / "away").unlink()
+    with behind(tmp_path):
+        assert delivered(tmp_path) == ["one", "two"]
+
+
+def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
+    state = load_state(away, "s")
+    outage.begin()
+    state = catch_up(away, state)
+    with pytest.raises(Conflict):  # the end of what is known is an event of its own
+        away.append("s", [Stamped(2, "agent", PlanSet(items("main", "completed")))], state.seq)
+    state = catch_up(away, state)
+    away.append("s", [Stamped(2, "agent", PlanSet(items("main", "completed")))], state.seq)
+    state = catch_up(away, state)
+    assert is_provisional(state.seq)
+    assert state.plans["main"].state.steps[0].status == "completed"
+    outage.end()
+    with open_server(tmp_path) as server:
+        server.append("s", said("by another"))
+    deliver(away)
+    state = catch_up(away, state)
+    assert (state.seq, state.plans["main"].revision) == (3, 3)
+
+
+def test_a_session_that_nobody_here_has_read_is_only_on_the_server(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    with open_server(tmp_path) as server:
+        server.append("other", said("one"))
+    outage.begin()
+    for ask in (away.sessions, away.leases, away.last_position, lambda: load_state(away, "other")):
+        with pytest.raises(EngineAway, match=r"example\.org can't be reached"):
+            ask()
+    assert begin_without(away, "other")
+    assert [type(each.event) for each in away.read("other")] == [Gap]
+    away.append("other", said("two"))
+    outage.end()
+    deliver(away)
+    assert words(away.read("other")) == ["one", "two"]
+
+
+def test_the_error_says_how_many_records_wait(away: AwayJournal, outage: Outage) -> None:
+    outage.begin()
+    away.append("s", said("one"))
+    with pytest.raises(EngineAway, match="1 record waits on this machine and will be delivered"):
+        away.sessions()
+    away.append("s", said("two"))
+    with pytest.raises(EngineAway, match="2 records wait on this machine"):
+        away.sessions()
+    assert "2 records wait on this machine and will be delivered" in (waiting_words(waiting_of(away), "12:03") or "")
+
+
+def test_a_journal_opens_while_its_server_is_away_and_a_second_one_does_not_wait_for_that(
+    outage: Outage, tmp_path: Path
+) -> None:
+    outage.begin()
+    with behind(tmp_path) as first:
+        asked: list[bool] = []
+
+        def opened() -> Journal:
+            asked.append(True)
+            return open_server(tmp_path)
+
+        with AwayJournal(opened, tmp_path / "outbox") as second:
+            assert waiting_of(second).since == waiting_of(first).since
+            assert not asked
+            second.append("s", said("one"))
+    with pytest.raises(JournalUnavailable, match="closed"):
+        first.append("s", said("two"))
+
+
+def test_any_other_trouble_of_an_engine_is_no_outage(tmp_path: Path) -> None:
+    def opened() -> Journal:
+        raise NoJournal("there is none")
+
+    with pytest.raises(NoJournal):
+        AwayJournal(opened, tmp_path / "outbox")
+
+
+# What may wait
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_every_event_waits_or_is_refused_by_the_table(away: AwayJournal, outage: Outage, event: object) -> None:
+    outage.begin()
+    notice(away)
+    stamped = [Stamped(1, "user", event)]  # type: ignore[arg-type]
+    if may_wait(event):  # type: ignore[arg-type]
+        [written] = away.append("s", stamped)
+        assert written.event == event
+    else:
+        with pytest.raises(EngineAway, match="Nothing was written"):
+            away.append("s", stamped)
+        assert waiting_of(away).count == 0
+
+
+@pytest.mark.parametrize("event", [VERDICT, TellAsked(), StopAsked()], ids=lambda event: type(event).__name__)
+def test_what_promises_something_now_is_refused_together_with_all_that_comes_with_it(
+    away: AwayJournal, outage: Outage, event: object
+) -> None:
+    outage.begin()
+    notice(away)
+    with pytest.raises(EngineAway, match="Nothing was written"):
+        away.append("s", [*said("one"), Stamped(1, "user", event)])  # type: ignore[arg-type]
+    assert waiting_of(away).count == 0
+
+
+def test_a_verdict_that_the_agent_has_already_is_a_recording() -> None:
+    assert may_wait(PlanReviewed("main", 1, "approved"))
+    assert not may_wait(VERDICT)
+
+
+def test_an_act_of_a_person_that_changes_a_plan_does_not_wait_though_an_agents_does() -> None:
+    changed = PlanSet(items("main", "pending"))
+    assert may_wait(changed)
+    assert not may_wait(changed, is_act=True)
+    assert may_wait(Remarked("main", COMMENT, "why?"), is_act=True)
+
+
+# Once, and with the right numbers
+
+
+@pytest.mark.parametrize("expected", [1, None])
+def test_an_append_whose_answer_was_lost_is_not_written_twice(
+    away: AwayJournal, outage: Outage, tmp_path: Path, expected: int | None
+) -> None:
+    away.append("s", said("one"))
+    outage.mute.touch()
+    if expected is not None:
+        with pytest.raises(Conflict):
+            away.append("s", said("two"), expected)
+        away.append("s", said("two", at=2_000), away.last_seq("s"))  # prepared again, a little later
+    else:
+        away.append("s", said("two"))
+    away.append("s", said("two", at=3_000))
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "two", "two"]
+
+
+@pytest.mark.parametrize("expected", [1, None])
+def test_an_append_that_never_reached_the_server_is_written(
+    away: AwayJournal, outage: Outage, tmp_path: Path, expected: int | None
+) -> None:
+    away.append("s", said("one"))
+    outage.begin()
+    if expected is not None:
+        with pytest.raises(Conflict):
+            away.append("s", said("two"), expected)
+    away.append("s", said("two", at=2_000))
+    outage.end()
+    with open_server(tmp_path) as server:
+        server.append("s", said("by another"))
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "by another", "two"]
+
+
+def test_a_key_is_used_once_whether_the_server_was_there_or_not(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    key = Once("call", 1)
+    outage.mute.touch()
+    first = away.append("s", said("one"), once=key)
+    assert away.append("s", (), once=key) == first
+    assert away.append("s", said("one"), once=key) == first
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path) == ["one"]
+    assert words(away.append("s", said("one"), once=key)) == ["one"]
+
+
+def test_times_never_run_backwards(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+    outage.begin()
+    away.append("s", said("here", at=1_000))
+    outage.end()
+    with open_server(tmp_path) as server:
+        server.append("s", said("there", at=5_000))
+    deliver(away)
+    assert [each.at for each in away.read("s")] == [5_000, 5_000]
+
+
+def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("one"))
+    outage.begin()
+    [plan] = away.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
+    away.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
+    away.append("s", [Stamped(1, "agent", Told("prompt", upto=plan.seq, since=1, remarks=("r1",)))])
+    outage.end()
+    with open_server(tmp_path) as server:
+        server.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "by another"))])
+    deliver(away)
+    *_, remark, told = [each.event for each in away.read("s")]
+    assert isinstance(remark, Remarked)
+    assert remark.revision == 3
+    assert told == Told("prompt", upto=3, since=1)  # r1 is another's by now: nobody takes that for told
+
+
+def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal, outage: Outage) -> None:
+    outage.begin()
+    away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
+    away.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?"))])
+    with pytest.raises(EngineAway, match="Nothing was written"):
+        away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
+
+
+def test_no_snapshot_is_kept_under_a_provisional_number(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+    away.append("s", said("one"))
+    outage.begin()
+    [two] = away.append("s", said("two"))
+    away.keep_snapshot("s", two.seq, b"?")
+    outage.end()
+    away.keep_snapshot("s", two.seq, b"?")
+    deliver(away)
+    assert away.snapshot("s") is None
+
+
+# Trouble on the way
+
+
+def test_a_record_that_nobody_can_write_is_set_aside_with_a_gap_and_the_rest_goes_on(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    outage.begin()
+    away.append("s", said("one"))
+    Spool(tmp_path / "outbox").append({"session": "s"}, b"no record of ours")
+    away.append("s", said("two"))
+    outage.end()
+    deliver(away)
+    with open_server(tmp_path) as server:
+        one, gap, two = [each.event for each in server.read("s")]
+    assert (one, two) == (TurnEnded("one"), TurnEnded("two"))
+    assert isinstance(gap, Gap)
+    assert [each.read_bytes() for each in (tmp_path / "outbox").glob(f"{ASIDE}*")] == [b"no record of ours"]
+
+
+def test_a_record_that_was_cut_short_leaves_a_gap(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+    outage.begin()
+    away.append("s", said("one"))
+    spool = tmp_path / "outbox" / "spool"
+    spool.write_bytes(spool.read_bytes()[:-3])
+    outage.end()
+    deliver(away)
+    with open_server(tmp_path) as server:
+        [gap] = [each.event for each in server.read("s")]
+    assert isinstance(gap, Gap)
+    assert gap.count == 1
+
+
+def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outage.begin()
+    away.append("s", said("one"))
+    monkeypatch.setattr("planwire.journal.away_folder.MOST", 1_000)
+    with pytest.raises(EngineAway, match="no room"):
+        away.append("s", said("two"))
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path) == ["one"]
+
+
+DELIVERING = """
+import sys
+from pathlib import Path
+from planwire.journal.away_delivery import AwayDelivery
+from tests.journal.outages import behind
+delivered = AwayDelivery._deliver
+def _deliver(self, engine, given):
+    delivered(self, engine, given)
+    print(given.key.n, flush=True)
+    sys.stdin.readline()
+AwayDelivery._deliver = _deliver
+behind(Path(sys.argv[1])).tend(60)
+"""
+
+
+def test_a_drainer_that_is_killed_in_the_middle_leaves_no_event_out_and_none_twice(
+    outage: Outage, tmp_path: Path
+) -> None:
+    outage.begin()
+    with behind(tmp_path) as journal:
+        for word in "abcdef":
+            journal.append("s", said(word))
+    outage.end()
+    (tmp_path / "outbox" / "away").unlink()
+    process = subprocess.Popen(
+        [sys.executable, "-c", DELIVERING, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=REPOSITORY,
+    )
+    assert process.stdin
+    assert process.stdout
+    for n in range(3):
+        assert process.stdout.readline() == f"{n}\n"
+        if n < 2:
+            process.stdin.write("\n")
+            process.stdin.flush()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
+    assert delivered(tmp_path) == ["a", "b", "c"]
+    with behind(tmp_path) as journal:
+        deliver(journal)
+    assert delivered(tmp_path) == [*"abcdef"]
+
+
+# Besides events
+
+
+def test_leases_are_taken_and_renewed_as_soon_as_the_server_is_back(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("one"))
+    held = away.lease("s", Terms("relay"))
+    released = away.lease("gone", Terms("relay"))
+    outage.begin()
+    taken = away.lease("t", Terms("mcp"))
+    held.renew(Terms("relay", is_working=True))
+    taken.renew(Terms("mcp", is_working=True))
+    released.release()
+    outage.end()
+    deliver(away)
+    known = {each.session: each.terms for each in away.leases()}
+    assert known == {"s": Terms("relay", is_working=True), "t": Terms("mcp", is_working=True)}
+
+
+def test_followers_hear_of_what_was_delivered_and_of_what_came_meanwhile(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    heard: list[str] = []
+    unsubscribe = follower_of(away).subscribe(lambda followed: heard.extend(words([followed.recorded])))
+    outage.begin()
+    away.append("s", said("here"))
+    outage.end()
+    with open_server(tmp_path) as server:
+        server.append("s", said("there"))
+    until(lambda: sorted(heard) == ["here", "there"])
+    unsubscribe()
+
+
+def test_a_session_is_not_forgotten_while_something_of_it_waits(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    outage.begin()
+    away.append("s", said("one"))
+    with pytest.raises(EngineAway):
+        away.forget("s")
+    outage.end()
+    deliver(away)
+    away.forget("s")
+    assert delivered(tmp_path) == []
+
+
+def test_threads_that_write_while_the_server_comes_and_goes_lose_nothing(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    def write(name: str) -> None:
+        for n in range(30):
+            away.append("s", said(f"{name}{n}"))
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in "abc"]
+    for each in writers:
+        each.start()
+    while any(each.is_alive() for each in writers):
+        outage.begin()
+        threading.Event().wait(0.01)
+        outage.end()
+        threading.Event().wait(0.03)
+    deliver(away)
+    found = delivered(tmp_path)
+    for name in "abc":
+        assert [each for each in found if each[0] == name] == [f"{name}{n}" for n in range(30)]
+
+
+# Any order of it all
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["append", "expect", "verdict", "begin", "mute", "end", "tend"]), st.sampled_from("ab")),
+    max_size=25,
+)
+
+
+@given(steps=STEPS)
+@settings(max_examples=40, deadline=None)
+def test_any_order_of_appends_outages_and_deliveries_gives_each_event_once_and_in_order(
+    steps: list[tuple[str, str]],
+) -> None:
+    with TemporaryDirectory() as name, behind(Path(name)) as one, behind(Path(name)) as other:
+        outage, journals = Outage(Path(name)), {"a": one, "b": other}
+        sent: dict[str, list[str]] = {"a": [], "b": []}
+        for n, (step, writer) in enumerate(steps):
+            journal, word = journals[writer], f"{writer}{n}"
+            match step:
+                case "append":
+                    journal.append("s", said(word))
+                    sent[writer].append(word)
+                case "expect":
+                    _append_on_the_newest(journal, word, n, sent[writer])
+                case "verdict" if outage.away.exists():
+                    with pytest.raises(EngineAway):
+                        journal.append("s", [Stamped(1, "user", VERDICT)])
+                case "begin":
+                    outage.begin()
+                case "mute" if not outage.away.exists():
+                    outage.mute.touch()
+                case "end":
+                    outage.end()
+                case "tend":
+                    journal.tend(0.2)
+        outage.end()
+        deliver(one)
+        deliver(other)
+        found = delivered(Path(name))
+        assert Counter(found) == Counter(sent["a"] + sent["b"])
+        for writer, expected in sent.items():
+            assert [each for each in found if each[0] == writer] == expected
+
+
+def _append_on_the_newest(journal: AwayJournal, word: str, at: int, sent: list[str]) -> None:
+    """As `append_latest` does. What only the server has can't be read while it is away: then nothing is written."""
+    for attempt in range(20):
+        try:
+            last = journal.last_seq("s")
+            journal.append("s", said(word, at=at * 100 + attempt), last)
+        except Conflict:
+            continue
+        except EngineAway:
+            return
+        sent.append(word)
+        return
+    raise AssertionError("it can't be written")
+
+
+def test_a_pass_through_costs_no_call_of_the_server(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    class Counted:
+        def __init__(self, journal: Journal) -> None:
+            self._journal = journal
+
+        def __getattr__(self, name: str) -> object:
+            calls.append(name)
+            return getattr(self._journal, name)
+
+    with AwayJournal(lambda: Counted(open_server(tmp_path)), tmp_path / "outbox") as journal:  # type: ignore[arg-type,return-value]
+        for n in range(5):
+            journal.append("s", said(str(n)))
+    assert Counter(calls) == {"append": 5, "close": 1}
+    assert not (tmp_path / "outbox").exists()

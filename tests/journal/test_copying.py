@@ -1,0 +1,119 @@
+"""Journals copied into others: the same events, links and keys, however often the copy is cut off."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from planwire.journal import Journal, Once, StoredAppend, open_journal
+from planwire.journal import copying as copying_module
+from planwire.journal.copying import CopiedJournal, copy_journal
+from planwire.journal.verifying import verify
+from tests.journal.test_contract import PATIENCE, said, words
+from tests.journal.test_stored import stored
+
+
+def filled(url: str | Path, events: int = 60) -> Journal:
+    journal = open_journal(url)
+    for number in range(events):
+        once = Once("page", number) if number % 2 else None
+        journal.append(f"s{number % 3}", said(f"word {number}", "more"), once=once)
+    return journal
+
+
+def same(one: Journal, other: Journal) -> bool:
+    sessions = [[each.id for each in journal.sessions()] for journal in (one, other)]
+    return sessions[0] == sessions[1] and all(stored(one, each) == stored(other, each) for each in sessions[0])
+
+
+def test_a_copy_has_the_same_events_links_and_keys_on_every_engine(journal: Journal) -> None:
+    with filled("memory:") as source:
+        copied = copy_journal(source, journal)
+        assert (copied.sessions, copied.events, copied.refused) == (3, 120, {})
+        assert same(source, journal)
+        assert words(journal.append("s1", said("again"), once=Once("page", 1))) == ["word 1", "more"]
+        again = copy_journal(source, journal)
+        assert (again.events, again.refused) == (0, {})
+    assert verify(journal).troubles == []
+
+
+def test_a_copy_that_was_cut_off_goes_on_where_it_stopped(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copying_module, "BATCH_EVENTS", 10)
+
+    def interrupt(now: CopiedJournal) -> None:
+        if now.events >= 50:
+            raise KeyboardInterrupt
+
+    with filled("memory:") as source, open_journal(path) as target:
+        with pytest.raises(KeyboardInterrupt):
+            copy_journal(source, target, interrupt)
+        assert verify(target).troubles == []
+        there = sum(each.last_seq for each in target.sessions())
+        assert 50 <= there < 120
+        assert copy_journal(source, target).events == 120 - there
+        assert same(source, target)
+
+
+def test_what_comes_in_during_a_copy_is_copied_too(path: Path) -> None:
+    with filled("memory:") as source, open_journal(path) as target:
+        late = iter(range(3))
+
+        def write(_: CopiedJournal) -> None:
+            if (number := next(late, None)) is not None:
+                source.append(f"late {number}", said("late"))
+                source.append("s0", said("late"))
+
+        assert copy_journal(source, target, write).refused == {}
+        assert same(source, target)
+
+
+def test_a_session_that_is_there_with_other_events_is_refused_and_the_rest_copied(path: Path) -> None:
+    with filled("memory:") as source, open_journal(path) as target:
+        target.append("s0", said("mine"))
+        target.append("s1", said(*map(str, range(200))))
+        copied = copy_journal(source, target)
+        assert copied.refused == {
+            "s0": "the target has a session of that name with other events",
+            "s1": "the target has 200 events of it, and the source only 40",
+        }
+        assert words(target.read("s0")) == ["mine"]
+        assert stored(target, "s2") == stored(source, "s2")
+
+
+def test_events_without_links_are_compared_by_what_they_say(path: Path) -> None:
+    with filled("memory:") as linked, open_journal("memory:") as source, open_journal(path) as target:
+        for journal, count in ((source, 40), (target, 20)):
+            bare = [type(each)(each.seq, each.at, each.by, each.text, None) for each in stored(linked, "s0")[:count]]
+            if journal is target:
+                bare[3] = type(bare[3])(4, 1, "somebody else", bare[3].text, None)
+            journal.store("s0", [StoredAppend(tuple(bare))])
+        assert "other events" in copy_journal(source, target).refused["s0"]
+
+
+def test_a_copy_that_is_killed_leaves_a_sound_target_and_goes_on(tmp_path: Path) -> None:
+    filled(tmp_path / "from.db", 3_000).close()
+    code = """
+import sys
+from planwire.journal import open_journal, copying
+copying.BATCH_EVENTS = 20
+def heard(now):
+    print(now.events, flush=True)
+copying.copy_journal(open_journal(sys.argv[1]), open_journal(sys.argv[2]), heard)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "from.db"), str(tmp_path / "to.db")]
+    for _ in range(3):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for _ in range(15):
+                process.stdout.readline()
+            process.send_signal(signal.SIGKILL)
+            assert process.wait(PATIENCE) == -signal.SIGKILL
+        with open_journal(tmp_path / "to.db") as target:
+            assert verify(target).troubles == []
+    with open_journal(tmp_path / "from.db") as source, open_journal(tmp_path / "to.db") as target:
+        there = sum(each.last_seq for each in target.sessions())
+        assert 0 < there < 6_000
+        assert copy_journal(source, target).events == 6_000 - there
+        assert same(source, target)

@@ -1,0 +1,453 @@
+"""A journal in PostgreSQL: what only a server can do to it, and what its URL, its tables and its errors promise."""
+
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailable, NewerJournal, NoJournal
+from planwire.journal import Once, open_journal, postgres_quick, postgres_server
+from planwire.journal import postgres_following as following
+from planwire.journal import postgres_notices as notices
+from planwire.journal.follower import follower_of
+from planwire.journal.postgres import PostgresJournal
+from planwire.journal.postgres_facts import promise
+from tests.journal.test_contract import PATIENCE, heard, said, words
+from tests.servers.postgres import PASSWORD, PostgresServer, postgres
+from tests.waiting import until
+
+#: A password that opens nothing.
+SECRET = "pa55word"
+
+
+@pytest.fixture
+def url() -> str:
+    return postgres().fresh_url()
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[PostgresServer]:
+    """A server that may be stopped."""
+    server = PostgresServer()
+    yield server
+    server.remove()
+
+
+def run(code: str, *arguments: object) -> "subprocess.Popen[str]":
+    """A program that has opened the journal of its first argument."""
+    begin = "import sys; from planwire.journal import *; from tests.journal.test_contract import said, words\n"
+    begin += "journal = open_journal(sys.argv[1])\n"
+    command = [sys.executable, "-c", begin + code, *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+# Away and back
+
+
+def test_connections_that_were_cut_while_nobody_used_them_cost_no_error(url: str) -> None:
+    with PostgresJournal(url) as journal:
+        journal.append("s", said("one"))
+        assert heard(journal)
+        for word in ("two", "three"):
+            assert postgres().cut_connections() >= 2
+            assert words(journal.append("s", said(word))) == [word]
+            assert journal.last_seq("s") == len(heard(journal))
+        assert words(journal.read("s")) == ["one", "two", "three"]
+
+
+def test_a_follower_goes_on_after_its_connections_were_cut(url: str) -> None:
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer:
+        seen: list[int] = []
+        unsubscribe = follower_of(journal).subscribe(lambda followed: seen.append(followed.recorded.seq))
+        for number in range(1, 4):
+            writer.append("s", said("x"))
+            until(lambda number=number: seen[-1:] == [number])  # type: ignore[misc]
+            postgres().cut_connections()
+        writer.append("s", said("x"))
+        until(lambda: seen[-1:] == [4])
+        unsubscribe()
+        assert seen == sorted(set(seen))
+
+
+def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_nothing(
+    own_server: PostgresServer,
+) -> None:
+    """Whoever has a key repeats what it has no answer to."""
+    url = own_server.fresh_url()
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
+        seen: dict[int, str] = {}
+
+        def hear(followed: object) -> None:
+            seen[followed.recorded.seq] = followed.recorded.event.stop_reason  # type: ignore[attr-defined]
+
+        unsubscribe = follower_of(journal).subscribe(hear)
+
+        def write() -> None:
+            for n in range(300):
+                for _ in range(20):
+                    try:
+                        writer.append("s", said(str(n)), once=Once("a test", n))
+                        break
+                    except EngineAway:
+                        continue
+
+        writing = pool.submit(write)
+        until(lambda: len(seen) > 20)
+        own_server.restart()
+        until(lambda: len(seen) > 100 or writing.done())
+        own_server.restart()
+        writing.result(PATIENCE)
+        expected = list(map(str, range(300)))
+        assert words(journal.read("s")) == expected
+        until(lambda: len(seen) == 300)
+        assert [seen[seq] for seq in sorted(seen)] == expected
+        unsubscribe()
+
+
+def test_a_server_that_is_down_is_away_and_later_back(own_server: PostgresServer) -> None:
+    with PostgresJournal(own_server.fresh_url()) as journal:
+        journal.append("s", said("one"))
+        own_server.stop()
+        try:
+            asked: list[Callable[[], object]] = [
+                lambda: journal.append("s", said("lost")),
+                lambda: journal.last_seq("s"),
+                lambda: next(journal.follow(0)),
+                lambda: PostgresJournal(own_server.fresh_url()),
+            ]
+            for ask in asked:
+                with pytest.raises(EngineAway, match=r"is away: .*Start its PostgreSQL server") as away:
+                    ask()
+                assert PASSWORD not in "".join(traceback.format_exception(away.value))
+        finally:
+            own_server.start()
+        assert words(journal.append("s", said("two"))) == ["two"]
+        assert words(journal.read("s")) == ["one", "two"]
+
+
+def test_a_server_that_does_not_answer_keeps_nobody_waiting(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with PostgresJournal(own_server.fresh_url()) as journal:
+        journal.append("s", said("one"))
+        journal.last_seq("s")
+        for module in (postgres_server, postgres_quick):
+            monkeypatch.setattr(module, "ANSWER_TIMEOUT", 0.1)
+        own_server.freeze()
+        try:
+            with pytest.raises(EngineAway, match=r"no answer for 0\.1 seconds"):
+                journal.append("s", said("late"))
+            with pytest.raises(EngineAway, match=r"no answer for 0\.1 seconds"):
+                journal.last_seq("s")
+        finally:
+            own_server.thaw()
+        monkeypatch.undo()
+        journal.append("s", said("two"))
+        found = words(journal.read("s"))
+        assert [word for word in found if word != "late"] == ["one", "two"]  # what was sent may arrive late, or never
+
+
+def test_what_another_database_lacks_is_written_behind_what_it_has(url: str) -> None:
+    """A standby that takes over may lack the last events. Only a new connection leads to one."""
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one", "two", "three"))
+        schema = url.rpartition("=")[2]
+        connection.execute(f"DELETE FROM {schema}.events WHERE seq > 1".encode())
+        postgres().cut_connections()
+        [written] = journal.append("s", said("two again"))
+        assert written.seq == 2
+        assert words(journal.read("s")) == ["one", "two again"]
+
+
+# Notices
+
+
+def test_a_notice_wakes_followers_of_other_journals(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "TRUST", 1_000.0)
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer:
+        events = journal.follow(timeout=PATIENCE)
+        with ThreadPoolExecutor(1) as pool:
+            for word in "abc":
+                pool.submit(writer.append, "s", said(word))
+                assert words([next(events).recorded]) == [word]
+
+
+def test_a_follower_finds_what_nobody_told_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices.Notifier, "ring", lambda _: None)
+    monkeypatch.setattr(following, "TRUST", 0.05)
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
+        events = journal.follow(timeout=PATIENCE)
+        pool.submit(writer.append, "s", said("one"))
+        assert words([next(events).recorded]) == ["one"]
+
+
+def test_a_quick_writer_sends_fewer_notices_than_events(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[object] = []
+    execute = postgres_quick.QuickStatement.execute
+
+    def count(self: postgres_quick.QuickStatement, *arguments: object) -> None:
+        sent.append(self._name)
+        execute(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(notices, "PAUSE", 0.2)
+    monkeypatch.setattr(postgres_quick.QuickStatement, "execute", count)
+    with PostgresJournal(url) as journal:
+        for _ in range(60):
+            journal.append("s", said("x"))
+    assert sent.count(b"planwire_append") == 59
+    assert 1 <= sent.count(b"planwire_notify") <= 20
+
+
+# Many writers
+
+
+def test_appends_that_share_a_commit_have_outcomes_of_their_own(url: str) -> None:
+    with PostgresJournal(url) as journal, PostgresJournal(url) as other, ThreadPoolExecutor(6) as pool:
+        for session in "st":
+            journal.append(session, said("one"))
+        for is_refused in (False, True):
+            last = journal.last_seq("s")
+            if is_refused:  # of what this journal knows of the session nothing is true any more
+                other.append("s", said("between"))
+                last += 1
+            with journal._group.turn:
+                tasks = [
+                    pool.submit(journal.append, "s", said("a", "b")),
+                    pool.submit(journal.append, "s", said("late"), 0),
+                    pool.submit(journal.append, "t", said("c"), once=Once("key", int(is_refused))),
+                    pool.submit(journal.append, "t", said("d"), once=Once("key", int(is_refused))),
+                    pool.submit(journal.append, f"new {is_refused}", said("e"), 0),
+                    pool.submit(journal.append, "t", []),
+                ]
+                until(lambda: len(journal._group._gathering) == 6)
+            first, second, third, fourth, fifth, nothing = tasks
+            assert [each.seq for each in first.result(PATIENCE)] == [last + 1, last + 2]
+            assert isinstance(second.exception(PATIENCE), Conflict)
+            assert third.result(PATIENCE) == fourth.result(PATIENCE)
+            assert [each.seq for each in fifth.result(PATIENCE)] == [1]
+            assert nothing.result(PATIENCE) == ()
+        assert len(list(journal.read("s"))) == 6
+        assert len(list(journal.read("t"))) == 3
+
+
+def race(url: str, writers: int, appends: int) -> None:
+    """Processes that write to one session, each first without and then with the number that it expects."""
+    code = """
+from planwire.errors import Conflict
+sys.stdin.readline()
+for n in range(int(sys.argv[3])):
+    while True:
+        try:
+            journal.append("s", said(f"{sys.argv[2]} {n}"), journal.last_seq("s") if n % 2 else None)
+            break
+        except Conflict:
+            pass
+print("done")
+"""
+    programs = [run(code, url, number, appends) for number in range(writers)]
+    told = [program.communicate("go\n", PATIENCE * 10)[0] for program in programs]
+    assert told == ["done\n"] * writers
+    with open_journal(url) as journal:
+        found = [word.split() for word in words(journal.read("s"))]
+        for number in map(str, range(writers)):
+            assert [n for who, n in found if who == number] == list(map(str, range(appends)))
+        positions = heard(journal)
+        assert [each.recorded.seq for each in positions] == list(range(1, writers * appends + 1))
+
+
+def test_two_processes_that_race_on_one_session_lose_and_double_nothing(url: str) -> None:
+    race(url, 2, 100)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(600)
+def test_two_processes_that_race_for_ten_thousand_appends_lose_and_double_nothing(url: str) -> None:
+    race(url, 2, 5_000)
+
+
+def test_of_an_append_and_a_forget_at_the_same_time_one_comes_first(url: str) -> None:
+    """An event never stays behind without its session, and a session that began anew has the number 1."""
+    with PostgresJournal(url) as journal, PostgresJournal(url) as other, ThreadPoolExecutor(1) as pool:
+        appending = pool.submit(lambda: [journal.append("s", said("x"))[0].seq for _ in range(200)])
+        while not appending.done():
+            other.forget("s")
+        numbers = appending.result(PATIENCE)
+        assert 1 in numbers[1:]
+        assert [each.seq for each in journal.read("s")] == list(range(1, journal.last_seq("s") + 1))
+        other.forget("s")
+        assert heard(journal) == []
+
+
+# Opening
+
+
+def test_processes_that_open_a_new_journal_at_the_same_time_make_it_once(url: str) -> None:
+    programs = [run("journal.append(sys.argv[2], said('x')); journal.close()", url, number) for number in range(4)]
+    assert [program.wait(PATIENCE) for program in programs] == [0] * 4
+    for program in programs:
+        program.communicate()
+    with open_journal(url, create=False) as journal:
+        assert sorted(each.id for each in journal.sessions()) == list("0123")
+
+
+def test_a_reader_makes_no_journal(url: str) -> None:
+    with pytest.raises(NoJournal, match="there is no journal at"):
+        open_journal(url, create=False)
+    with postgres().connect() as connection:
+        query = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+        assert connection.execute(query, (url.rpartition("=")[2],)).fetchone() is None
+
+
+def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        connection.execute(f"UPDATE {url.rpartition('=')[2]}.journal SET format = 99".encode())
+        for create in (True, False):
+            with pytest.raises(NewerJournal, match=r"format 99, this one knows \d+\): install a newer planwire"):
+                open_journal(url, create=create)
+        postgres().cut_connections()
+        with pytest.raises(NewerJournal):
+            journal.append("s", said("two"))
+
+
+def test_a_journal_that_was_dropped_says_so_and_is_not_made_anew(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        connection.execute(f"DROP SCHEMA {url.rpartition('=')[2]} CASCADE".encode())
+        with pytest.raises(JournalUnavailable, match="was removed from its database"):
+            journal.append("s", said("two"))
+        postgres().cut_connections()
+        with pytest.raises(NoJournal):
+            journal.append("s", said("two"))
+
+
+def test_the_schema_is_planwire_unless_the_url_names_one() -> None:
+    where = f"host={postgres().folder}&port={postgres().port}"
+    for url, schema in (
+        (f"postgres://postgres@/postgres?{where}", "planwire"),
+        (f'postgresql://postgres@/postgres?schema=An odd "name"%21&{where}', 'An odd "name"!'),
+    ):
+        with open_journal(url) as journal, postgres().connect() as connection:
+            journal.append("s", said("one"))
+            assert journal.facts().facts["schema"] == schema
+            quoted = schema.replace('"', '""')
+            assert connection.execute(f'SELECT count(*) FROM "{quoted}".events'.encode()).fetchone() == (1,)
+            connection.execute(f'DROP SCHEMA "{quoted}" CASCADE'.encode())
+
+
+def test_journals_in_one_database_know_nothing_of_each_other() -> None:
+    with PostgresJournal(postgres().fresh_url()) as one, PostgresJournal(postgres().fresh_url()) as other:
+        one.append("s", said("one"))
+        other.lease("s")
+        assert (other.sessions(), other.last_position(), one.leases()) == ([], 0, [])
+
+
+def test_a_journal_does_not_work_across_a_fork(url: str) -> None:
+    code = """
+import os
+from planwire.errors import JournalUnavailable
+journal.append("s", said("one"))
+if not os.fork():
+    for ask in (lambda: journal.append("s", said("two")), lambda: journal.last_seq("s"), journal.leases):
+        try:
+            ask()
+        except JournalUnavailable as error:
+            print("forked" if "was forked off" in str(error) else error, flush=True)
+    journal.close()
+    os._exit(0)
+os.wait()
+print(words(journal.append("s", said("three"))), words(journal.read("s")))
+"""
+    with run(code, url) as program:
+        assert program.communicate()[0] == "forked\nforked\nforked\n['three'] ['one', 'three']\n"
+
+
+# What people are told
+
+
+@contextmanager
+def refused() -> Iterator[list[str]]:
+    """All that is said about the error that comes."""
+    told: list[str] = []
+    with pytest.raises(JournalError) as error:
+        yield told
+    told.append("".join(traceback.format_exception(error.value)))
+    told.append(str(error.value))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "postgresql://user:{0}@127.0.0.1:1/db",
+        "postgresql://user:{0}@{1}/db?schema=x",
+        "postgresql://nobody:{0}@{1}/postgres",
+        "postgresql://user:{0}%zz@{1}/db",
+        "postgresql://user@{1}/db?password={0}%zz",
+        "postgresql://user@{1}/db?password={0}&nonsense=1",
+    ],
+)
+def test_no_error_about_a_url_holds_its_password(name: str) -> None:
+    with refused() as told:
+        open_journal(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
+    assert SECRET not in "".join(told)
+    assert "***" in told[-1]
+
+
+def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
+    url = postgres().fresh_url(local=False)
+    with PostgresJournal(url) as journal:
+        journal.append("s", said("one"))
+        facts = journal.facts()
+        assert PASSWORD not in repr(facts)
+        assert facts.facts["server"].startswith("PostgreSQL ")
+        assert "fsync is off" in facts.promise
+    with refused() as told:
+        journal.append("s", said("two"))
+    with refused() as others:
+        open_journal(url.replace(PASSWORD, SECRET))
+    assert PASSWORD not in "".join(told)
+    assert SECRET not in "".join(others)
+    assert "password authentication failed" in others[-1]
+
+
+def test_thoughts_are_in_one_file_whoever_asks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    url = postgres().fresh_url()
+    with PostgresJournal(url) as one, PostgresJournal(url.replace(f":{PASSWORD}", "")) as other:
+        assert one.thoughts.path == other.thoughts.path
+
+
+@pytest.mark.parametrize(
+    ("settings", "words_of_it"),
+    [
+        (("on", "on", ""), "is on the disk of the server"),
+        (("off", "on", ""), "synchronous_commit is off"),
+        (("on", "off", "a"), "fsync is off"),
+        (("on", "on", "a"), "on the disks of the server and of its synchronous standbys"),
+        (("local", "on", "a"), "standbys may not have it"),
+    ],
+)
+def test_the_promise_is_what_the_settings_make_of_it(settings: tuple[str, str, str], words_of_it: str) -> None:
+    assert words_of_it in promise(*settings)
+
+
+def test_without_psycopg_the_extra_is_named() -> None:
+    code = "import sys; sys.modules['psycopg'] = None\n"
+    code += "from planwire.journal import open_journal\nfrom planwire.errors import MissingExtra\n"
+    code += "try: open_journal('postgresql://localhost/x')\nexcept MissingExtra as error: print(error)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told == "a journal in PostgreSQL needs psycopg: pip install 'planwire[postgres]'\n"
+
+
+def test_pages_are_cut_by_their_bytes_too(url: str) -> None:
+    with PostgresJournal(url) as journal:
+        journal.append("s", said(*["x" * 1_500_000] * 5))
+        assert [len(word) for word in words(journal.read("s"))] == [1_500_000] * 5
+        assert len(journal._behind(0, 10)) == 3
+        assert len(list(islice(journal.follow(0, timeout=0), 9))) == 5

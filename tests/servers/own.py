@@ -1,0 +1,46 @@
+"""A server of a test's own, behind a network that the test can break: to restart, to cut off, to slow down."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+
+from tests.servers.nats import server as nats_server
+from tests.servers.postgres import PostgresServer
+from tests.servers.proxy import Proxy, proxy_to
+
+__all__ = ["ENGINES_WITH_SERVERS", "OwnServer", "own_server"]
+
+
+class OwnServer(NamedTuple):
+    """The URL of an empty journal, how to restart its server, and the network in between."""
+
+    url: str
+    restart: Callable[[], None]
+    network: Proxy
+
+
+@contextmanager
+def own_server(engine: str) -> Iterator[OwnServer]:
+    with _SERVERS[engine]() as made:
+        yield made
+
+
+@contextmanager
+def _postgres() -> Iterator[OwnServer]:
+    server = PostgresServer()
+    try:
+        with proxy_to("127.0.0.1", server.port) as network:
+            url = server.fresh_url(local=False).replace(f":{server.port}/", f":{network.port}/")
+            yield OwnServer(url, server.restart, network)
+    finally:
+        server.remove()
+
+
+@contextmanager
+def _jetstream() -> Iterator[OwnServer]:
+    with nats_server() as server, proxy_to("127.0.0.1", server.port) as network:
+        yield OwnServer(server.url().replace(f":{server.port}/", f":{network.port}/"), server.restart, network)
+
+
+_SERVERS: Final = {"postgresql": _postgres, "jetstream": _jetstream}
+ENGINES_WITH_SERVERS: Final = tuple(_SERVERS)

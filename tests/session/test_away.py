@@ -1,0 +1,222 @@
+"""Sessions, tools and people's acts while the journal's server is away."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from planwire import BlockingPlanSession, PlanSession
+from planwire.errors import EngineAway
+from planwire.journal import Stamped
+from planwire.journal.away import AwayJournal
+from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import NOT_YET
+from planwire.model.events import ACP, PlanSet, Remarked
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.sessions import Sessions
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
+from tests.journal.outages import Outage, behind, open_server
+from tests.journals import items
+from tests.waiting import eventually, until
+
+PLAN = {"entries": [{"content": "Read"}, {"content": "Write"}]}
+DONE = {"steps": {"s1": "completed"}}
+
+
+@pytest.fixture
+def outage(tmp_path: Path) -> Outage:
+    return Outage(tmp_path)
+
+
+@pytest.fixture
+def away(tmp_path: Path) -> Iterator[AwayJournal]:
+    with behind(tmp_path) as journal:
+        yield journal
+
+
+def test_calls_of_tools_are_recorded_and_say_that_they_are_not_delivered_yet(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    plans = BlockingPlanSession(away, "s")
+    assert "not_yet_delivered" not in plans.call("set_plan", PLAN)
+    outage.begin()
+    answer = plans.call("update_plan", DONE)
+    assert not answer.is_error, answer
+    assert answer["not_yet_delivered"] == NOT_YET
+    assert plans.call("update_plan", {"steps": {"s2": "in_progress"}})["revision"] == answer["revision"] + 1
+    outage.end()
+    with open_server(tmp_path) as server:
+        steer(server, "s", "main", Wanted("comment", text="Why?"))
+    until(away.tend)
+    after = plans.call("update_plan", {"steps": {"s2": "completed"}})
+    assert not after.is_error, after
+    assert [each["text"] for each in after["people"]] == ["Why?"]
+    assert [step.status for step in plans.state.plans["main"].state.steps] == ["completed", "completed"]
+    assert plans.state.seq == away.last_seq("s") < 20
+
+
+def test_a_call_that_expects_a_revision_is_refused(away: AwayJournal, outage: Outage) -> None:
+    plans = BlockingPlanSession(away, "s")
+    revision = plans.call("set_plan", PLAN)["revision"]
+    outage.begin()
+    for _ in range(2):
+        answer = plans.call("update_plan", {**DONE, "expected_revision": revision})
+        assert answer["error"]["code"] == "engine_away"
+        assert "expected_revision" in answer["error"]["hint"]
+    outage.end()
+    until(away.tend)
+    assert not plans.call("update_plan", {**DONE, "expected_revision": revision}).is_error
+
+
+def test_a_call_with_an_id_whose_answer_was_lost_is_written_once(away: AwayJournal, outage: Outage) -> None:
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    outage.mute.touch()
+    first = plans.call("update_plan", {"note": "Why not?"}, call_id="c1")
+    assert not first.is_error
+    outage.end()
+    until(away.tend)
+    assert plans.call("update_plan", {"note": "Why not?"}, call_id="c1")["revision"] == 2
+    assert away.last_seq("s") == 2
+
+
+def test_the_agent_may_replace_its_plan_when_the_server_is_back(away: AwayJournal, outage: Outage) -> None:
+    plans = BlockingPlanSession(away, "s")
+    outage.begin()
+    assert not plans.call("set_plan", PLAN).is_error
+    outage.end()
+    until(away.tend)
+    answer = plans.call("set_plan", {"entries": [{"content": "Other"}]})
+    assert not answer.is_error, answer
+
+
+def test_a_session_opens_while_the_server_is_away_and_has_its_past_when_it_is_back(
+    outage: Outage, tmp_path: Path
+) -> None:
+    with behind(tmp_path) as before:
+        BlockingPlanSession(before, "s").call("set_plan", PLAN)
+    outage.begin()
+    with behind(tmp_path) as journal:
+        plans = BlockingPlanSession(journal, "s")
+        assert not plans.state.plans
+        assert not plans.call("set_plan", {**PLAN, "plan_id": "second"}).is_error
+        outage.end()
+        until(journal.tend)
+        assert set(plans.refresh().plans) == {"main", "second"}
+
+
+def test_the_model_is_told_nothing_again_because_numbers_changed(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    plans = BlockingPlanSession(away, "s", by="user")
+    agent = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    assert agent.pending()
+    outage.begin()
+    plans.call("update_plan", {"note": "Not on Friday"})
+    told = agent.pending()
+    assert "Not on Friday" in str(told)
+    outage.end()
+    with open_server(tmp_path) as server:
+        BlockingPlanSession(server, "s", by="ann").call("update_plan", {"note": "From elsewhere", "plan_id": "main"})
+    until(away.tend)
+    again = str(agent.pending())
+    assert "From elsewhere" in again
+    assert "Not on Friday" not in again
+
+
+def test_a_session_that_follows_hears_of_all_that_came_meanwhile(outage: Outage, tmp_path: Path) -> None:
+    async def main(journal: AwayJournal) -> None:
+        async with PlanSession.open(journal, "s") as plans:
+            await plans.call("set_plan", PLAN)
+            heard: list[int] = []
+            plans.on_change(lambda change: heard.append(change.state.seq))
+            outage.begin()
+            await plans.call("update_plan", DONE)
+            assert is_provisional(heard[-1])
+            outage.end()
+            with open_server(tmp_path) as server:
+                steer(server, "s", "main", Wanted("comment", text="Why?"))
+            await eventually(lambda: plans.state.seq == 3)
+            assert plans.state.remarked == 1
+
+    with behind(tmp_path) as journal:
+        asyncio.run(main(journal))
+
+
+# People
+
+
+def written(journal: AwayJournal) -> str:
+    journal.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending", "pending"), via=ACP))])
+    return "s"
+
+
+def test_a_comment_and_a_suggestion_wait_and_say_so(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+    session = written(away)
+    state = steer(away, session, "main", Wanted("comment", text="First")).state
+    outage.begin()
+    said = steer(away, state, "main", Wanted("comment", target="s1", seen=1, text="Why?"))
+    assert said.words.endswith(NOT_YET)
+    assert is_provisional(said.state.seq)
+    suggested = steer(away, said.state, "main", Wanted("tick", target="s2", seen=1))
+    assert suggested.is_suggestion
+    assert suggested.words.endswith(NOT_YET)
+    outage.end()
+    until(away.tend)
+    with open_server(tmp_path) as server:
+        assert sum(isinstance(each.event, Remarked) for each in server.read("s")) == 3
+
+
+@pytest.mark.parametrize(
+    "act",
+    [Wanted("review", verdict="approved"), Wanted("review", verdict="changes_requested", text="No"), Wanted("dismiss")],
+    ids=["approve", "request changes", "dismiss"],
+)
+def test_any_other_act_is_refused_and_says_why(away: AwayJournal, outage: Outage, act: Wanted, tmp_path: Path) -> None:
+    state = steer(away, written(away), "main", Wanted("comment", text="First")).state
+    outage.begin()
+    with pytest.raises(EngineAway, match=r"example\.org can't be reached.*Nothing was written"):
+        steer(away, state, "main", act)
+    outage.end()
+    until(away.tend)
+    with open_server(tmp_path) as server:
+        assert server.last_seq("s") == 2
+
+
+def test_a_person_whose_face_knows_nothing_of_the_session_gets_a_clear_error(outage: Outage, tmp_path: Path) -> None:
+    with behind(tmp_path) as journal:
+        written(journal)
+    outage.begin()
+    with behind(tmp_path) as journal, pytest.raises(EngineAway, match=r"example\.org can't be reached"):
+        steer(journal, "s", "main", Wanted("comment", text="Why?"))
+
+
+def test_the_sessions_that_faces_show_stay_and_a_problem_says_what_waits(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    written(away)
+    heard: list[str] = []
+    sessions = Sessions(away, FilePlans(), heard.append)
+    sessions.start()
+    try:
+        until(lambda: not sessions.loading and sessions.get("s") is not None)
+        outage.begin()
+        until(lambda: sessions.problem is not None)
+        shown = sessions.get("s")
+        assert shown is not None
+        steer(away, shown.journalled, "main", Wanted("comment", text="Why?"))
+        until(lambda: "1 record waits on this machine and will be delivered" in (sessions.problem or ""))
+        shown = sessions.get("s")
+        assert shown is not None
+        assert shown.journalled.remarked == 1
+        outage.end()
+        until(lambda: sessions.problem is None)
+        with open_server(tmp_path) as server:
+            steer(server, "s", "main", Wanted("comment", text="And?"))
+        until(lambda: sessions.get("s").journalled.remarked == 2)  # type: ignore[union-attr]
+    finally:
+        sessions.close()
+    assert heard.count("") >= 3

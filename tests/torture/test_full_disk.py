@@ -1,0 +1,112 @@
+"""A disk that is full: what can't be kept is refused, what was acknowledged stays, and with room it goes on."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from planwire.errors import JournalError
+from planwire.journal import Journal, Once, Stamped
+from planwire.journal.engines import open_engine
+from planwire.model.events import TurnEnded
+from tests.servers.own import ENGINES_WITH_SERVERS, own_server
+from tests.torture.ledger import Outcome, judged
+from tests.waiting import until
+
+#: Megabytes of the disk, and how many of them are left when writing begins.
+DISKS = {"sqlite": (4, 1), "postgresql": (192, 3), "jetstream": (24, 3)}
+#: Appends of this size until the disk must be full, and more.
+BYTES, APPENDS = 20_000, 2_000
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=1777", "tmpfs", folder],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip(f"no disk can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@contextmanager
+def journal_on(engine: str, folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A journal's URL, and how to restart its server."""
+    if engine == "sqlite":
+        yield str(folder / "journal.db"), lambda: None
+    else:
+        with own_server(engine) as server:
+            yield server.url, server.restart
+
+
+def fill(folder: Path, left: int) -> Path:
+    """Leave so many megabytes."""
+    ballast = folder / "ballast"
+    room = os.statvfs(folder)
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(room.f_bavail * room.f_frsize - (left << 20), 1))
+    return ballast
+
+
+def write(journal: Journal, n: int) -> None:
+    event = Stamped(1, "one", TurnEnded(f"one {n} {'x' * BYTES}"))
+    journal.append("race", [event], once=Once("one", n))
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("engine", ["sqlite", *ENGINES_WITH_SERVERS])
+def test_a_full_disk_costs_nothing_that_was_acknowledged(
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    proves: Callable[[str, str, str, Outcome], None],
+) -> None:
+    size, left = DISKS[engine]
+    with small_disk(tmp_path / "disk", size) as folder:
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        with journal_on(engine, folder) as (url, restart):
+            acknowledged: list[int] = []
+            with open_engine(url) as journal:
+                write(journal, 0)
+                acknowledged.append(0)
+                ballast = fill(folder, left)
+                with pytest.raises(JournalError):
+                    _write_all(journal, acknowledged)
+            ballast.unlink()
+            restart()
+            with open_engine(url) as journal:
+                _goes_on(journal, acknowledged)
+                outcome = judged(journal, ["race"], {"one": acknowledged})
+    proves("disk full", engine, f"{APPENDS:,} appends of {BYTES:,} bytes", outcome)
+
+
+def _write_all(journal: Journal, acknowledged: list[int]) -> None:
+    for n in range(1, APPENDS):
+        write(journal, n)
+        acknowledged.append(n)
+
+
+def _goes_on(journal: Journal, acknowledged: list[int]) -> None:
+    """What was refused is tried again, under its key."""
+
+    def writes() -> bool:
+        try:
+            write(journal, n)
+        except JournalError:
+            return False
+        return True
+
+    for n in range(len(acknowledged), len(acknowledged) + 3):
+        until(writes)
+        acknowledged.append(n)
