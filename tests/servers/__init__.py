@@ -1,1 +1,1 @@
-"""Real servers for tests: started on first use, one per test process, and gone with it."""
+"""Real servers for journals, on this machine: started when a test needs one, ended with the tests."""

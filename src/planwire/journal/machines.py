@@ -1,7 +1,6 @@
-"""This machine by a name that no other has: what tells whether a process can be looked for here."""
+"""The machine that a process runs on, by a name that tells it apart from others on one network."""
 
-import os
-import platform
+import socket
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -11,11 +10,11 @@ __all__ = ["this_machine"]
 
 @cache
 def this_machine() -> str:
-    """The name of the host, what the system says of itself, and which processes are in sight: a container sees others
-    than its host does."""
-    parts = [platform.node()]
+    """The host's name and its id. And the space of its process numbers: a container may share both with its host, while
+    the same number means another process there."""
+    found = [socket.gethostname()]
     with suppress(OSError):
-        parts.append(Path("/etc/machine-id").read_text().strip())
+        found.append(Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip())
     with suppress(OSError):
-        parts.append(os.readlink("/proc/self/ns/pid"))  # noqa: PTH115  (no path, but a name)
-    return " ".join(parts)
+        found.append(str(Path("/proc/self/ns/pid").readlink()))
+    return " ".join(found)
