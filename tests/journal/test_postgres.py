@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailable, NewerJournal, NoJournal
-from planwire.journal import Once, open_journal, postgres_quick, postgres_server
+from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
 from planwire.journal.follower import follower_of
@@ -61,7 +61,9 @@ def test_connections_that_were_cut_while_nobody_used_them_cost_no_error(url: str
         assert words(journal.read("s")) == ["one", "two", "three"]
 
 
-def test_a_follower_goes_on_after_its_connections_were_cut(url: str) -> None:
+def test_a_follower_goes_on_after_its_connections_were_cut(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower, "RETRY", 0.02)
+    monkeypatch.setattr(notices, "RETRY", 0.02)
     with PostgresJournal(url) as journal, PostgresJournal(url) as writer:
         seen: list[int] = []
         unsubscribe = follower_of(journal).subscribe(lambda followed: seen.append(followed.recorded.seq))
@@ -110,7 +112,10 @@ def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_
         unsubscribe()
 
 
-def test_a_server_that_is_down_is_away_and_later_back(own_server: PostgresServer) -> None:
+def test_a_server_that_is_down_is_away_and_later_back(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_line, "PATIENCE", 0.1)
     with PostgresJournal(own_server.fresh_url()) as journal:
         journal.append("s", said("one"))
         own_server.stop()
@@ -151,6 +156,20 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(
         journal.append("s", said("two"))
         found = words(journal.read("s"))
         assert [word for word in found if word != "late"] == ["one", "two"]  # what was sent may arrive late, or never
+
+
+def test_a_forget_may_take_longer_than_other_answers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one"))
+        monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.1)
+        other.execute("BEGIN")
+        other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
+        forgetting = pool.submit(journal.forget, "s")
+        with pytest.raises(TimeoutError):
+            forgetting.result(0.5)
+        other.execute("COMMIT")
+        forgetting.result(PATIENCE)
+        assert journal.sessions() == []
 
 
 def test_what_another_database_lacks_is_written_behind_what_it_has(url: str) -> None:

@@ -21,8 +21,8 @@ __all__ = ["JournalServer", "PostgresConnection"]
 
 #: Seconds for a connection, and for an answer. The server itself gives up sooner, so that it can say so.
 CONNECT_TIMEOUT: Final = 5
-ANSWER_TIMEOUT: Final = 20.0
-STATEMENT_TIMEOUT: Final = "15s"
+ANSWER_TIMEOUT: Final = 12.0
+STATEMENT_TIMEOUT: Final = "10s"
 #: A transaction whose client is gone must not hold up followers (`postgres_order`).
 IDLE_IN_TRANSACTION: Final = "10s"
 SCHEMA: Final = "planwire"
@@ -48,7 +48,10 @@ _Waiting: TypeAlias = Generator[Any, Any, _Answer]
 
 
 class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose every answer comes in time, or it is closed. Each statement commits by itself."""
+    """A connection whose every answer comes in time, or it is closed. Each statement commits by itself. Who has the
+    server do something long says how long that may take (`patience`)."""
+
+    patience: float | None = None
 
     def wait(self, gen: _Waiting[_Answer], *arguments: Any, **options: Any) -> _Answer:
         return super().wait(_bounded(self, gen), *arguments, **options)
@@ -118,14 +121,15 @@ class JournalServer:
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
     """The same, until the time is up. psycopg wakes up ten times a second while it waits."""
-    end = monotonic() + ANSWER_TIMEOUT
+    seconds = connection.patience or ANSWER_TIMEOUT
+    end = monotonic() + seconds
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
             if not ready and monotonic() > end:
                 connection.pgconn.finish()
-                raise psycopg.OperationalError(f"no answer for {ANSWER_TIMEOUT:g} seconds")
+                raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
             wanted = gen.send(ready)
     except StopIteration as done:
         answer: _Answer = done.value

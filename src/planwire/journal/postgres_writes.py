@@ -8,6 +8,9 @@ from planwire.journal.postgres_server import JournalServer, PostgresConnection
 
 __all__ = ["forget_sessions", "keep_snapshot"]
 
+#: Seconds that a `forget` of many events may take.
+FORGETTING: Final = 600.0
+
 _KEEP: Final = """INSERT INTO planwire.snapshots (session, name, seq, data)
     SELECT number, %b, %b, %b FROM planwire.sessions
     WHERE sha256(id) = sha256(%b) AND %b <= (SELECT max(seq) FROM planwire.events WHERE session = number)
@@ -31,7 +34,11 @@ def keep_snapshot(
 
 def forget_sessions(server: JournalServer, connection: PostgresConnection, names: Sequence[bytes]) -> None:
     """Delete sessions with all that refers to them, in the caller's transaction."""
-    connection.execute("SET LOCAL statement_timeout = '10min'")
-    numbers = [number for (number,) in connection.execute(server.sql(_LOCK), (list(names),)).fetchall()]
-    connection.execute(server.sql(_NOTE))
-    connection.execute(server.sql("DELETE FROM planwire.sessions WHERE number = ANY(%b::bigint[])"), (numbers,))
+    connection.execute(f"SET LOCAL statement_timeout = '{FORGETTING:g}s'".encode())
+    connection.patience = FORGETTING
+    try:
+        numbers = [number for (number,) in connection.execute(server.sql(_LOCK), (list(names),)).fetchall()]
+        connection.execute(server.sql(_NOTE))
+        connection.execute(server.sql("DELETE FROM planwire.sessions WHERE number = ANY(%b::bigint[])"), (numbers,))
+    finally:
+        connection.patience = None
