@@ -177,6 +177,8 @@ EFFECTFUL: Final = {
 }
 #: What a pure file may import from outside planwire.
 PURE: Final = {
+    "_sha2",
+    "_sha256",
     "bisect",
     "collections",
     "contextlib",
@@ -196,6 +198,7 @@ PURE: Final = {
     "typing",
     "unicodedata",
     "xml",
+    "hashlib",
     "zlib",
 }
 #: Built-ins by which a file would have effects without importing anything.
@@ -339,15 +342,17 @@ JOURNAL_NAMES: Final = {"planwire.journal", "planwire.journal.Journal", "planwir
 FRONTED: Final = {
     "cli": {"hooks", "terminal"},
     "mcp": {"hooks", "tools"},
+    "cli/__init__": {"journal"},
     "cli/acting_person": {"journal"},
     "cli/agent_client": {"acp", "relay"},
     "cli/board": {"journal", "web"},
+    "cli/board_process": {"journal"},
     "cli/check": {"acp", "check"},
     "cli/checked_agent": {"check"},
     "cli/compact": {"chat"},
     "cli/context": {"chat"},
     "cli/deciding": {"acp", "check"},
-    "cli/demo": {"demo"},
+    "cli/demo": {"demo", "journal"},
     "cli/driving": {"acp", "check"},
     "cli/export": {"acp", "journal"},
     "cli/health": {"journal"},

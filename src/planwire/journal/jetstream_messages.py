@@ -168,7 +168,7 @@ def token_of(name: str) -> str:
         return name
     written = name.encode()
     if 2 * len(written) > _LONGEST_TOKEN:
-        return f"=={sha256()(written).hexdigest()}"
+        return f"=={sha256(written).hexdigest()}"
     return f"={written.hex()}"
 
 

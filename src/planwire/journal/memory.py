@@ -36,7 +36,7 @@ __all__ = ["MemoryJournal"]
 PAGE: Final = 1_000
 
 
-class _Kept(NamedTuple):
+class _MemoryEvent(NamedTuple):
     """An event of a session, and the key that it was written with."""
 
     session: str
@@ -54,10 +54,10 @@ class MemoryJournal(PolledJournal):
         super().__init__()
         self.thoughts = MemoryThoughts()
         self._lock = Lock()
-        self._all: list[_Kept | None] = []  # by position; None where a forgotten event was
-        self._sessions: dict[str, list[_Kept]] = {}
+        self._all: list[_MemoryEvent | None] = []  # by position; None where a forgotten event was
+        self._sessions: dict[str, list[_MemoryEvent]] = {}
         self._snapshots: dict[tuple[str, str], Snapshot] = {}
-        self._once: dict[tuple[str, Once | None], list[_Kept]] = {}
+        self._once: dict[tuple[str, Once | None], list[_MemoryEvent]] = {}
         self._leases: dict[str, KnownLease] = {}
         self._closed = False
 
@@ -163,7 +163,7 @@ class MemoryJournal(PolledJournal):
         self._ring()
 
     def _keep(self, session: str, events: Sequence[StoredEvent], once: Once | None) -> None:
-        new = [_Kept(session, each, once) for each in events]
+        new = [_MemoryEvent(session, each, once) for each in events]
         self._sessions.setdefault(session, []).extend(new)
         self._all += new
         if once is not None and new:

@@ -18,11 +18,12 @@ import psycopg
 from psycopg import errors
 
 from planwire.errors import Conflict, JournalUnavailable
+from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import chained, refuse_unless_next
 from planwire.journal.group_commit import Append, Outcome
 from planwire.journal.postgres_order import HOLD
 from planwire.journal.postgres_quick import QuickStatement
-from planwire.journal.postgres_rows import NO_END, ChainEnd, KeyedEvents, Reads
+from planwire.journal.postgres_rows import NO_END, KeyedEvents, Reads
 from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 from planwire.model.events import Recorded

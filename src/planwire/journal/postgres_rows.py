@@ -10,12 +10,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from psycopg import Cursor
 
 from planwire.errors import DamagedJournal
+from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import decode
 from planwire.journal.postgres_server import JournalServer
 from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, StoredAppend, StoredEvent
 from planwire.model.events import Recorded
 
-__all__ = ["MOST", "NO_END", "ChainEnd", "KeyedEvents", "Reads", "by_keys", "bytes_of", "followed"]
+__all__ = ["MOST", "NO_END", "KeyedEvents", "Reads", "by_keys", "bytes_of", "followed"]
 
 #: A page ends with the event that reaches either of these.
 PAGE_EVENTS: Final = 1_000
@@ -58,14 +59,6 @@ _SNAPSHOT: Final = """SELECT seq, data FROM planwire.snapshots JOIN planwire.ses
 _LAST: Final = """SELECT greatest(forgotten, (SELECT max(position) FROM planwire.events)) FROM planwire.journal"""
 
 _Cursor: TypeAlias = Cursor[tuple[Any, ...]]
-
-
-class ChainEnd(NamedTuple):
-    """Where a session ends: the number that stands for it here, that of its last event, and the link of that."""
-
-    number: int | None
-    last: int
-    link: bytes | None
 
 
 NO_END: Final = ChainEnd(None, 0, None)

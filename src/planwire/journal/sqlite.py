@@ -17,6 +17,7 @@ from typing import Final
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
+from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import encode, refuse_unless_next
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
 from planwire.journal.polling import PolledJournal
@@ -63,7 +64,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
         self._transaction = transaction(self._writer, patience)
         self._parting = transaction(self._writer, min(patience, PARTING))
         self._patience = patience
-        self._known: dict[str, rows.ChainEnd] = {}  # valid as long as no one else has written
+        self._known: dict[str, ChainEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
         self._is_linked = False  # this round of the log has a link
         self._has_keys = False  # the file has a table of keys, for sure

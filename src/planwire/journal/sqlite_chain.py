@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from planwire.journal import sqlite_keys as keys
 from planwire.journal import sqlite_rows as rows
+from planwire.journal.chain import ChainEnd
 from planwire.journal.protocol import StoredAppend, StoredEvent
 
 __all__ = ["ADD_COLUMN", "add_column", "chain_end", "has_column", "stored_appends"]
@@ -35,9 +36,9 @@ def add_column(connection: rows.Executor) -> None:
         connection.execute(ADD_COLUMN)
 
 
-def chain_end(connection: rows.Executor, session: str) -> rows.ChainEnd:
+def chain_end(connection: rows.Executor, session: str) -> ChainEnd:
     number, last, link = connection.execute(_END, (rows.bindable(session),)).fetchone() or (None, None, None)
-    return rows.ChainEnd(number, last or 0, link)
+    return ChainEnd(number, last or 0, link)
 
 
 def stored_appends(

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from planwire.journal.chain import NO_LINK, link
+from planwire.journal.chain import NO_LINK, ChainEnd, link
 from planwire.journal.codec import EventRow, decode
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, StoredEvent
 from planwire.journal.sqlite_errors import damaged
 from planwire.model.events import Recorded
 
 __all__ = [
-    "ChainEnd",
     "Executor",
     "SessionEnd",
     "bindable",
@@ -70,14 +69,6 @@ class SessionEnd(NamedTuple):
 
     number: int | None
     last: int
-
-
-class ChainEnd(NamedTuple):
-    """The same for those who write, with the link of its last event."""
-
-    number: int | None
-    last: int
-    link: bytes | None
 
 
 def find(connection: Executor, session: str) -> SessionEnd:

@@ -90,7 +90,7 @@ def too_old(sizes: Iterable[tuple[object, int]]) -> list[object]:
 
 
 def _digest(salt: str, text: str) -> str:
-    return str(sha256()(f"{salt} {text}".encode()).hexdigest())
+    return str(sha256(f"{salt} {text}".encode()).hexdigest())
 
 
 class MemoryThoughts:
