@@ -6,7 +6,7 @@ whether the files still have their names and are no shorter than they were. It k
 other process has written: a log that starts over, or is cut after a checkpoint, shows in SQLite's `data_version`. If
 one has, the guard looks behind the commit whether the log still has a beginning.
 
-All of this is 4 % of an append, and must not be more. To ask the system for the status of a log that is written all the
+All of this is 2 to 4 % of an append, and must not be more. To ask the system for the status of a log that is written all the
 time costs its next commit a time stamp on the disk, and an append a quarter of its time: to seek its end does not. And
 names are looked up only when something in their folder has changed.
 """
