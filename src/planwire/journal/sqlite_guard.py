@@ -6,9 +6,9 @@ whether the files still have their names and are no shorter than they were. It k
 other process has written: a log that starts over, or is cut after a checkpoint, shows in SQLite's `data_version`. If
 one has, the guard looks behind the commit whether the log still has a beginning.
 
-All of this is 4 % of an append, and must not be more. To ask the system for the status of a log that is written all the
-time costs its next commit a time stamp on the disk, and an append a quarter of its time: to seek its end does not. And
-names are looked up only when something in their folder has changed.
+All of this is a few percent of an append, and must not be more. To ask the system for the status of both files at every
+append cost a quarter of its time or more; to seek their ends does not. Names are looked up only when something in their
+folder has changed.
 """
 
 import os
