@@ -307,6 +307,7 @@ FRONTED: Final = {
     "cli/health": {"journal"},
     "cli/import_": {"journal"},
     "cli/import_transcripts": {"hooks"},
+    "cli/journal_secrets": {"journal"},
     "cli/learning": {"acp", "check", "relay"},
     "cli/mcp": {"mcp"},
     "cli/plugin_folder": {"journal"},
