@@ -360,6 +360,7 @@ FRONTED: Final = {
     "cli/import_transcripts": {"hooks"},
     "cli/journal_copies": {"journal"},
     "cli/journal_verify": {"journal"},
+    "cli/journal_secrets": {"journal"},
     "cli/learning": {"acp", "check", "relay"},
     "cli/mcp": {"mcp"},
     "cli/open_modes": {"journal"},

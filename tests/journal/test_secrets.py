@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planwire.cli import main
-from planwire.cli.board_process import board_process, with_journal
+from planwire.cli.board_process import board_process
+from planwire.cli.journal_secrets import with_journal
 from planwire.errors import UnknownJournal
 from planwire.journal import Journal, KnownSession, engines, open_journal
 from planwire.journal.engines import (

@@ -19,6 +19,7 @@ from planwire import __version__
 from planwire.cli.command_parser import CommandParser, HelpFormatter, Misuse
 from planwire.cli.error_words import error_words
 from planwire.cli.exit_codes import DONE, exit_code
+from planwire.cli.journal_secrets import warn_of_secret
 from planwire.errors import InputError, NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import one_line, printable
 
@@ -138,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from planwire.cli.open_modes import warn_of_open_modes  # noqa: PLC0415  (it needs msgspec)
 
             warn_of_open_modes(arguments.journal)
-        _warn_of_secret(vars(arguments).get("journal"))
+        warn_of_secret(vars(arguments).get("journal"))
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
@@ -157,18 +158,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     return code
-
-
-def _warn_of_secret(journal: str | None) -> None:
-    """Say that others see a command line. A URL without these two signs has no secret, and needs no import."""
-    if not journal or not ("@" in journal or "=" in journal):
-        return
-    from planwire.journal.shown_urls import has_secret, shown_url  # noqa: PLC0415
-
-    if has_secret(journal):
-        hint = "use PLANWIRE_JOURNAL, a file (--journal @FILE), ~/.pgpass or a NATS context"
-        words = f"planwire: others on this machine see the secret in --journal {shown_url(journal)}: {hint}"
-        print(printable(words), file=sys.stderr)
 
 
 def _say(words: str, as_json: object, stream: TextIO | None = None) -> None:

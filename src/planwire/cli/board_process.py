@@ -1,22 +1,14 @@
 """The board in a process of its own, for as long as another command runs."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-__all__ = ["board_process", "with_journal"]
+from planwire.cli.journal_secrets import with_journal
 
-
-def with_journal(url: str | None) -> dict[str, str]:
-    """The environment of a planwire that uses a journal. Its command line would show the URL to everybody."""
-    if not url:
-        return {**os.environ}
-    from planwire.journal.engines import VARIABLE  # noqa: PLC0415  (an agent would wait for it, and mostly for nothing)
-
-    return {**os.environ, VARIABLE: url}
+__all__ = ["board_process"]
 
 
 @contextmanager

@@ -7,12 +7,12 @@ from contextlib import ExitStack, suppress
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
+from planwire.cli.journal_secrets import shown_journal
 from planwire.cli.session_argument import choose_session, session_at
 from planwire.cli.show import print_session
 from planwire.demo.client import DemoConversation, project_folder
 from planwire.demo.keys import Keys
 from planwire.journal import open_journal
-from planwire.journal.engines import shown_url
 from planwire.readmodel.replay import replayed
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -97,5 +97,5 @@ def _provisos(journal: str | None) -> list[str]:
     unfound = shutil.which("planwire") is None and sys.argv[0].endswith("planwire")
     return [
         *([f"\nplanwire is not on your PATH: write {sys.argv[0]}"] if unfound else []),
-        *([f"\nThese plans are in a journal of their own: add --journal {shown_url(journal)}"] if journal else []),
+        *([f"\nThese plans are in a journal of their own: add --journal {shown_journal(journal)}"] if journal else []),
     ]
