@@ -84,12 +84,8 @@ class PostgresJournal:
         self._leases = PostgresLeases(server, self._renew_leases)
         self._settling = Lock()
         self._settled = 0  # no event at or below this position is still to come
-        try:
-            with self._writing:
-                self._writing.greet = check  # nobody makes the tables again if they are dropped under an open journal
-        except BaseException:
-            self._listener.close()
-            raise
+        with self._writing:
+            self._writing.greet = check  # nobody makes the tables again if they are dropped under an open journal
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None

@@ -75,26 +75,27 @@ class Listener:
         self._lock = Lock()
         self._thread: Thread | None = None
         self._closing = False
-        self._woken, self._waking = socket.socketpair()
 
     def start(self) -> None:
         """Begin to hear, unless it does already."""
         if self._thread is None:
             with self._lock:
                 if self._thread is None and not self._closing:
+                    self._woken, self._waking = socket.socketpair()
                     self._thread = Thread(target=self._run, name="planwire-listener", daemon=True)
                     self._thread.start()
 
     def close(self) -> None:
         with self._lock:
-            if self._closing:
+            if self._closing or self._thread is None:
+                self._closing = True
                 return
             self._closing = True
             self._waking.send(b"x")
-        if self._thread is not None:
-            self._thread.join(PARTING)
-        for each in (self._woken, self._waking):
-            each.close()
+        self._thread.join(PARTING)
+        if not self._thread.is_alive():  # or it may still connect
+            self._woken.close()
+            self._waking.close()
 
     def _run(self) -> None:
         while not self._closing:
