@@ -342,7 +342,6 @@ JOURNAL_NAMES: Final = {"planwire.journal", "planwire.journal.Journal", "planwir
 FRONTED: Final = {
     "cli": {"hooks", "terminal"},
     "mcp": {"hooks", "tools"},
-    "cli/__init__": {"journal"},
     "cli/acting_person": {"journal"},
     "cli/agent_client": {"acp", "relay"},
     "cli/board": {"journal", "web"},
