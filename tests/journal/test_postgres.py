@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailable, NewerJournal, NoJournal
-from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
+from planwire.journal import Once, follower, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
+from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
 from planwire.journal.postgres import PostgresJournal
 from planwire.journal.postgres_facts import promise
@@ -41,8 +42,9 @@ def own_server() -> Iterator[PostgresServer]:
 
 def run(code: str, *arguments: object) -> "subprocess.Popen[str]":
     """A program that has opened the journal of its first argument."""
-    begin = "import sys; from planwire.journal import *; from tests.journal.test_contract import said, words\n"
-    begin += "journal = open_journal(sys.argv[1])\n"
+    begin = "import sys; from planwire.journal import *; from planwire.journal.engines import open_engine\n"
+    begin += "from tests.journal.test_contract import said, words\n"
+    begin += "journal = open_engine(sys.argv[1])\n"
     command = [sys.executable, "-c", begin + code, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -272,7 +274,7 @@ print("done")
     programs = [run(code, url, number, appends) for number in range(writers)]
     told = [program.communicate("go\n", PATIENCE * 10)[0] for program in programs]
     assert told == ["done\n"] * writers
-    with open_journal(url) as journal:
+    with open_engine(url) as journal:
         found = [word.split() for word in words(journal.read("s"))]
         for number in map(str, range(writers)):
             assert [n for who, n in found if who == number] == list(map(str, range(appends)))
@@ -311,13 +313,13 @@ def test_processes_that_open_a_new_journal_at_the_same_time_make_it_once(url: st
     assert [program.wait(PATIENCE) for program in programs] == [0] * 4
     for program in programs:
         program.communicate()
-    with open_journal(url, create=False) as journal:
+    with open_engine(url, create=False) as journal:
         assert sorted(each.id for each in journal.sessions()) == list("0123")
 
 
 def test_a_reader_makes_no_journal(url: str) -> None:
     with pytest.raises(NoJournal, match="there is no journal at"):
-        open_journal(url, create=False)
+        open_engine(url, create=False)
     with postgres().connect() as connection:
         query = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
         assert connection.execute(query, (url.rpartition("=")[2],)).fetchone() is None
@@ -329,7 +331,7 @@ def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
         connection.execute(f"UPDATE {url.rpartition('=')[2]}.journal SET format = 99".encode())
         for create in (True, False):
             with pytest.raises(NewerJournal, match=r"format 99, this one knows \d+\): install a newer planwire"):
-                open_journal(url, create=create)
+                open_engine(url, create=create)
         postgres().cut_connections()
         with pytest.raises(NewerJournal):
             journal.append("s", said("two"))
@@ -352,7 +354,7 @@ def test_the_schema_is_planwire_unless_the_url_names_one() -> None:
         (f"postgres://postgres@/postgres?{where}", "planwire"),
         (f'postgresql://postgres@/postgres?schema=An odd "name"%21&{where}', 'An odd "name"!'),
     ):
-        with open_journal(url) as journal, postgres().connect() as connection:
+        with open_engine(url) as journal, postgres().connect() as connection:
             journal.append("s", said("one"))
             assert journal.facts().facts["schema"] == schema
             quoted = schema.replace('"', '""')
@@ -413,7 +415,7 @@ def refused() -> Iterator[list[str]]:
 )
 def test_no_error_about_a_url_holds_its_password(name: str) -> None:
     with refused() as told:
-        open_journal(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
+        open_engine(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
     assert SECRET not in "".join(told)
     assert "***" in told[-1]
 
@@ -429,7 +431,7 @@ def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
     with refused() as told:
         journal.append("s", said("two"))
     with refused() as others:
-        open_journal(url.replace(PASSWORD, SECRET))
+        open_engine(url.replace(PASSWORD, SECRET))
     assert PASSWORD not in "".join(told)
     assert SECRET not in "".join(others)
     assert "password authentication failed" in others[-1]
@@ -458,8 +460,8 @@ def test_the_promise_is_what_the_settings_make_of_it(settings: tuple[str, str, s
 
 def test_without_psycopg_the_extra_is_named() -> None:
     code = "import sys; sys.modules['psycopg'] = None\n"
-    code += "from planwire.journal import open_journal\nfrom planwire.errors import MissingExtra\n"
-    code += "try: open_journal('postgresql://localhost/x')\nexcept MissingExtra as error: print(error)"
+    code += "from planwire.journal.engines import open_engine\nfrom planwire.errors import MissingExtra\n"
+    code += "try: open_engine('postgresql://localhost/x')\nexcept MissingExtra as error: print(error)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told == "a journal in PostgreSQL needs psycopg: pip install 'planwire[postgres]'\n"
 
