@@ -5,6 +5,7 @@ the other half's business (`recorder`).
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from itertools import count
@@ -15,7 +16,6 @@ from typing import Final, assert_never
 from msgspec.structs import replace
 
 from planwire.errors import EngineAway, UnstorableEvent
-from planwire.journal.codec import encode
 from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
@@ -33,7 +33,7 @@ from planwire.session.writer import append_latest, reopening
 __all__ = ["JournalledSessions"]
 
 _MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=12)
-_UNSTORABLE: Final = "no journal can store it"
+_UNSTORABLE: Final = "the journal can't store it"
 
 
 class _JournalledSession:
@@ -113,7 +113,7 @@ class JournalledSessions:
 
     def write(self, journal: Journal, *, all_streams: bool = False) -> list[UnstorableEvent]:
         """Append what is new to each session. A text that streams in waits until it pauses, unless `all_streams` says
-        that no more will come. Returns an error for each event that no journal can store; the others are written."""
+        that no more will come. Returns an error for each event that the journal can't store; the others are written."""
         problems: list[UnstorableEvent] = []
         now = None if all_streams else time_ns() // 1_000_000
         for wire_id, session in self._sessions.items():
@@ -123,8 +123,7 @@ class JournalledSessions:
             try:
                 self._append(journal, wire_id, session)
             except UnstorableEvent:
-                problems += _leave_out_unstorable(session)
-                self._append(journal, wire_id, session)
+                self._append_apart(journal, wire_id, session, problems)
         return problems
 
     def look(self, journal: Journal) -> None:
@@ -190,6 +189,27 @@ class JournalledSessions:
             self._tell_written(wire_id, session)
         session.forget_thoughts()
 
+    def _append_apart(
+        self, journal: Journal, wire_id: str, session: _JournalledSession, problems: list[UnstorableEvent]
+    ) -> None:
+        """Append event by event, with a gap in the place of each that the journal can't store: only its server knows
+        what is too large for it, and all together may be where none of them is."""
+        waiting = deque(session.keep_thoughts(journal))
+        try:
+            while waiting:
+                session.unwritten = session.pending.rebase(session.written, [waiting[0]])
+                try:
+                    self._append(journal, wire_id, session)
+                except UnstorableEvent as error:
+                    if isinstance(waiting[0].event, Gap):
+                        raise  # then it is no event that is wrong, but the session
+                    problems.append(error)
+                    waiting[0] = Stamped(waiting[0].at, BY_RELAY, Gap(1, _UNSTORABLE))
+                else:
+                    waiting.popleft()
+        finally:
+            session.unwritten = session.pending.rebase(session.written, list(waiting))
+
     def _tell_written(self, wire_id: str, session: _JournalledSession, *, anew: bool = False) -> None:
         """Tell what the journal has, unless a look found more meanwhile. `anew`: the session was forgotten."""
         with self._telling:
@@ -200,21 +220,6 @@ class JournalledSessions:
 
 def _learn_all(memory: SessionMemory, events: Iterable[Recorded]) -> SessionMemory:
     return reduce(learn, events, memory)
-
-
-def _leave_out_unstorable(session: _JournalledSession) -> list[UnstorableEvent]:
-    """Find the events that no journal can store, and put gaps in their places."""
-    kept: list[Stamped] = []
-    problems: list[UnstorableEvent] = []
-    for stamped in session.unwritten:
-        try:
-            encode(session.written.id, [stamped])
-            kept.append(stamped)
-        except UnstorableEvent as error:
-            problems.append(error)
-            kept.append(Stamped(stamped.at, BY_RELAY, Gap(1, _UNSTORABLE)))
-    session.unwritten = session.pending.rebase(session.written, kept)
-    return problems
 
 
 def _record(action: Meet | Record | RecordLine) -> Record | None:
