@@ -186,9 +186,10 @@ class NatsConnection:
 
     def away(self, reason: str = "") -> EngineAway:
         said = reason or self._trouble or "it does not answer"
+        doubt = ". What was about to be written may be there or not" if self._client is not None else ""
         return EngineAway(
             f"the NATS server at {self._settings.where} is away ({said}): start it, or look for an error in the name "
-            "of the journal (--journal or PLANWIRE_JOURNAL). What was about to be written may be there or not"
+            f"of the journal (--journal or PLANWIRE_JOURNAL){doubt}"
         )
 
     def close(self) -> None:
