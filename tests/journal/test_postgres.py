@@ -459,7 +459,7 @@ def test_the_promise_is_what_the_settings_make_of_it(settings: tuple[str, str, s
 
 def test_without_psycopg_the_extra_is_named() -> None:
     code = "import sys; sys.modules['psycopg'] = None\n"
-    code += "from planwire.journal import open_journal\nfrom planwire.errors import MissingExtra\n"
+    code += "from planwire.journal.engines import open_engine\nfrom planwire.errors import MissingExtra\n"
     code += "try: open_engine('postgresql://localhost/x')\nexcept MissingExtra as error: print(error)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told == "a journal in PostgreSQL needs psycopg: pip install 'planwire[postgres]'\n"

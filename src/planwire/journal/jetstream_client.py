@@ -252,7 +252,7 @@ class NatsConnection:
             with suppress(Exception):
                 await client.close()
             if refused.done() and not isinstance(refused.result(), ssl.SSLError):
-                raise JournalUnavailable(
+                raise EngineAway(  # what is recorded may wait until somebody has mended that
                     f"the NATS server at {self._settings.where} refuses this login: look at the user, the password, "
                     "the token or the credentials that the journal's URL or its context names"
                 )
