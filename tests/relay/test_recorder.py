@@ -24,9 +24,10 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
-from planwire.relay.actions import Meet, Record, SessionMemory
+from planwire.relay.actions import BY_RELAY, Meet, Record, SessionMemory
 from planwire.relay.backlog import TOO_FAST
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
+from planwire.relay.journalled import JournalledSessions
 from planwire.relay.recorder import SLICE, Recorder
 from planwire.session.origin import placed
 from tests.servers.nats import fresh_url
@@ -533,3 +534,19 @@ def test_what_is_too_large_for_a_server_is_a_gap_and_the_recording_goes_on() -> 
     with open_journal(url) as journal:
         found = [each.event for each in journal.read("s1")]
     assert found == [a_plan("a"), Gap(1, "the journal can't store it"), a_plan("b")]
+
+
+def test_two_relays_that_meet_a_new_session_of_one_name_at_once_keep_them_apart(tmp_path: Path) -> None:
+    names: list[dict[str, str]] = [{}, {}]
+    with open_journal(tmp_path / "journal.db") as journal:
+        relays = [JournalledSessions(lambda wire, memory, of=of: of.update({wire: memory.id})) for of in names]  # type: ignore[misc]
+        for relay in relays:
+            relay.take(journal, Meet("1", True, "agent 1", "/p"), 0)
+        for number, relay in enumerate(relays):
+            relay.take(journal, Record("1", SessionOpened("agent 1", cwd="/p"), BY_RELAY), 1)
+            relay.take(journal, Record("1", a_plan(f"plan {number}")), 2)
+            assert relay.write(journal) == []
+        assert names == [{"1": "1"}, {"1": "1~2"}]
+        found = [[each.event for each in journal.read(name)][1:] for name in ("1", "1~2")]
+        assert found == [[a_plan("plan 0")], [a_plan("plan 1")]]
+        assert sorted(each.session for each in journal.leases()) == ["1", "1~2"]

@@ -40,7 +40,8 @@ class _JournalledSession:
     """One session: what the journal has, what it will have, and what is on its way from one to the other: events, and
     the thoughts whose digests these hold."""
 
-    def __init__(self, memory: SessionMemory) -> None:
+    def __init__(self, memory: SessionMemory, is_fresh: bool = False) -> None:
+        self.is_fresh = is_fresh  # nobody else can mean it, and nothing of it is written yet
         self.written = self.told = memory
         self.pending = PendingHistory(memory)
         self.unwritten: list[Stamped] = []
@@ -102,7 +103,7 @@ class JournalledSessions:
         session = self._sessions.get(action.session)
         if session is None:
             if isinstance(action, Meet):
-                session = _JournalledSession(self._begin(journal, action))
+                session = _JournalledSession(self._begin(journal, action), action.fresh and action.fork_of is None)
                 with self._telling:
                     self._sessions[action.session] = session
                     self._tell(action.session, session.told)
@@ -164,13 +165,15 @@ class JournalledSessions:
             parent = known.written
         else:
             parent = _find(journal, Meet(meeting.fork_of, False, meeting.agent, meeting.cwd))
-        name = next(each for each in _names(meeting.session) if not journal.last_seq(each))
+        name = _free_name(journal, meeting.session)
         if not parent.seq:
             return begin(name)
         return _MEMORY.load(journal, fork_session(journal, parent.id, name, parent.seq, BY_RELAY))
 
     def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
         def latest() -> SessionMemory:
+            if session.is_fresh and _is_taken(journal, session.written):
+                self._rename(journal, wire_id, session)
             known = session.written
             session.opened = known.state.opened or session.opened
             if journal.last_seq(known.id) != known.seq:
@@ -184,6 +187,7 @@ class JournalledSessions:
             return session.keep_thoughts(journal)
 
         if append_latest(journal, latest, prepared):
+            session.is_fresh = False
             session.unwritten = []
             session.written = session.pending.memory
             self._tell_written(wire_id, session)
@@ -209,6 +213,14 @@ class JournalledSessions:
                     waiting.popleft()
         finally:
             session.unwritten = session.pending.rebase(session.written, list(waiting))
+
+    def _rename(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
+        """Give a new session the next free name: since it was met, another relay took the one that was free then."""
+        self._held.let_go(session.written.id)
+        session.written = begin(_free_name(journal, wire_id))
+        session.unwritten = session.pending.rebase(session.written, session.unwritten)
+        self._held.hold(journal, wire_id, session.written.id, is_new=True)
+        self._tell_written(wire_id, session, anew=True)
 
     def _tell_written(self, wire_id: str, session: _JournalledSession, *, anew: bool = False) -> None:
         """Tell what the journal has, unless a look found more meanwhile. `anew`: the session was forgotten."""
@@ -257,6 +269,17 @@ def _names(session: str) -> Iterator[str]:
     """The names for a session with this id, in the order in which they are given."""
     yield session
     yield from (f"{session}~{number}" for number in count(2))
+
+
+def _free_name(journal: Journal, session: str) -> str:
+    return next(each for each in _names(session) if not journal.last_seq(each))
+
+
+def _is_taken(journal: Journal, memory: SessionMemory) -> bool:
+    """Whether a session that was still to begin has begun by another relay. The plan tools of ours may be faster, too,
+    and mean the same one."""
+    first = next(iter(journal.read(memory.id, 0, 1)), None) if not memory.seq and journal.last_seq(memory.id) else None
+    return first is not None and first.by == BY_RELAY
 
 
 def _is_of(memory: SessionMemory, meeting: Meet) -> bool:
