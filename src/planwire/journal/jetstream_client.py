@@ -186,10 +186,9 @@ class NatsConnection:
 
     def away(self, reason: str = "") -> EngineAway:
         said = reason or self._trouble or "it does not answer"
-        doubt = ". What was about to be written may be there or not" if self._client is not None else ""
         return EngineAway(
             f"the NATS server at {self._settings.where} is away ({said}): start it, or look for an error in the name "
-            f"of the journal (--journal or PLANWIRE_JOURNAL){doubt}"
+            "of the journal (--journal or PLANWIRE_JOURNAL)"
         )
 
     def close(self) -> None:
