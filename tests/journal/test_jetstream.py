@@ -526,9 +526,14 @@ def test_tls_protects_the_connection_and_an_unknown_server_is_refused(tmp_path: 
             assert words(journal.append("s", said("one"))) == ["one"]
             assert words([each.recorded for each in journal.follow(0, timeout=0)]) == ["one"]
         with pytest.raises(EngineAway, match=r"(?i)certificate"):
-            open_engine(url)
+            JetStreamJournal(url)
     with pytest.raises(UnknownJournal, match=r"certificates of the journal .* can't be read"):
         open_engine(f"{url}?tls_ca={tmp_path}/none.pem")
+
+
+def test_no_login_goes_in_clear_to_a_server_without_tls_where_the_url_demands_it() -> None:
+    with pytest.raises(EngineAway, match=r"offers no TLS"):
+        JetStreamJournal(shared().url(fresh_name()).replace("nats:", "tls:"))
 
 
 def certificates(folder: Path) -> None:

@@ -24,11 +24,13 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
-from planwire.relay.actions import Meet, Record, SessionMemory
+from planwire.relay.actions import BY_RELAY, Meet, Record, SessionMemory
 from planwire.relay.backlog import TOO_FAST
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
+from planwire.relay.journalled import JournalledSessions
 from planwire.relay.recorder import SLICE, Recorder
 from planwire.session.origin import placed
+from tests.servers.nats import fresh_url
 from tests.waiting import until
 
 PATIENCE = 20.0
@@ -184,7 +186,7 @@ def test_writers_in_between_cost_nothing(kept: Kept) -> None:
 def test_an_event_that_cant_be_stored_costs_no_other(kept: Kept) -> None:
     kept.record(a_plan("a"), MessageAdded({"no": {"json": object()}}), a_plan("b"))
     assert "1 change was not recorded" in (kept.close() or "")
-    assert kept.events() == [a_plan("a"), Gap(1, "no journal can store it"), a_plan("b")]
+    assert kept.events() == [a_plan("a"), Gap(1, "the journal can't store it"), a_plan("b")]
 
 
 # -- journals that fail
@@ -518,3 +520,33 @@ def test_a_title_does_not_end_a_text_that_streams_in() -> None:
     assert len(history.take(Record("s1", SessionOpened(title="t")), 0)) == 1
     assert history.take(Record("s1", a_text("# A b"), streams=True), 0) == []
     assert len(history.finish_stream()) == 1
+
+
+def test_what_is_too_large_for_a_server_is_a_gap_and_the_recording_goes_on() -> None:
+    url = fresh_url()
+    large = a_plan(*(Random(n).randbytes(8_000).hex() for n in range(200)))
+    recorder = Recorder(lambda: open_journal(url), lambda *_: None)
+    recorder.start()
+    recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
+    for event in (a_plan("a"), large, a_plan("b")):
+        recorder.put(Record("s1", event), 100)
+    assert "1 change was not recorded" in (recorder.close(PATIENCE) or "")
+    with open_journal(url) as journal:
+        found = [each.event for each in journal.read("s1")]
+    assert found == [a_plan("a"), Gap(1, "the journal can't store it"), a_plan("b")]
+
+
+def test_two_relays_that_meet_a_new_session_of_one_name_at_once_keep_them_apart(tmp_path: Path) -> None:
+    names: list[dict[str, str]] = [{}, {}]
+    with open_journal(tmp_path / "journal.db") as journal:
+        relays = [JournalledSessions(lambda wire, memory, of=of: of.update({wire: memory.id})) for of in names]  # type: ignore[misc]
+        for relay in relays:
+            relay.take(journal, Meet("1", True, "agent 1", "/p"), 0)
+        for number, relay in enumerate(relays):
+            relay.take(journal, Record("1", SessionOpened("agent 1", cwd="/p"), BY_RELAY), 1)
+            relay.take(journal, Record("1", a_plan(f"plan {number}")), 2)
+            assert relay.write(journal) == []
+        assert names == [{"1": "1"}, {"1": "1~2"}]
+        found = [[each.event for each in journal.read(name)][1:] for name in ("1", "1~2")]
+        assert found == [[a_plan("plan 0")], [a_plan("plan 1")]]
+        assert sorted(each.session for each in journal.leases()) == ["1", "1~2"]

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from threading import Event
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
-from planwire.relay.process import name_of
+from planwire.relay.process import end_when_silent, name_of
 from tests.agents.driving import AGENTS, SOON, Relayed
 from tests.waiting import until
 from tests.wire import entry, request
@@ -219,6 +220,16 @@ def test_an_agent_that_ignores_the_end_of_its_input_is_ended(stubborn: tuple[str
         assert relayed.line() == b'{"ready":true}'
         code, _ = relayed.end()
         assert code == -how
+
+
+def test_an_agent_that_was_silent_for_long_has_time_to_end_by_itself() -> None:
+    ended: list[float] = []
+    agent: Any = SimpleNamespace(returncode=None, terminate=lambda: ended.append(monotonic()), kill=lambda: None)
+    begun = monotonic()
+    end_when_silent(agent, lambda: 3_600.0, 0.3)
+    until(lambda: ended)
+    agent.returncode = 0
+    assert ended[0] - begun >= 0.3
 
 
 def test_an_agent_that_thinks_about_a_prompt_may_be_silent_longer(tmp_path: Path) -> None:

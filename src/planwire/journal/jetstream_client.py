@@ -188,7 +188,7 @@ class NatsConnection:
         said = reason or self._trouble or "it does not answer"
         return EngineAway(
             f"the NATS server at {self._settings.where} is away ({said}): start it, or look for an error in the name "
-            "of the journal (--journal or PLANWIRE_JOURNAL). What was about to be written may be there or not"
+            "of the journal (--journal or PLANWIRE_JOURNAL)"
         )
 
     def close(self) -> None:
@@ -251,7 +251,7 @@ class NatsConnection:
             with suppress(Exception):
                 await client.close()
             if refused.done() and not isinstance(refused.result(), ssl.SSLError):
-                raise JournalUnavailable(
+                raise EngineAway(  # what is recorded may wait until somebody has mended that
                     f"the NATS server at {self._settings.where} refuses this login: look at the user, the password, "
                     "the token or the credentials that the journal's URL or its context names"
                 )

@@ -29,7 +29,7 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
         self._handle: socket.socket | None = None
         self._rest = b""
         self._loop = asyncio.get_running_loop()
-        self._is_plain = True
+        self.is_plain = True
 
     def __bool__(self) -> bool:
         return True  # or nats-py would take another one
@@ -38,7 +38,7 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
         """Let other threads write from now on, until the connection ends: the server has heard who this is."""
         with self._lock:
             self._drop()
-            if self._is_plain and self._io_writer is not None:
+            if self.is_plain and self._io_writer is not None:
                 self._handle = socket.socket(fileno=os.dup(self._io_writer.get_extra_info("socket").fileno()))
                 self._handle.setblocking(False)
 
@@ -60,11 +60,11 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
     async def connect(self, *given: Any, **named: Any) -> None:
         with self._lock:
             self._drop()
-        self._is_plain = True
+        self.is_plain = True
         await super().connect(*given, **named)
 
     async def connect_tls(self, *given: Any, **named: Any) -> None:
-        self._is_plain = False
+        self.is_plain = False
         await super().connect_tls(*given, **named)
 
     def write(self, payload: bytes) -> None:

@@ -80,6 +80,13 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         self._transport.write(command)
         return True
 
+    def _connect_command(self) -> bytes:
+        """The login. nats-py would say it in clear to whoever does not ask for TLS, also in between."""
+        if "tls" in self.options and self._transport.is_plain:
+            raise ssl.SSLError(1, "it offers no TLS, which the journal's URL demands")
+        command: bytes = super()._connect_command()
+        return command
+
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         hear = self._direct.get(sid)
         if hear is not None:

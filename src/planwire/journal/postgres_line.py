@@ -96,10 +96,7 @@ class ServerLine:
                     raise
                 break
             except errors.InsufficientPrivilege as error:
-                raise JournalUnavailable(
-                    f"the journal {self._server.shown} is closed to this user ({_said(error)}): GRANT it the rights, "
-                    "or let its owner open the journal once, which makes the tables"
-                ) from error
+                raise self._closed_to_user(error) from error
             except psycopg.Error as error:
                 away = self._server.away(error)
             except EngineAway as error:
@@ -135,7 +132,17 @@ class ServerLine:
             raise self._server.away(error) from error
         if isinstance(error, (errors.UndefinedTable, errors.InvalidSchemaName)):
             raise JournalUnavailable(f"{where} was removed from its database ({said}): open it again") from error
+        if isinstance(error, errors.InsufficientPrivilege):
+            raise self._closed_to_user(error) from error
         raise JournalUnavailable(f"{where} can't do that: {said}") from error
+
+    def _closed_to_user(self, error: psycopg.Error) -> JournalUnavailable:
+        schema, said = self._server.schema, str(error).partition("\n")[0]
+        return JournalUnavailable(
+            f"the journal {self._server.shown} does not let this user do that ({said}): have the "
+            f"owner open the journal once, which makes the tables, and GRANT the user USAGE ON SCHEMA {schema}, and "
+            f"SELECT ON ALL TABLES IN SCHEMA {schema} to read, with INSERT, UPDATE and DELETE to write"
+        )
 
 
 def _said(error: psycopg.Error) -> str:

@@ -114,8 +114,8 @@ class JournalServer:
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
         return EngineAway(
-            f"the journal {self.shown} is away: {said.rstrip('.')}. Start its PostgreSQL server, or name another "
-            f"journal with --journal or {VARIABLE}"
+            f"the journal {self.shown} is away: {said.rstrip('.?')}. Start its PostgreSQL server, look for an error in "
+            f"the login or the database that its URL names, or name another journal with --journal or {VARIABLE}"
         )
 
 

@@ -5,6 +5,7 @@ events are recorded all the same, and the next try waits a while.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -41,3 +42,10 @@ class HeldSessions:
                 lease.renew(terms)
         except (JournalError, ValueError):  # an id that is no text can't be recorded either
             self._next_try = monotonic() + _RETRY
+
+    def let_go(self, name: str) -> None:
+        """Release the lease of a session that turned out to be another's."""
+        lease = self._leases.pop(name, None)
+        if lease is not None:
+            with suppress(JournalError):
+                lease.release()

@@ -5,6 +5,7 @@ the other half's business (`recorder`).
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from itertools import count
@@ -15,7 +16,6 @@ from typing import Final, assert_never
 from msgspec.structs import replace
 
 from planwire.errors import EngineAway, UnstorableEvent
-from planwire.journal.codec import encode
 from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
@@ -33,14 +33,15 @@ from planwire.session.writer import append_latest, reopening
 __all__ = ["JournalledSessions"]
 
 _MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=12)
-_UNSTORABLE: Final = "no journal can store it"
+_UNSTORABLE: Final = "the journal can't store it"
 
 
 class _JournalledSession:
     """One session: what the journal has, what it will have, and what is on its way from one to the other: events, and
     the thoughts whose digests these hold."""
 
-    def __init__(self, memory: SessionMemory) -> None:
+    def __init__(self, memory: SessionMemory, is_fresh: bool = False) -> None:
+        self.is_fresh = is_fresh  # nobody else can mean it, and nothing of it is written yet
         self.written = self.told = memory
         self.pending = PendingHistory(memory)
         self.unwritten: list[Stamped] = []
@@ -102,7 +103,7 @@ class JournalledSessions:
         session = self._sessions.get(action.session)
         if session is None:
             if isinstance(action, Meet):
-                session = _JournalledSession(self._begin(journal, action))
+                session = _JournalledSession(self._begin(journal, action), action.fresh and action.fork_of is None)
                 with self._telling:
                     self._sessions[action.session] = session
                     self._tell(action.session, session.told)
@@ -113,7 +114,7 @@ class JournalledSessions:
 
     def write(self, journal: Journal, *, all_streams: bool = False) -> list[UnstorableEvent]:
         """Append what is new to each session. A text that streams in waits until it pauses, unless `all_streams` says
-        that no more will come. Returns an error for each event that no journal can store; the others are written."""
+        that no more will come. Returns an error for each event that the journal can't store; the others are written."""
         problems: list[UnstorableEvent] = []
         now = None if all_streams else time_ns() // 1_000_000
         for wire_id, session in self._sessions.items():
@@ -123,8 +124,7 @@ class JournalledSessions:
             try:
                 self._append(journal, wire_id, session)
             except UnstorableEvent:
-                problems += _leave_out_unstorable(session)
-                self._append(journal, wire_id, session)
+                self._append_apart(journal, wire_id, session, problems)
         return problems
 
     def look(self, journal: Journal) -> None:
@@ -165,13 +165,15 @@ class JournalledSessions:
             parent = known.written
         else:
             parent = _find(journal, Meet(meeting.fork_of, False, meeting.agent, meeting.cwd))
-        name = next(each for each in _names(meeting.session) if not journal.last_seq(each))
+        name = _free_name(journal, meeting.session)
         if not parent.seq:
             return begin(name)
         return _MEMORY.load(journal, fork_session(journal, parent.id, name, parent.seq, BY_RELAY))
 
     def _append(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
         def latest() -> SessionMemory:
+            if session.is_fresh and _is_taken(journal, session.written):
+                self._rename(journal, wire_id, session)
             known = session.written
             session.opened = known.state.opened or session.opened
             if journal.last_seq(known.id) != known.seq:
@@ -185,10 +187,40 @@ class JournalledSessions:
             return session.keep_thoughts(journal)
 
         if append_latest(journal, latest, prepared):
+            session.is_fresh = False
             session.unwritten = []
             session.written = session.pending.memory
             self._tell_written(wire_id, session)
         session.forget_thoughts()
+
+    def _append_apart(
+        self, journal: Journal, wire_id: str, session: _JournalledSession, problems: list[UnstorableEvent]
+    ) -> None:
+        """Append event by event, with a gap in the place of each that the journal can't store: only its server knows
+        what is too large for it, and all together may be where none of them is."""
+        waiting = deque(session.keep_thoughts(journal))
+        try:
+            while waiting:
+                session.unwritten = session.pending.rebase(session.written, [waiting[0]])
+                try:
+                    self._append(journal, wire_id, session)
+                except UnstorableEvent as error:
+                    if isinstance(waiting[0].event, Gap):
+                        raise  # then it is no event that is wrong, but the session
+                    problems.append(error)
+                    waiting[0] = Stamped(waiting[0].at, BY_RELAY, Gap(1, _UNSTORABLE))
+                else:
+                    waiting.popleft()
+        finally:
+            session.unwritten = session.pending.rebase(session.written, list(waiting))
+
+    def _rename(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
+        """Give a new session the next free name: since it was met, another relay took the one that was free then."""
+        self._held.let_go(session.written.id)
+        session.written = begin(_free_name(journal, wire_id))
+        session.unwritten = session.pending.rebase(session.written, session.unwritten)
+        self._held.hold(journal, wire_id, session.written.id, is_new=True)
+        self._tell_written(wire_id, session, anew=True)
 
     def _tell_written(self, wire_id: str, session: _JournalledSession, *, anew: bool = False) -> None:
         """Tell what the journal has, unless a look found more meanwhile. `anew`: the session was forgotten."""
@@ -200,21 +232,6 @@ class JournalledSessions:
 
 def _learn_all(memory: SessionMemory, events: Iterable[Recorded]) -> SessionMemory:
     return reduce(learn, events, memory)
-
-
-def _leave_out_unstorable(session: _JournalledSession) -> list[UnstorableEvent]:
-    """Find the events that no journal can store, and put gaps in their places."""
-    kept: list[Stamped] = []
-    problems: list[UnstorableEvent] = []
-    for stamped in session.unwritten:
-        try:
-            encode(session.written.id, [stamped])
-            kept.append(stamped)
-        except UnstorableEvent as error:
-            problems.append(error)
-            kept.append(Stamped(stamped.at, BY_RELAY, Gap(1, _UNSTORABLE)))
-    session.unwritten = session.pending.rebase(session.written, kept)
-    return problems
 
 
 def _record(action: Meet | Record | RecordLine) -> Record | None:
@@ -252,6 +269,17 @@ def _names(session: str) -> Iterator[str]:
     """The names for a session with this id, in the order in which they are given."""
     yield session
     yield from (f"{session}~{number}" for number in count(2))
+
+
+def _free_name(journal: Journal, session: str) -> str:
+    return next(each for each in _names(session) if not journal.last_seq(each))
+
+
+def _is_taken(journal: Journal, memory: SessionMemory) -> bool:
+    """Whether a session that was still to begin has begun by another relay. The plan tools of ours may be faster, too,
+    and mean the same one."""
+    first = next(iter(journal.read(memory.id, 0, 1)), None) if not memory.seq and journal.last_seq(memory.id) else None
+    return first is not None and first.by == BY_RELAY
 
 
 def _is_of(memory: SessionMemory, meeting: Meet) -> bool:

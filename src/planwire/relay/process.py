@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import IO, Final, Protocol
 
 from planwire.errors import InputError, reason
@@ -111,10 +111,12 @@ def not_started(command: Sequence[str], error: Exception, role: str = "agent") -
 
 
 def end_when_silent(agent: AgentProcess, silence: Callable[[], float], grace: float) -> None:
-    """End an agent whose input is at its end, once it has been silent for long enough. One that talks may go on."""
+    """End an agent whose input is at its end, once it has been silent for long enough since. One that talks may go on,
+    and one that had nothing to say for an hour before gets as much time to end by itself as any other."""
+    ended = monotonic()
 
     def watch() -> None:
-        while agent.returncode is None and silence() < grace:
+        while agent.returncode is None and min(silence(), monotonic() - ended) < grace:
             sleep(_GLANCE)
         if agent.returncode is None:
             agent.terminate()

@@ -1,0 +1,63 @@
+"""Real servers behind `open_journal`: a login that they refuse, and users who may only look."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from planwire.errors import EngineAway, JournalUnavailable
+from planwire.journal import open_journal
+from planwire.journal.away_folder import AwayFolder
+from planwire.journal.engines import away_path, open_engine
+from tests.journal.test_contract import said, words
+from tests.servers import nats
+from tests.servers.postgres import PASSWORD, postgres
+
+#: By engine, the URL of an empty journal, and the password in it.
+SERVERS: Final[dict[str, tuple[Callable[[], str], str]]] = {
+    "postgresql": (lambda: postgres().fresh_url(local=False), PASSWORD),
+    "jetstream": (nats.fresh_url, nats.PASSWORD),
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("engine", SERVERS)
+def test_what_is_recorded_while_a_login_is_refused_waits_for_the_right_one(engine: str) -> None:
+    fresh, password = SERVERS[engine]
+    url = fresh()
+    with open_journal(url.replace(password, "wr0ng")) as journal:
+        with pytest.raises(EngineAway, match=r"login") as refused:
+            journal.sessions()
+        assert "wr0ng" not in str(refused.value)
+        journal.append("s", said("one", "two"))
+    folder = away_path(url)
+    assert not AwayFolder(folder).is_empty()
+    (folder / "away").unlink()
+    with open_journal(url) as journal:
+        assert words(journal.read("s")) == ["one", "two"]
+    assert AwayFolder(folder).is_empty()
+
+
+def test_a_user_who_may_only_look_looks_and_hears_what_to_grant_for_more() -> None:
+    url = postgres().fresh_url(local=False)
+    schema, reader = url.rpartition("=")[2], f"reader_{os.getpid()}"
+    with open_engine(url) as journal:
+        journal.append("s", said("one"))
+    with postgres().connect() as connection:
+        connection.execute(f"CREATE ROLE {reader} LOGIN PASSWORD '{PASSWORD}'".encode())
+        theirs = url.replace("//postgres:", f"//{reader}:")
+        with pytest.raises(JournalUnavailable, match=rf"GRANT the user USAGE ON SCHEMA {schema}, and SELECT ON ALL"):
+            open_journal(theirs)
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {reader}".encode())
+        connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}".encode())
+    with open_journal(theirs) as journal:
+        assert words(journal.read("s")) == ["one"]
+        for write in (lambda: journal.append("s", said("two")), lambda: journal.forget("s")):
+            with pytest.raises(JournalUnavailable, match=r"denied for table \w+\).*INSERT, UPDATE and DELETE"):
+                write()
