@@ -23,11 +23,12 @@ from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.codec import encode
 from planwire.journal.engines import thoughts_path
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.held_lease import HeldLease
 from planwire.journal.polling import Found
 from planwire.journal.postgres_append import REFUSED, Appends
 from planwire.journal.postgres_facts import read_facts
 from planwire.journal.postgres_following import SETTLING, Bell, PositionFollower, Source, events_of
-from planwire.journal.postgres_leases import PostgresLease, PostgresLeases
+from planwire.journal.postgres_leases import PostgresLeases
 from planwire.journal.postgres_line import ServerLine
 from planwire.journal.postgres_notices import Listener, Notifier
 from planwire.journal.postgres_order import Holders, holders
@@ -156,8 +157,8 @@ class PostgresJournal:
         with self._group.turn, self._writing as connection:
             keep_snapshot(self._server, connection, session, seq, data, name)
 
-    def lease(self, session: str, terms: Terms = Terms()) -> PostgresLease:
-        return PostgresLease(session, terms, self._keep_lease, self._release_lease)
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, self._release_lease)
 
     def leases(self) -> list[KnownLease]:
         self._check_process()
