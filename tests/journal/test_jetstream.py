@@ -43,7 +43,6 @@ from planwire.journal import (
 )
 from planwire.journal.engines import shown_url
 from planwire.journal.jetstream import JetStreamJournal
-from planwire.journal.jetstream_api import Batch
 from planwire.journal.jetstream_client import Unanswered
 from planwire.journal.jetstream_messages import StreamMessage
 from planwire.journal.jetstream_wire import WireMessage
@@ -329,9 +328,9 @@ def test_the_tail_of_a_long_session_is_read_without_the_rest(
         taken.append(1)
         return near(stream, subject, number)
 
-    def counted_page(stream: str, subject: str, number: int, most: int) -> Batch:
+    def counted_page(stream: str, subject: str, number: int, most: int) -> list[StreamMessage]:
         found = page(stream, subject, number, most)
-        taken.append(len(found.messages))
+        taken.append(len(found))
         return found
 
     monkeypatch.setattr(journal._api, "near", counted_near)
