@@ -39,9 +39,8 @@ from planwire.journal import (
     jetstream_client,
     jetstream_follow,
     jetstream_leases,
-    open_journal,
 )
-from planwire.journal.engines import shown_url
+from planwire.journal.engines import open_engine, shown_url
 from planwire.journal.jetstream import JetStreamJournal
 from planwire.journal.jetstream_client import Unanswered
 from planwire.journal.jetstream_messages import StreamMessage
@@ -180,7 +179,7 @@ def test_an_append_is_found_though_the_server_forgot_its_id(
 
 
 def test_a_server_that_is_killed_in_the_middle_loses_no_acknowledged_append_and_doubles_none(own: NatsServer) -> None:
-    with open_journal(own.url()) as journal, ThreadPoolExecutor(1) as pool:
+    with open_engine(own.url()) as journal, ThreadPoolExecutor(1) as pool:
         done: list[int] = []
 
         def work() -> None:
@@ -200,7 +199,7 @@ def test_a_server_that_is_killed_in_the_middle_loses_no_acknowledged_append_and_
 
 
 def test_a_server_that_is_away_is_said_so_soon_and_works_again_when_it_is_back(own: NatsServer) -> None:
-    with open_journal(own.url()) as journal:
+    with open_engine(own.url()) as journal:
         journal.append("s", said("one"))
         own.stop()
         start = monotonic()
@@ -223,7 +222,7 @@ def test_a_server_that_is_away_is_said_so_soon_and_works_again_when_it_is_back(o
 
 
 def test_a_follower_goes_on_across_a_restart_of_the_server(own: NatsServer) -> None:
-    with open_journal(own.url()) as journal, open_journal(own.url()) as writer, ThreadPoolExecutor(1) as pool:
+    with open_engine(own.url()) as journal, open_engine(own.url()) as writer, ThreadPoolExecutor(1) as pool:
         following = journal.follow(0, timeout=PATIENCE)
         seen = pool.submit(lambda: [each.recorded for each in islice(following, 40)])
         for n in range(20):
@@ -401,7 +400,7 @@ def test_a_lease_that_was_ended_but_not_removed_is_not_ended_twice(
 
 
 def test_holders_say_that_they_are_alive_as_soon_as_the_server_is_back(own: NatsServer) -> None:
-    with open_journal(own.url()) as journal, JetStreamJournal(own.url()) as other:
+    with open_engine(own.url()) as journal, JetStreamJournal(own.url()) as other:
         journal.lease("s")
         [row] = other._leases._leases.rows()
         holder = msgspec.json.decode(row.value)["holder"]
@@ -416,25 +415,25 @@ def test_holders_say_that_they_are_alive_as_soon_as_the_server_is_back(own: Nats
 def test_nobody_at_the_address_is_said_soon(tmp_path: Path) -> None:
     start = monotonic()
     with pytest.raises(EngineAway, match="Connection refused"):
-        open_journal(f"nats://127.0.0.1:{free_port()}/X")
+        open_engine(f"nats://127.0.0.1:{free_port()}/X")
     assert monotonic() - start < 2
 
 
 def test_no_error_and_no_fact_holds_a_password_or_a_token(own: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jetstream_client, "AWAY", 0.2)
     with pytest.raises(JournalUnavailable, match="refuses this login") as refused:
-        open_journal(own.url(login="planwire:wr0ng-word@"))
+        open_engine(own.url(login="planwire:wr0ng-word@"))
     with pytest.raises(JournalUnavailable, match="refuses this login") as also_refused:
-        open_journal(own.url(login="t0ken-word@"))
-    with open_journal(own.url()) as journal:
+        open_engine(own.url(login="t0ken-word@"))
+    with open_engine(own.url()) as journal:
         facts = journal.facts()
         own.stop()
         with pytest.raises(EngineAway) as away:
             journal.append("s", said("one"))
     with pytest.raises(EngineAway) as never_there:
-        open_journal(own.url())
+        open_engine(own.url())
     with pytest.raises(UnknownJournal) as unknown:
-        open_journal(own.url(more="?oops=1"))
+        open_engine(own.url(more="?oops=1"))
     texts = [f"{each.value} {each.value.__cause__}" for each in (refused, also_refused, away, never_there, unknown)]
     for text in (*texts, str(facts)):
         assert not any(secret in text for secret in (PASSWORD, "wr0ng-word", "t0ken-word"))
@@ -465,15 +464,15 @@ def test_a_url_is_shown_without_what_is_secret(url: str, shown: str) -> None:
 )
 def test_a_url_that_says_what_nobody_understands_is_refused(rest: str, problem: str) -> None:
     with pytest.raises(UnknownJournal, match=problem):
-        open_journal(f"nats:{rest}")
+        open_engine(f"nats:{rest}")
 
 
 def test_who_only_reads_creates_no_journal() -> None:
     url = fresh_url()
     with pytest.raises(NoJournal, match=r"there is no journal at nats://127\.0\.0\.1"):
-        open_journal(url, create=False)
-    open_journal(url).close()
-    open_journal(url, create=False).close()
+        open_engine(url, create=False)
+    open_engine(url).close()
+    open_engine(url, create=False).close()
 
 
 def test_a_stream_that_is_not_ours_or_newer_stays_as_it_is(journal: JetStreamJournal) -> None:
@@ -481,7 +480,7 @@ def test_a_stream_that_is_not_ours_or_newer_stays_as_it_is(journal: JetStreamJou
         name = fresh_name()
         journal._api.call(f"STREAM.CREATE.{name}", name=name, subjects=[f"{name}.x"], description=description)
         with pytest.raises(error, match=name):
-            open_journal(shared().url(name))
+            open_engine(shared().url(name))
 
 
 def test_a_server_without_jetstream_is_told_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -491,7 +490,7 @@ def test_a_server_without_jetstream_is_told_what_it_lacks(monkeypatch: pytest.Mo
         config.write_text("\n".join(line for line in config.read_text().splitlines() if "jetstream" not in line))
         running.restart()
         with pytest.raises(JournalUnavailable, match=r"JetStream"):
-            open_journal(running.url())
+            open_engine(running.url())
 
 
 def test_a_journal_that_was_deleted_under_its_users_says_so(journal: JetStreamJournal) -> None:
@@ -512,7 +511,7 @@ def test_a_context_of_the_nats_command_brings_servers_and_login(
     path.parent.mkdir(parents=True)
     path.write_bytes(msgspec.json.encode(context))
     for url in (f"nats:///{journal._name}?context=team", f"nats:///{journal._name}?context={path}"):
-        with open_journal(url, create=False) as other:
+        with open_engine(url, create=False) as other:
             assert words(other.read("s")) == ["one"]
 
 
@@ -521,13 +520,13 @@ def test_tls_protects_the_connection_and_an_unknown_server_is_refused(tmp_path: 
     tls = f'tls {{ cert_file: "{tmp_path}/server.pem", key_file: "{tmp_path}/server.key" }}'
     with server(tls) as running:
         url = running.url("X").replace("nats:", "tls:")
-        with open_journal(f"{url}?tls_ca={tmp_path}/ca.pem") as journal:
+        with open_engine(f"{url}?tls_ca={tmp_path}/ca.pem") as journal:
             assert words(journal.append("s", said("one"))) == ["one"]
             assert words([each.recorded for each in journal.follow(0, timeout=0)]) == ["one"]
         with pytest.raises(EngineAway, match=r"(?i)certificate"):
-            open_journal(url)
+            open_engine(url)
     with pytest.raises(UnknownJournal, match=r"certificates of the journal .* can't be read"):
-        open_journal(f"{url}?tls_ca={tmp_path}/none.pem")
+        open_engine(f"{url}?tls_ca={tmp_path}/none.pem")
 
 
 def certificates(folder: Path) -> None:
@@ -572,7 +571,7 @@ def test_a_journal_does_not_cross_a_fork(journal: JetStreamJournal) -> None:
 
 
 def test_the_number_of_replicas_is_told_when_it_is_not_what_the_url_asks_for(journal: JetStreamJournal) -> None:
-    with open_journal(shared().url(journal._name, "?replicas=3")) as other:
+    with open_engine(shared().url(journal._name, "?replicas=3")) as other:
         facts = other.facts()
     assert facts.facts["replicas"] == f"1 (the URL asks for 3: nats stream edit {journal._name} --replicas 3)"
     assert "sync_interval" in facts.promise
@@ -582,7 +581,7 @@ def test_the_number_of_replicas_is_told_when_it_is_not_what_the_url_asks_for(jou
 
 
 def _appends_while_the_leader_is_killed(appends: int) -> None:
-    with cluster() as nodes, open_journal(nodes.url()) as journal, ThreadPoolExecutor(1) as pool:
+    with cluster() as nodes, open_engine(nodes.url()) as journal, ThreadPoolExecutor(1) as pool:
         assert "2 of 3 replicas" in journal.facts().promise
         done: list[int] = []
         stop = threading.Event()

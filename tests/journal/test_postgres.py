@@ -15,6 +15,7 @@ from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailab
 from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
+from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
 from planwire.journal.postgres import PostgresJournal
 from planwire.journal.postgres_facts import promise
@@ -272,7 +273,7 @@ print("done")
     programs = [run(code, url, number, appends) for number in range(writers)]
     told = [program.communicate("go\n", PATIENCE * 10)[0] for program in programs]
     assert told == ["done\n"] * writers
-    with open_journal(url) as journal:
+    with open_engine(url) as journal:
         found = [word.split() for word in words(journal.read("s"))]
         for number in map(str, range(writers)):
             assert [n for who, n in found if who == number] == list(map(str, range(appends)))
@@ -311,13 +312,13 @@ def test_processes_that_open_a_new_journal_at_the_same_time_make_it_once(url: st
     assert [program.wait(PATIENCE) for program in programs] == [0] * 4
     for program in programs:
         program.communicate()
-    with open_journal(url, create=False) as journal:
+    with open_engine(url, create=False) as journal:
         assert sorted(each.id for each in journal.sessions()) == list("0123")
 
 
 def test_a_reader_makes_no_journal(url: str) -> None:
     with pytest.raises(NoJournal, match="there is no journal at"):
-        open_journal(url, create=False)
+        open_engine(url, create=False)
     with postgres().connect() as connection:
         query = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
         assert connection.execute(query, (url.rpartition("=")[2],)).fetchone() is None
@@ -329,7 +330,7 @@ def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
         connection.execute(f"UPDATE {url.rpartition('=')[2]}.journal SET format = 99".encode())
         for create in (True, False):
             with pytest.raises(NewerJournal, match=r"format 99, this one knows \d+\): install a newer planwire"):
-                open_journal(url, create=create)
+                open_engine(url, create=create)
         postgres().cut_connections()
         with pytest.raises(NewerJournal):
             journal.append("s", said("two"))
@@ -352,7 +353,7 @@ def test_the_schema_is_planwire_unless_the_url_names_one() -> None:
         (f"postgres://postgres@/postgres?{where}", "planwire"),
         (f'postgresql://postgres@/postgres?schema=An odd "name"%21&{where}', 'An odd "name"!'),
     ):
-        with open_journal(url) as journal, postgres().connect() as connection:
+        with open_engine(url) as journal, postgres().connect() as connection:
             journal.append("s", said("one"))
             assert journal.facts().facts["schema"] == schema
             quoted = schema.replace('"', '""')
@@ -413,7 +414,7 @@ def refused() -> Iterator[list[str]]:
 )
 def test_no_error_about_a_url_holds_its_password(name: str) -> None:
     with refused() as told:
-        open_journal(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
+        open_engine(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
     assert SECRET not in "".join(told)
     assert "***" in told[-1]
 
@@ -429,7 +430,7 @@ def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
     with refused() as told:
         journal.append("s", said("two"))
     with refused() as others:
-        open_journal(url.replace(PASSWORD, SECRET))
+        open_journal(url.replace(PASSWORD, SECRET))  # it would be away for ever
     assert PASSWORD not in "".join(told)
     assert SECRET not in "".join(others)
     assert "password authentication failed" in others[-1]

@@ -88,7 +88,7 @@ class ServerLine:
         end = monotonic() + PATIENCE if self._is_known and monotonic() >= self._patient_from else 0
         while True:
             try:
-                connection = self._server.connect(self._settings)
+                connection = self._server.connect(self._settings, is_known=self._is_known)
                 try:
                     self.greet(connection)
                 except BaseException:

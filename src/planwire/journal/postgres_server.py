@@ -14,7 +14,7 @@ import psycopg
 from psycopg import conninfo
 from psycopg.types.numeric import Int8BinaryDumper
 
-from planwire.errors import EngineAway, UnknownJournal
+from planwire.errors import EngineAway, JournalUnavailable, UnknownJournal
 from planwire.journal.engines import VARIABLE, shown_url
 
 __all__ = ["JournalServer", "PostgresConnection"]
@@ -89,11 +89,17 @@ class JournalServer:
             found = self._statements[statement] = text.encode()
         return found
 
-    def connect(self, settings: Mapping[str, str] | None = None) -> PostgresConnection:
-        """A new connection, or `EngineAway`."""
+    def connect(self, settings: Mapping[str, str] | None = None, *, is_known: bool = True) -> PostgresConnection:
+        """A new connection, or `EngineAway`. A server that is not known yet and refuses the login is not away, for it
+        won't be back by itself: that is `JournalUnavailable`."""
         try:
             connection = PostgresConnection.connect(autocommit=True, **self._parameters)  # type: ignore[arg-type]
         except psycopg.Error as error:
+            if not is_known and _was_asked_for_password(error):
+                raise JournalUnavailable(
+                    f"the journal {self.shown} can't be opened: {self._said(error)}. Look at the user, the password "
+                    "and the database in its URL"
+                ) from None
             raise self.away(error) from None
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # so that a statement is prepared once
         connection.prepare_threshold = None  # what is worth it is prepared at once
@@ -110,13 +116,21 @@ class JournalServer:
 
     def away(self, error: Exception) -> EngineAway:
         """Say that the server can't be reached, in its own words, which hold no password."""
+        return EngineAway(
+            f"the journal {self.shown} is away: {self._said(error)}. Start its PostgreSQL server, or name another "
+            f"journal with --journal or {VARIABLE}"
+        )
+
+    def _said(self, error: Exception) -> str:
         said = " ".join(str(error).split()) or type(error).__name__
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
-        return EngineAway(
-            f"the journal {self.shown} is away: {said.rstrip('.')}. Start its PostgreSQL server, or name another "
-            f"journal with --journal or {VARIABLE}"
-        )
+        return said.rstrip(".")
+
+
+def _was_asked_for_password(error: psycopg.Error) -> bool:
+    """Whether the server got as far as to ask who this is: one that starts, stops or is full does not."""
+    return error.pgconn is not None and bool(error.pgconn.needs_password or error.pgconn.used_password)
 
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
