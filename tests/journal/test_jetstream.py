@@ -1,11 +1,12 @@
 """Journals on NATS: what the server refuses, forgets and survives, who gets in, and what nobody gets to read."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from nats.errors import ConnectionClosedError
 
 from planwire.errors import (
     Conflict,
@@ -44,7 +46,8 @@ from planwire.journal.engines import open_engine, shown_url
 from planwire.journal.jetstream import JetStreamJournal
 from planwire.journal.jetstream_client import Unanswered
 from planwire.journal.jetstream_messages import StreamMessage
-from planwire.journal.jetstream_wire import WireMessage
+from planwire.journal.jetstream_settings import read_settings
+from planwire.journal.jetstream_wire import WireClient, WireMessage
 from planwire.model.events import TurnEnded
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import PASSWORD, NatsServer, cluster, free_port, fresh_name, fresh_url, server, shared
@@ -417,6 +420,33 @@ def test_nobody_at_the_address_is_said_soon(tmp_path: Path) -> None:
     with pytest.raises(EngineAway, match="Connection refused"):
         open_engine(f"nats://127.0.0.1:{free_port()}/X")
     assert monotonic() - start < 2
+
+
+def test_a_connection_that_breaks_while_it_is_made_is_away_and_comes_back(
+    own: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, broken = WireClient.hand_over, [True]
+
+    async def breaks(self: WireClient, subject: str, hear: Callable[[WireMessage], None]) -> int:
+        if broken:
+            broken.pop()
+            raise ConnectionClosedError
+        return await whole(self, subject, hear)
+
+    monkeypatch.setattr(WireClient, "hand_over", breaks)
+    with pytest.raises(EngineAway, match="connection closed"):
+        open_engine(own.url())
+    with JetStreamJournal(own.url()) as journal:
+        broken.append(True)
+        again = asyncio.run_coroutine_threadsafe(journal._connection._connect_again(), journal._connection._loop)
+        again.result(PATIENCE)
+        assert broken == []
+        assert words(journal.append("s", said("one"))) == ["one"]
+
+
+def test_what_a_url_says_is_shown_without_its_secrets() -> None:
+    settings = read_settings("nats://ann:pa55word@host/PLANS?creds=/home/ann/key.creds")
+    assert repr(settings) == "JetStreamSettings('nats://host:4222/PLANS')"
 
 
 def test_no_error_and_no_fact_holds_a_password_or_a_token(own: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,10 @@ from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailab
 from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
+from planwire.journal.codec import encode
 from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
+from planwire.journal.group_commit import Append
 from planwire.journal.postgres import PostgresJournal
 from planwire.journal.postgres_facts import promise
 from tests.journal.test_contract import PATIENCE, heard, said, words
@@ -366,6 +368,34 @@ def test_journals_in_one_database_know_nothing_of_each_other() -> None:
         one.append("s", said("one"))
         other.lease("s")
         assert (other.sessions(), other.last_position(), one.leases()) == ([], 0, [])
+
+
+def test_a_snapshot_of_a_session_that_is_being_forgotten_is_dropped(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one"))
+        with other.transaction():
+            other.execute(f"DELETE FROM {journal._server.schema}.sessions".encode())
+            keeping = pool.submit(journal.keep_snapshot, "s", 1, b"state")
+            waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+            until(lambda: other.execute(waits).fetchone() is not None)
+        keeping.result(PATIENCE)
+        assert journal.snapshot("s") is None
+
+
+def test_each_append_of_a_batch_has_an_outcome_of_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(*_: object) -> None:
+        raise JournalUnavailable("others wrote all the time")
+
+    with PostgresJournal(url) as journal:
+        journal.append("known", said("one"))
+        monkeypatch.setattr(journal._appends, "_alone", lose)
+        batch = [Append(name, encode(name, said("two")), None) for name in ("new", "known")]
+        with journal._group.turn:
+            lost, written = journal._commit(batch)
+        assert isinstance(lost, JournalUnavailable)
+        assert not isinstance(written, BaseException)
+        assert words(list(written)) == ["two"]
+        assert words(journal.read("known")) == ["one", "two"]
 
 
 def test_a_journal_does_not_work_across_a_fork(url: str) -> None:
