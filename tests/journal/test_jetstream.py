@@ -437,9 +437,11 @@ def test_a_connection_that_breaks_while_it_is_made_is_away_and_comes_back(
     with pytest.raises(EngineAway, match="connection closed"):
         open_engine(own.url())
     with JetStreamJournal(own.url()) as journal:
+        client = journal._connection._client
+        assert client is not None
         broken.append(True)
-        again = asyncio.run_coroutine_threadsafe(journal._connection._connect_again(), journal._connection._loop)
-        again.result(PATIENCE)
+        asyncio.run_coroutine_threadsafe(client.close(), journal._connection._loop).result(PATIENCE)
+        until(lambda: journal._connection._client is not client)
         assert broken == []
         assert words(journal.append("s", said("one"))) == ["one"]
 

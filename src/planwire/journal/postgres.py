@@ -32,7 +32,7 @@ from planwire.journal.postgres_leases import PostgresLeases
 from planwire.journal.postgres_line import ServerLine
 from planwire.journal.postgres_notices import Listener, Notifier
 from planwire.journal.postgres_order import Holders, holders
-from planwire.journal.postgres_rows import KeyedEvents, Reads, Stored, by_keys, bytes_of, followed
+from planwire.journal.postgres_rows import KeyedEvents, Reads, bytes_of, followed
 from planwire.journal.postgres_schema import check_format, migrate
 from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.postgres_writes import forget_sessions, keep_snapshot
@@ -48,6 +48,7 @@ from planwire.journal.protocol import (
     StoredAppend,
     Terms,
 )
+from planwire.journal.stored_pages import StoredPage, by_keys
 from planwire.journal.thoughts_file import FileThoughts
 from planwire.model.events import Recorded
 
@@ -277,7 +278,7 @@ class PostgresJournal:
             yield from self._reads.recorded(page, session, after)
             after += len(page)
 
-    def _stored_pages(self, number: int | None, after: int, last: int) -> Iterator[Stored]:
+    def _stored_pages(self, number: int | None, after: int, last: int) -> Iterator[StoredPage]:
         while after < last:
             with self._read() as cursor:
                 page = self._reads.stored_page(cursor, number, after, last)
