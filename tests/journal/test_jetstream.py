@@ -102,9 +102,10 @@ def test_a_writer_finds_out_that_its_session_was_forgotten_by_another(journal: J
 def test_processes_that_race_lose_nothing(journal: JetStreamJournal) -> None:
     code = """
 import sys
-from planwire.journal import Stamped, open_journal
+from planwire.journal import Stamped
+from planwire.journal.engines import open_engine
 from planwire.model.events import TurnEnded
-with open_journal(sys.argv[1]) as journal:
+with open_engine(sys.argv[1]) as journal:
     for n in range(100):
         journal.append("s", [Stamped(1, "a", TurnEnded(f"{sys.argv[2]} {n}"))])
 """
@@ -585,9 +586,9 @@ def test_without_nats_py_the_extra_is_named() -> None:
 import sys
 sys.modules["nats"] = None
 from planwire.errors import MissingExtra
-from planwire.journal import open_journal
+from planwire.journal.engines import open_engine
 try:
-    open_journal("nats://host/X")
+    open_engine("nats://host/X")
 except MissingExtra as error:
     print(error)
 """

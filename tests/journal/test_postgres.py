@@ -44,8 +44,9 @@ def own_server() -> Iterator[PostgresServer]:
 
 def run(code: str, *arguments: object) -> "subprocess.Popen[str]":
     """A program that has opened the journal of its first argument."""
-    begin = "import sys; from planwire.journal import *; from tests.journal.test_contract import said, words\n"
-    begin += "journal = open_journal(sys.argv[1])\n"
+    begin = "import sys; from planwire.journal import *; from planwire.journal.engines import open_engine\n"
+    begin += "from tests.journal.test_contract import said, words\n"
+    begin += "journal = open_engine(sys.argv[1])\n"
     command = [sys.executable, "-c", begin + code, *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

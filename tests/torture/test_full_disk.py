@@ -24,19 +24,22 @@ BYTES, APPENDS = 20_000, 2_000
 
 
 @contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    folder.mkdir()
+def small_disk(megabytes: int) -> Iterator[Path]:
+    """A disk where servers get in, which do not run as root."""
+    folder = Path(tempfile.mkdtemp(prefix="planwire-disk-"))
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=1777", "tmpfs", folder],
         capture_output=True,
         check=False,
     )
     if mounted.returncode:
+        folder.rmdir()
         pytest.skip(f"no disk can be mounted here: {mounted.stderr.decode().strip()}")
     try:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", folder], check=True)
+        folder.rmdir()
 
 
 @contextmanager
@@ -59,7 +62,7 @@ def fill(folder: Path, left: int) -> Path:
 
 
 def write(journal: Journal, n: int) -> None:
-    event = Stamped(1, "one", TurnEnded(f"one {n} {'x' * BYTES}"))
+    event = Stamped(1, "one", TurnEnded(f"one {n} {os.urandom(BYTES // 2).hex()}"))
     journal.append("race", [event], once=Once("one", n))
 
 
@@ -68,12 +71,11 @@ def write(journal: Journal, n: int) -> None:
 @pytest.mark.parametrize("engine", ["sqlite", *ENGINES_WITH_SERVERS])
 def test_a_full_disk_costs_nothing_that_was_acknowledged(
     engine: str,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     proves: Callable[[str, str, str, Outcome], None],
 ) -> None:
     size, left = DISKS[engine]
-    with small_disk(tmp_path / "disk", size) as folder:
+    with small_disk(size) as folder:
         monkeypatch.setattr(tempfile, "tempdir", str(folder))
         with journal_on(engine, folder) as (url, restart):
             acknowledged: list[int] = []

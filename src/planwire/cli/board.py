@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import webbrowser
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from planwire.cli.session_argument import add_journal_option
 from planwire.cli.team_options import add_team_options, team_of, tls_of
 from planwire.hooks.drained import open_followed
 from planwire.journal.engines import VARIABLE
-from planwire.readmodel.authors import show_to_several
+from planwire.readmodel.authors import shown_to_several
 
 if TYPE_CHECKING:
     from planwire.web import BoardServer
@@ -85,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     by = steering_person(arguments)
     team, tls = team_of(arguments), tls_of(arguments)
-    if team is not None:
-        show_to_several()
     editor = arguments.editor or ("vscode" if team is None else "none")
-    with open_followed(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
+    create = arguments.create or not _is_named(arguments.journal)
+    readers = shown_to_several() if team else nullcontext()
+    with open_followed(arguments.journal, create=create) as journal, readers:
         server = BoardServer(
             journal,
             host=arguments.host,

@@ -1,27 +1,35 @@
 """Authors as people read them, and the names that people may have."""
 
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from planwire.errors import InputError
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["author", "person_name", "show_to_several"]
+__all__ = ["author", "person_name", "shown_to_several"]
 
 #: Authors that planwire itself writes, and words by which it speaks of them.
 _RESERVED: Final = (
     *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
 )
 _LONGEST: Final = 64
-_SHOWN: Final = {USER: "you", HOOK: "planwire"}
-#: A person without a name, where several people read.
+#: A person without a name, where one person reads, and where several do.
+_READER: Final = "you"
 _UNNAMED: Final = "somebody"
+_SHOWN: Final = {USER: _READER, HOOK: "planwire"}
 
 
-def show_to_several() -> None:
-    """Have this process never say *you* of a person without a name, from now on: it may be none of its readers."""
+@contextmanager
+def shown_to_several() -> Iterator[None]:
+    """Meanwhile this process never says *you* of a person without a name: it may be none of its readers."""
     _SHOWN[USER] = _UNNAMED
+    try:
+        yield
+    finally:
+        _SHOWN[USER] = _READER
 
 
 def author(by: str) -> str:
