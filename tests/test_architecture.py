@@ -67,6 +67,7 @@ EFFECTFUL: Final = {
         "engines",
         "follower",
         "group_commit",
+        "held_lease",
         "jetstream",
         "jetstream_api",
         "jetstream_append",

@@ -202,14 +202,17 @@ def test_an_agent_runs_where_no_record_can_be_kept(tmp_path: Path, monkeypatch: 
     [
         ("postgresql://host/plans", None, "ann", "ann"),
         ("nats://host/plans", None, "user", "user"),
+        ("@url", None, "ann", "ann"),
         ("plans.db", None, "ann", "user"),
         ("plans.db", "Ann", "x", "Ann"),
         ("postgresql://host/plans", "Ann", "x", "Ann"),
     ],
 )
 def test_in_a_journal_of_several_people_each_goes_by_a_name(
-    journal: str, given: str | None, account: str, by: str, monkeypatch: pytest.MonkeyPatch
+    journal: str, given: str | None, account: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("url").write_text("postgresql://ann:secret@host/plans")
     monkeypatch.setenv("LOGNAME", account)
     if given:
         monkeypatch.setenv(NAME_VARIABLE, given)

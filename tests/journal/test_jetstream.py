@@ -1,11 +1,12 @@
 """Journals on NATS: what the server refuses, forgets and survives, who gets in, and what nobody gets to read."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -20,6 +21,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from nats.errors import ConnectionClosedError
 
 from planwire.errors import (
     Conflict,
@@ -42,10 +44,10 @@ from planwire.journal import (
 )
 from planwire.journal.engines import open_engine, shown_url
 from planwire.journal.jetstream import JetStreamJournal
-from planwire.journal.jetstream_api import Batch
 from planwire.journal.jetstream_client import Unanswered
 from planwire.journal.jetstream_messages import StreamMessage
-from planwire.journal.jetstream_wire import WireMessage
+from planwire.journal.jetstream_settings import read_settings
+from planwire.journal.jetstream_wire import WireClient, WireMessage
 from planwire.model.events import TurnEnded
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import PASSWORD, NatsServer, cluster, free_port, fresh_name, fresh_url, server, shared
@@ -296,16 +298,16 @@ def test_messages_that_many_threads_send_at_once_stay_whole(journal: JetStreamJo
     assert client is not None
     assert client._transport._handle is not None
     client._transport._handle.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
-    kept = {n: os.urandom(440_000 if n % 2 else 10).hex() for n in range(8)}
+    kept = {n: os.urandom(220_000 if n % 2 else 10).hex() for n in range(6)}
 
     def work(n: int) -> None:
-        for _ in range(5):
+        for _ in range(3):
             journal.append(f"s{n}", said(kept[n]))
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(len(kept)) as pool:
         list(pool.map(work, kept))
     for n, word in kept.items():
-        assert words(journal.read(f"s{n}")) == [word] * 5
+        assert words(journal.read(f"s{n}")) == [word] * 3
     assert not journal._connection.was_interrupted
 
 
@@ -329,9 +331,9 @@ def test_the_tail_of_a_long_session_is_read_without_the_rest(
         taken.append(1)
         return near(stream, subject, number)
 
-    def counted_page(stream: str, subject: str, number: int, most: int) -> Batch:
+    def counted_page(stream: str, subject: str, number: int, most: int) -> list[StreamMessage]:
         found = page(stream, subject, number, most)
-        taken.append(len(found.messages))
+        taken.append(len(found))
         return found
 
     monkeypatch.setattr(journal._api, "near", counted_near)
@@ -419,6 +421,35 @@ def test_nobody_at_the_address_is_said_soon(tmp_path: Path) -> None:
     with pytest.raises(EngineAway, match="Connection refused"):
         open_engine(f"nats://127.0.0.1:{free_port()}/X")
     assert monotonic() - start < 2
+
+
+def test_a_connection_that_breaks_while_it_is_made_is_away_and_comes_back(
+    own: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, broken = WireClient.hand_over, [True]
+
+    async def breaks(self: WireClient, subject: str, hear: Callable[[WireMessage], None]) -> int:
+        if broken:
+            broken.pop()
+            raise ConnectionClosedError
+        return await whole(self, subject, hear)
+
+    monkeypatch.setattr(WireClient, "hand_over", breaks)
+    with pytest.raises(EngineAway, match="connection closed"):
+        open_engine(own.url())
+    with JetStreamJournal(own.url()) as journal:
+        client = journal._connection._client
+        assert client is not None
+        broken.append(True)
+        asyncio.run_coroutine_threadsafe(client.close(), journal._connection._loop).result(PATIENCE)
+        until(lambda: journal._connection._client is not client)
+        assert broken == []
+        assert words(journal.append("s", said("one"))) == ["one"]
+
+
+def test_what_a_url_says_is_shown_without_its_secrets() -> None:
+    settings = read_settings("nats://ann:pa55word@host/PLANS?creds=/home/ann/key.creds")
+    assert repr(settings) == "JetStreamSettings('nats://host:4222/PLANS')"
 
 
 def test_no_error_and_no_fact_holds_a_password_or_a_token(own: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailable, NewerJournal, NoJournal
-from planwire.journal import Once, follower, postgres_line, postgres_quick, postgres_server
+from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
+from planwire.journal.codec import encode
 from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
+from planwire.journal.group_commit import Append
 from planwire.journal.postgres import PostgresJournal
 from planwire.journal.postgres_facts import promise
 from tests.journal.test_contract import PATIENCE, heard, said, words
@@ -369,6 +371,34 @@ def test_journals_in_one_database_know_nothing_of_each_other() -> None:
         assert (other.sessions(), other.last_position(), one.leases()) == ([], 0, [])
 
 
+def test_a_snapshot_of_a_session_that_is_being_forgotten_is_dropped(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one"))
+        with other.transaction():
+            other.execute(f"DELETE FROM {journal._server.schema}.sessions".encode())
+            keeping = pool.submit(journal.keep_snapshot, "s", 1, b"state")
+            waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+            until(lambda: other.execute(waits).fetchone() is not None)
+        keeping.result(PATIENCE)
+        assert journal.snapshot("s") is None
+
+
+def test_each_append_of_a_batch_has_an_outcome_of_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(*_: object) -> None:
+        raise JournalUnavailable("others wrote all the time")
+
+    with PostgresJournal(url) as journal:
+        journal.append("known", said("one"))
+        monkeypatch.setattr(journal._appends, "_alone", lose)
+        batch = [Append(name, encode(name, said("two")), None) for name in ("new", "known")]
+        with journal._group.turn:
+            lost, written = journal._commit(batch)
+        assert isinstance(lost, JournalUnavailable)
+        assert not isinstance(written, BaseException)
+        assert words(list(written)) == ["two"]
+        assert words(journal.read("known")) == ["one", "two"]
+
+
 def test_a_journal_does_not_work_across_a_fork(url: str) -> None:
     code = """
 import os
@@ -431,7 +461,7 @@ def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
     with refused() as told:
         journal.append("s", said("two"))
     with refused() as others:
-        open_engine(url.replace(PASSWORD, SECRET))
+        open_journal(url.replace(PASSWORD, SECRET))  # it would be away for ever
     assert PASSWORD not in "".join(told)
     assert SECRET not in "".join(others)
     assert "password authentication failed" in others[-1]
@@ -460,8 +490,8 @@ def test_the_promise_is_what_the_settings_make_of_it(settings: tuple[str, str, s
 
 def test_without_psycopg_the_extra_is_named() -> None:
     code = "import sys; sys.modules['psycopg'] = None\n"
-    code += "from planwire.journal.engines import open_engine\nfrom planwire.errors import MissingExtra\n"
-    code += "try: open_engine('postgresql://localhost/x')\nexcept MissingExtra as error: print(error)"
+    code += "from planwire.journal import open_journal\nfrom planwire.errors import MissingExtra\n"
+    code += "try: open_journal('postgresql://localhost/x')\nexcept MissingExtra as error: print(error)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told == "a journal in PostgreSQL needs psycopg: pip install 'planwire[postgres]'\n"
 

@@ -195,8 +195,10 @@ def test_a_person_whose_face_knows_nothing_of_the_session_gets_a_clear_error(out
 
 
 def test_the_sessions_that_faces_show_stay_and_a_problem_says_what_waits(
-    away: AwayJournal, outage: Outage, tmp_path: Path
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for pace in ("LOOK", "ROLL_CALL"):
+        monkeypatch.setattr(f"planwire.readmodel.sessions.{pace}", 0.02)
     written(away)
     heard: list[str] = []
     sessions = Sessions(away, FilePlans(), heard.append)

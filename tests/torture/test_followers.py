@@ -43,8 +43,14 @@ def test_a_follower_that_sleeps_misses_nothing(
     proves("a follower that sleeps", engine, f"{seconds:g} s", outcome)
 
 
+@pytest.mark.parametrize("patience", [1.0, pytest.param(None, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("engine", ENGINES_WITH_SERVERS)
-def test_a_server_that_says_nothing_is_away_and_no_call_waits_for_ever(engine: str) -> None:
+def test_a_server_that_says_nothing_is_away_and_no_call_waits_for_ever(
+    engine: str, patience: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if patience is not None:
+        for name in ("postgres_server.ANSWER_TIMEOUT", "postgres_quick.ANSWER_TIMEOUT", "jetstream.PATIENCE"):
+            monkeypatch.setattr(f"planwire.journal.{name}", patience)
     with own_server(engine) as server, open_engine(server.url) as journal:
         journal.append("a", [Stamped(1, "agent", TurnEnded("one"))])
         server.network.fall_silent()
@@ -70,6 +76,6 @@ def test_a_server_that_says_nothing_is_away_and_no_call_waits_for_ever(engine: s
 def test_a_server_that_answers_late_is_waited_for(engine: str) -> None:
     with own_server(engine) as server, open_engine(server.url) as journal:
         journal.append("a", [Stamped(1, "agent", TurnEnded("one"))])
-        server.network.answer_late(0.3)
+        server.network.answer_late(0.1)
         journal.append("a", [Stamped(1, "agent", TurnEnded("two"))])
         assert [each.event for each in journal.read("a")] == [TurnEnded("one"), TurnEnded("two")]

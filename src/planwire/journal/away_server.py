@@ -9,7 +9,7 @@ from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.away_delivery import AwayDelivery
 from planwire.journal.away_folder import AwayFolder
 from planwire.journal.protocol import Journal
-from planwire.journal.waiting import WaitingRecords
+from planwire.journal.waiting import WaitingRecords, waiting_count
 
 __all__ = ["CLOSED", "AwayServer"]
 
@@ -104,9 +104,7 @@ class AwayServer:
         if self.closing.is_set():
             return JournalUnavailable(CLOSED)
         why = self._outage.why if self._outage else _BEHIND
-        count = self.waiting().count
-        waits = f"{count:,} record{' waits' if count == 1 else 's wait'} on this machine and will be delivered"
-        return kind("; ".join(filter(None, (why, waits if count else "", word))))
+        return kind("; ".join(filter(None, (why, waiting_count(self.waiting().count), word))))
 
     def close(self, patience: float) -> None:
         """Let go of it. Whoever is about to reach it closes what it opens."""

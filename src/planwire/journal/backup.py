@@ -6,8 +6,8 @@ engine is copied event by event (`copying`). Whatever interrupts it leaves a hid
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -65,7 +65,7 @@ def back_up_thoughts(journal: Journal, target: Path) -> bool:
         return False
     path = target.with_name(f"{target.name}.thoughts")
     with translate_errors(path), JournalDraft(path) as draft:
-        with closing(_thoughts_reader(source)) as reader, closing(connect(draft.path, _PATIENCE)) as writer:
+        with _thoughts_reader(source) as reader, closing(connect(draft.path, _PATIENCE)) as writer:
             reader.backup(writer)
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         _sync(draft.path)
@@ -73,8 +73,14 @@ def back_up_thoughts(journal: Journal, target: Path) -> bool:
     return True
 
 
-def _thoughts_reader(source: Path) -> sqlite3.Connection:
-    return connect(source, _PATIENCE, "ro") if is_writable(source) else UnwritableFile(source, _PATIENCE).connection
+@contextmanager
+def _thoughts_reader(source: Path) -> Iterator[sqlite3.Connection]:
+    if is_writable(source):
+        with closing(connect(source, _PATIENCE, "ro")) as connection:
+            yield connection
+    else:
+        with closing(UnwritableFile(source, _PATIENCE)) as file:  # which may be a copy, for as long as it is there
+            yield file.connection
 
 
 def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: None) -> Path | None:

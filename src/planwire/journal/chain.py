@@ -17,9 +17,8 @@ except ImportError:  # before Python 3.12
     except ImportError:
         from hashlib import sha256
 
-__all__ = ["LINK_BYTES", "NO_LINK", "ChainEnd", "link", "sha256"]
+__all__ = ["NO_LINK", "ChainEnd", "link", "sha256"]
 
-LINK_BYTES = 32
 #: What the first link of a chain hangs on.
 NO_LINK = b""
 

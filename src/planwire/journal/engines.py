@@ -106,7 +106,7 @@ def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
 
 def is_remote(url: str | None = None) -> bool:
     """Whether a journal is kept by a server, and so may be that of several people."""
-    engine, _ = _engine(url or os.environ.get(VARIABLE) or str(default_path()))
+    engine, _ = _engine(resolved(url or os.environ.get(VARIABLE) or str(default_path())))
     return engine is not None and engine.remote
 
 

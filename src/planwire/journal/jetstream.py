@@ -12,18 +12,20 @@ What an acknowledgement means is up to the servers: see `facts`.
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import Final, Self
 
 from planwire.errors import JournalError
 from planwire.journal.codec import encode
 from planwire.journal.engines import thoughts_path
+from planwire.journal.held_lease import HeldLease
 from planwire.journal.jetstream_api import PATIENCE, JetStreamApi
 from planwire.journal.jetstream_append import Appender
 from planwire.journal.jetstream_buckets import Bucket
 from planwire.journal.jetstream_client import NatsConnection
 from planwire.journal.jetstream_follow import OrderedConsumer
-from planwire.journal.jetstream_leases import STATED, TTL, JetStreamLease, JetStreamLeases
+from planwire.journal.jetstream_leases import STATED, TTL, JetStreamLeases
 from planwire.journal.jetstream_messages import first_message_behind, is_text, last_position_of
 from planwire.journal.jetstream_sessions import SessionSubjects
 from planwire.journal.jetstream_settings import read_settings
@@ -162,9 +164,8 @@ class JetStreamJournal:
         self._connection.check()
         self._snapshots.keep(session, seq, data, name)
 
-    def lease(self, session: str, terms: Terms = Terms()) -> JetStreamLease:
-        self._connection.check()
-        return JetStreamLease(self._leases, self._connection, session, terms)
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, partial(self._release_lease, session))
 
     def leases(self) -> list[KnownLease]:
         self._connection.check()
@@ -206,6 +207,14 @@ class JetStreamJournal:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
+        self._connection.check()
+        self._leases.keep(name, session, terms, process)
+
+    def _release_lease(self, session: str, name: str) -> None:
+        if not self._connection.is_closed and self._connection.owner == os.getpid():
+            self._leases.release(session, name)
 
     def _bucket(self, kind: str, seconds: float = 0) -> Bucket:
         return Bucket(self._api, f"{self._name}_{kind}", lambda: self._stream.replicas, seconds)

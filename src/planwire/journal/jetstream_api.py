@@ -27,7 +27,6 @@ __all__ = [
     "NO_STREAM",
     "PATIENCE",
     "ApiError",
-    "Batch",
     "JetStreamApi",
     "PublishOutcome",
     "new_id",
@@ -69,13 +68,6 @@ class PublishOutcome(NamedTuple):
 
     number: int | None
     is_certain: bool
-
-
-class Batch(NamedTuple):
-    """Messages, and whether the server said that there are no more (of those that were asked for)."""
-
-    messages: list[StreamMessage]
-    is_whole: bool
 
 
 class _Problem(msgspec.Struct):
@@ -182,16 +174,16 @@ class JetStreamApi:
         reply = self.ask(f"$JS.API.DIRECT.GET.{stream}", _encode({"seq": number, "next_by_subj": subject}))
         return None if reply.status else _direct(reply)
 
-    def page(self, stream: str, subject: str, number: int, most: int = PAGE) -> Batch:
+    def page(self, stream: str, subject: str, number: int, most: int = PAGE) -> list[StreamMessage]:
         """Messages of a subject from a number on."""
         wanted = {"seq": number, "next_by_subj": subject, "batch": min(most, PAGE), "max_bytes": PAGE_BYTES}
         return self._many(stream, wanted)
 
     def last_of(self, stream: str, subjects: Sequence[str]) -> list[StreamMessage]:
         """The last messages of up to 1,000 subjects."""
-        return self._many(stream, {"multi_last": list(subjects)}).messages
+        return self._many(stream, {"multi_last": list(subjects)})
 
-    def _many(self, stream: str, wanted: dict[str, object]) -> Batch:
+    def _many(self, stream: str, wanted: dict[str, object]) -> list[StreamMessage]:
         subject, body = f"$JS.API.DIRECT.GET.{stream}", _encode(wanted)
         end = monotonic() + self.patience
         while True:
@@ -204,7 +196,7 @@ class JetStreamApi:
             finally:
                 self.connection.drop(token)
             if answers.found or answers.status in {"204", "404", "413"}:
-                return Batch([_direct(each) for each in answers.found], bool(answers.status))
+                return [_direct(each) for each in answers.found]
             if monotonic() + SHORTEST >= end:
                 raise self.connection.away("no answer to a question for messages")
             self.connection.wait(end - monotonic())

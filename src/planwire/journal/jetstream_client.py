@@ -13,7 +13,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from itertools import count
 from threading import Event, Lock, Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Final
 
 from planwire.errors import EngineAway, JournalUnavailable
@@ -158,8 +158,8 @@ class NatsConnection:
 
         def again() -> None:
             if not self.is_closed:
+                self._loop.call_later(seconds, again)  # first: trouble with this time must not be the end of it
                 do()
-                self._loop.call_later(seconds, again)
 
         with suppress(RuntimeError):
             self._regular.append(do)
@@ -182,7 +182,7 @@ class NatsConnection:
             raise self.away()
         if not self._back.wait(min(seconds, AWAY)) or down is not None:
             return
-        Event().wait(min(seconds, 0.05))
+        sleep(min(seconds, 0.05))
 
     def away(self, reason: str = "") -> EngineAway:
         said = reason or self._trouble or "it does not answer"
@@ -258,9 +258,11 @@ class NatsConnection:
             raise self.away()
         try:
             task.result()
-        except Exception as error:
+            await client.hand_over(f"{self._inbox}.*", self._hear)
+        except Exception as error:  # also one that comes while the server goes away again
+            with suppress(Exception):
+                await client.close()
             raise self.away(str(error) or type(error).__name__) from None
-        await client.hand_over(f"{self._inbox}.*", self._hear)
         self._client = client
         self._came_back()
 

@@ -16,22 +16,22 @@ from typing import Final
 
 import msgspec
 
-from planwire.journal.codec import decode_terms, encode_terms
+from planwire.journal.codec import decode_terms
 from planwire.journal.jetstream_api import new_id
 from planwire.journal.jetstream_buckets import Bucket, Row
 from planwire.journal.jetstream_client import NatsConnection
 from planwire.journal.jetstream_messages import is_text, token_of
 from planwire.journal.machines import this_machine
 from planwire.journal.processes import is_running, process_name
-from planwire.journal.protocol import KnownLease, Terms
+from planwire.journal.protocol import KnownLease
 
-__all__ = ["TTL", "JetStreamLease", "JetStreamLeases", "StoredLease"]
+__all__ = ["STATED", "TTL", "JetStreamLeases"]
 
 TTL: Final = 30.0
 STATED: Final = 600.0
 
 
-class StoredLease(msgspec.Struct, frozen=True, omit_defaults=True):
+class _LeaseValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A lease as it is stored. `taken` is the revision of its first row (0 in that row), `holder` the name of a journal
     in the bucket of the living, or nothing for the lease of another process."""
 
@@ -44,7 +44,7 @@ class StoredLease(msgspec.Struct, frozen=True, omit_defaults=True):
     taken: int = 0
 
 
-_rows: Final = msgspec.json.Decoder(StoredLease)
+_rows: Final = msgspec.json.Decoder(_LeaseValue)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -68,7 +68,7 @@ class JetStreamLeases:
             self._live()
         while True:
             found = self._leases.get(key)
-            row = StoredLease(
+            row = _LeaseValue(
                 session,
                 name,
                 "" if process else self._holder,
@@ -143,7 +143,7 @@ class JetStreamLeases:
     def _in_doubt(self) -> bool:
         return self._connection.was_interrupted and monotonic() - self._connection.since < TTL
 
-    def _is_held(self, row: StoredLease, in_doubt: bool = False) -> bool:
+    def _is_held(self, row: _LeaseValue, in_doubt: bool = False) -> bool:
         if row.holder and row.holder == self._holder:
             return True
         if row.machine == this_machine() and row.process and not is_running(row.process):
@@ -151,33 +151,6 @@ class JetStreamLeases:
         if not row.holder:
             return row.machine == this_machine() or self._stated.get(_key(row.session, row.name)) is not None
         return in_doubt or self._alive.get(row.holder) is not None
-
-
-class JetStreamLease:
-    """A `Lease` in a JetStream journal."""
-
-    def __init__(self, leases: JetStreamLeases, connection: NatsConnection, session: str, terms: Terms) -> None:
-        self._leases = leases
-        self._connection = connection
-        self._session = session
-        self._process = terms.process
-        self._name = terms.lease_of(session) or os.urandom(8).hex()
-        self._released = False
-        self._terms = encode_terms(session, terms)
-        leases.keep(self._name, session, self._terms, self._process)
-
-    def renew(self, terms: Terms) -> None:
-        text = encode_terms(self._session, terms)
-        if not self._released and text != self._terms:
-            self._connection.check()
-            self._leases.keep(self._name, self._session, text, self._process)
-            self._terms = text
-
-    def release(self) -> None:
-        if not self._released:
-            if not self._connection.is_closed and self._connection.owner == os.getpid():
-                self._leases.release(self._session, self._name)
-            self._released = True
 
 
 def _key(session: str, name: str) -> str:

@@ -20,7 +20,7 @@ __all__ = ["NOTHING", "SessionSubjects", "SubjectState"]
 NOTHING: Final = SubjectEnd(0, 0, 0, None, 0, 0, 0)
 #: Seconds that a writer waits for another thread that writes to the same session.
 TURN: Final = 15.0
-#: SessionSubjects whose ends and keys are remembered.
+#: Sessions whose ends and keys are remembered.
 REMEMBERED: Final = 1_000
 #: Subjects that the server looks up in one question.
 SUBJECTS: Final = 500
@@ -151,7 +151,7 @@ class SessionSubjects:
         number = self._find(subject, after + 1, end.begun, last)
         while number < last.number:
             batch = self._api.page(self._stream, subject, number, upto - after + NEAR)
-            for each in batch.messages:
+            for each in batch:
                 number = each.number + 1
                 if each.number >= last.number:
                     break
@@ -161,7 +161,7 @@ class SessionSubjects:
                 if (mark.begun or each.number) != end.begun:
                     return
                 yield each
-            if not batch.messages and self._api.get(self._stream, seq=number, next_by_subj=subject) is None:
+            if not batch and self._api.get(self._stream, seq=number, next_by_subj=subject) is None:
                 return  # it was forgotten meanwhile
         if end.first <= upto:
             yield last

@@ -57,6 +57,9 @@ class JetStreamSettings(NamedTuple):
     cert: str
     key: str
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.where!r})"
+
 
 def read_settings(url: str) -> JetStreamSettings:
     """The settings in a URL, or `UnknownJournal`, which says what is wrong with it."""

@@ -7,6 +7,7 @@ between. `WireClient` is the one class that reaches below the public surface of 
 
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from planwire.errors import UnknownJournal
@@ -16,6 +17,7 @@ from planwire.journal.jetstream_transport import SharedTransport
 
 try:
     from nats.aio.client import Client
+    from nats.errors import Error
 except ImportError as error:
     raise missing_extra("a journal on NATS", "nats", error) from error
 
@@ -63,7 +65,8 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         self._direct.pop(number, None)
         subscription = self._subs.get(number)
         if subscription is not None:
-            await subscription.unsubscribe()
+            with suppress(Error):  # a connection that is closed has none
+                await subscription.unsubscribe()
 
     def share(self) -> None:
         """Let callers on other threads send without the loop."""

@@ -23,15 +23,16 @@ from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.codec import encode
 from planwire.journal.engines import thoughts_path
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.held_lease import HeldLease
 from planwire.journal.polling import Found
 from planwire.journal.postgres_append import REFUSED, Appends
 from planwire.journal.postgres_facts import read_facts
 from planwire.journal.postgres_following import SETTLING, Bell, PositionFollower, Source, events_of
-from planwire.journal.postgres_leases import PostgresLease, PostgresLeases
+from planwire.journal.postgres_leases import PostgresLeases
 from planwire.journal.postgres_line import ServerLine
 from planwire.journal.postgres_notices import Listener, Notifier
 from planwire.journal.postgres_order import Holders, holders
-from planwire.journal.postgres_rows import KeyedEvents, Reads, Stored, by_keys, bytes_of, followed
+from planwire.journal.postgres_rows import KeyedEvents, Reads, bytes_of, followed
 from planwire.journal.postgres_schema import check_format, migrate
 from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.postgres_writes import forget_sessions, keep_snapshot
@@ -47,6 +48,7 @@ from planwire.journal.protocol import (
     StoredAppend,
     Terms,
 )
+from planwire.journal.stored_pages import StoredPage, by_keys
 from planwire.journal.thoughts_file import FileThoughts
 from planwire.model.events import Recorded
 
@@ -156,8 +158,8 @@ class PostgresJournal:
         with self._group.turn, self._writing as connection:
             keep_snapshot(self._server, connection, session, seq, data, name)
 
-    def lease(self, session: str, terms: Terms = Terms()) -> PostgresLease:
-        return PostgresLease(session, terms, self._keep_lease, self._release_lease)
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, self._release_lease)
 
     def leases(self) -> list[KnownLease]:
         self._check_process()
@@ -276,7 +278,7 @@ class PostgresJournal:
             yield from self._reads.recorded(page, session, after)
             after += len(page)
 
-    def _stored_pages(self, number: int | None, after: int, last: int) -> Iterator[Stored]:
+    def _stored_pages(self, number: int | None, after: int, last: int) -> Iterator[StoredPage]:
         while after < last:
             with self._read() as cursor:
                 page = self._reads.stored_page(cursor, number, after, last)

@@ -88,7 +88,9 @@ class Appends:
             if place not in outcomes:
                 try:
                     outcomes[place] = self._alone(connection, append)
-                except psycopg.Error as error:  # some are written: each has an outcome of its own
+                except JournalUnavailable as error:  # some are written: each has an outcome of its own
+                    outcomes[place] = error
+                except psycopg.Error as error:
                     outcomes[place] = self._away(error)
         return [outcomes[place] for place in range(len(batch))]
 

@@ -9,20 +9,20 @@ A holder that was cut off for longer than that may find its lease ended, though 
 stays for a while for that: its holder takes it back. A row that is gone was forgotten with its session.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from threading import Event, Thread
 from typing import Final, NamedTuple
 
 from planwire.errors import JournalError
-from planwire.journal.codec import decode_terms, encode_terms
+from planwire.journal.codec import decode_terms
 from planwire.journal.machines import this_machine
 from planwire.journal.postgres_server import JournalServer, PostgresConnection
 from planwire.journal.processes import is_running, process_name
-from planwire.journal.protocol import KnownLease, Terms
+from planwire.journal.protocol import KnownLease
 
-__all__ = ["PostgresLease", "PostgresLeases"]
+__all__ = ["PostgresLeases"]
 
 #: Seconds that a lease lasts without a renewal, and one that was taken for another process.
 TTL: Final = 30
@@ -30,6 +30,8 @@ PROCESS_TTL: Final = 600
 #: Seconds until the next renewal, and after one that failed.
 BEAT: Final = TTL / 3
 RETRY: Final = 2.0
+
+_log = logging.getLogger("planwire")
 
 _KEEP: Final = """INSERT INTO planwire.leases (name, session, holder, machine, process, terms, until)
     VALUES (%b, %b, %s, %b, %b, %b, now() + make_interval(secs => %s))
@@ -122,33 +124,10 @@ class PostgresLeases:
         wait = BEAT
         while not self._closing.wait(wait):
             wait = RETRY
-            with suppress(JournalError):
+            try:
                 self._renew()
                 wait = BEAT
-
-
-class PostgresLease:
-    """A `Lease` in a PostgreSQL journal: `keep` writes its terms, `remove` its end."""
-
-    def __init__(
-        self, session: str, terms: Terms, keep: Callable[[str, str, str, str], None], remove: Callable[[str], None]
-    ) -> None:
-        self._session = session
-        self._process = terms.process
-        self._name = terms.lease_of(session) or os.urandom(8).hex()
-        self._keep = keep
-        self._remove = remove
-        self._released = False
-        self._terms = encode_terms(session, terms)
-        self._keep(self._name, session, self._terms, self._process)
-
-    def renew(self, terms: Terms) -> None:
-        text = encode_terms(self._session, terms)
-        if not self._released and text != self._terms:
-            self._keep(self._name, self._session, text, self._process)
-            self._terms = text
-
-    def release(self) -> None:
-        if not self._released:
-            self._remove(self._name)
-            self._released = True
+            except JournalError:
+                continue
+            except Exception:  # without it, the leases of a process that is alive would lapse
+                _log.exception("the leases of a journal could not be renewed")

@@ -13,10 +13,11 @@ from planwire.errors import DamagedJournal
 from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import decode
 from planwire.journal.postgres_server import JournalServer
-from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, StoredAppend, StoredEvent
+from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, StoredEvent
+from planwire.journal.stored_pages import KeySpan, StoredPage
 from planwire.model.events import Recorded
 
-__all__ = ["MOST", "NO_END", "KeyedEvents", "Reads", "by_keys", "bytes_of", "followed"]
+__all__ = ["MOST", "NO_END", "KeyedEvents", "Reads", "bytes_of", "followed"]
 
 #: A page ends with the event that reaches either of these.
 PAGE_EVENTS: Final = 1_000
@@ -72,21 +73,6 @@ class KeyedEvents(NamedTuple):
     last: int
 
 
-class _KeySpan(NamedTuple):
-    """A key, and the events of its session that were written with it: behind `after`, up to and with `last`."""
-
-    once: Once
-    after: int
-    last: int
-
-
-class Stored(NamedTuple):
-    """Some events, and the keys that any of them was written with, in order."""
-
-    events: list[StoredEvent]
-    keys: list[_KeySpan]
-
-
 class Reads:
     """What can be asked. Every call gets a cursor that gives binary results."""
 
@@ -128,14 +114,14 @@ class Reads:
             )
         return (decode(session, seq, at, by.decode(), text) for seq, at, by, text, *_ in page)
 
-    def stored_page(self, cursor: _Cursor, number: int | None, after: int, last: int) -> "Stored":
+    def stored_page(self, cursor: _Cursor, number: int | None, after: int, last: int) -> StoredPage:
         """Some events of a session as they are stored, and the keys that any of them was written with."""
         rows = self._ask(cursor, _STORED, number, min(after, MOST), min(last, MOST)).fetchall()
         if not rows:
-            return Stored([], [])
+            return StoredPage([], [])
         keys = self._ask(cursor, _KEYS, number, rows[0][0], rows[-1][0]).fetchall()
         events = [StoredEvent(seq, at, by.decode(), text, link) for seq, at, by, text, link in rows]
-        return Stored(events, [_KeySpan(Once(source.decode(), n), after, last) for source, n, after, last in keys])
+        return StoredPage(events, [KeySpan(after, last, Once(source.decode(), n)) for source, n, after, last in keys])
 
     def behind(self, cursor: _Cursor, position: int, upto: int, session: str | None) -> list[Any]:
         """Some events behind a position, of one session or of all, raw."""
@@ -154,25 +140,6 @@ def followed(page: Iterable[Any]) -> list[Followed]:
         Followed(position, decode(name.decode(), seq, at, by.decode(), text))
         for position, name, seq, at, by, text, *_ in page
     ]
-
-
-def by_keys(pages: Iterable[Stored]) -> Iterator[StoredAppend]:
-    """The events of pages, those together that were written with one key."""
-    begun: list[StoredEvent] = []
-    for page in pages:
-        keys = iter(page.keys)
-        key = next(keys, None)
-        for each in page.events:
-            while key is not None and key.last < each.seq:
-                key = next(keys, None)
-            once = key.once if key is not None and key.after < each.seq else None
-            if once is None:
-                yield StoredAppend((each,))
-                continue
-            begun.append(each)
-            if key is not None and each.seq == key.last:
-                yield StoredAppend(tuple(begun), once)
-                begun = []
 
 
 def bytes_of(name: str) -> bytes | None:

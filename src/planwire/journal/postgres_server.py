@@ -90,7 +90,8 @@ class JournalServer:
         return found
 
     def connect(self, settings: Mapping[str, str] | None = None) -> PostgresConnection:
-        """A new connection, or `EngineAway`."""
+        """A new connection, or `EngineAway`: also for a login that is refused, so that what is recorded meanwhile waits
+        until somebody corrects it."""
         try:
             connection = PostgresConnection.connect(autocommit=True, **self._parameters)  # type: ignore[arg-type]
         except psycopg.Error as error:
@@ -110,13 +111,16 @@ class JournalServer:
 
     def away(self, error: Exception) -> EngineAway:
         """Say that the server can't be reached, in its own words, which hold no password."""
+        return EngineAway(
+            f"the journal {self.shown} is away: {self._said(error)}. Start its PostgreSQL server, look for an error in "
+            f"the login or the database that its URL names, or name another journal with --journal or {VARIABLE}"
+        )
+
+    def _said(self, error: Exception) -> str:
         said = " ".join(str(error).split()) or type(error).__name__
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
-        return EngineAway(
-            f"the journal {self.shown} is away: {said.rstrip('.?')}. Start its PostgreSQL server, look for an error in "
-            f"the login or the database that its URL names, or name another journal with --journal or {VARIABLE}"
-        )
+        return said.rstrip(".?")
 
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:

@@ -1,7 +1,10 @@
 """What a PostgreSQL journal writes besides events: snapshots, and the end of whole sessions."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
+
+from psycopg.errors import ForeignKeyViolation
 
 from planwire.journal.postgres_rows import MOST, bytes_of
 from planwire.journal.postgres_server import JournalServer, PostgresConnection
@@ -29,7 +32,8 @@ def keep_snapshot(
 ) -> None:
     key = bytes_of(session)
     if key is not None and 0 < seq <= MOST:
-        connection.execute(server.sql(_KEEP), (name.encode(), seq, bytes(data), key, seq))
+        with suppress(ForeignKeyViolation):  # the session is being forgotten
+            connection.execute(server.sql(_KEEP), (name.encode(), seq, bytes(data), key, seq))
 
 
 def forget_sessions(server: JournalServer, connection: PostgresConnection, names: Sequence[bytes]) -> None:

@@ -20,6 +20,7 @@ from planwire.journal import sqlite_rows as rows
 from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import encode, refuse_unless_next
 from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.held_lease import HeldLease
 from planwire.journal.polling import PolledJournal
 from planwire.journal.protocol import JournalFacts, KnownLease, Once, Stamped, StoredAppend, Terms
 from planwire.journal.sqlite_chain import add_column, chain_end, has_column
@@ -27,7 +28,6 @@ from planwire.journal.sqlite_errors import translate_errors
 from planwire.journal.sqlite_facts import PROMISE, file_facts
 from planwire.journal.sqlite_file import connect, open_file, refuse_newer, resolved, scrub, transaction
 from planwire.journal.sqlite_guard import FileGuard
-from planwire.journal.sqlite_leases import SqliteLease
 from planwire.journal.sqlite_log import add_link, room_in_log
 from planwire.journal.sqlite_reading import SqliteReading
 from planwire.model.events import Recorded
@@ -87,8 +87,8 @@ class SqliteJournal(SqliteReading, PolledJournal):
         with self._group.turn, self._guard, self._linked() as writer:
             rows.keep_snapshot(writer, session, seq, data, name)
 
-    def lease(self, session: str, terms: Terms = Terms()) -> SqliteLease:
-        return SqliteLease(session, terms, self._keep_lease, self._release_lease)
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, self._release_lease)
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         self._check_process()

@@ -157,10 +157,11 @@ def _watch(path: Path) -> _Watched:
     journals of a process that are in one file share its handle, and the last of them closes it."""
     found = path.stat()
     key = found.st_dev, found.st_ino
+    log = os.open(f"{path}-wal", _READ)
     with _sharing:
         file, users = _shared.get(key) or (os.open(path, _READ), 0)
         _shared[key] = file, users + 1
-    return _Watched(_opened_folder(path.parent), os.open(f"{path}-wal", _READ), file)
+    return _Watched(_opened_folder(path.parent), log, file)
 
 
 def _let_go(watched: _Watched) -> None:

@@ -14,8 +14,9 @@ from zlib import crc32
 from planwire.journal.protocol import Once
 from planwire.journal.sqlite_errors import damaged
 from planwire.journal.sqlite_rows import Executor
+from planwire.journal.stored_pages import KeySpan
 
-__all__ = ["Keyed", "Written", "between", "create_table", "delete_orphans", "find", "has_table", "keep", "troubles"]
+__all__ = ["Written", "between", "create_table", "delete_orphans", "find", "has_table", "keep", "troubles"]
 
 _CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
     session INTEGER NOT NULL REFERENCES sessions,
@@ -37,14 +38,6 @@ class Written(NamedTuple):
 
     after: int
     last: int
-
-
-class Keyed(NamedTuple):
-    """A key of a session, and the events that were written with it."""
-
-    after: int
-    last: int
-    once: Once
 
 
 def has_table(connection: Executor) -> bool:
@@ -72,11 +65,13 @@ def keep(connection: Executor, session: int | None, once: Once, written: Written
     connection.execute("INSERT INTO once VALUES (?, ?, ?, ?, ?, ?)", values)
 
 
-def between(connection: Executor, session: int | None, after: int, last: int) -> list[Keyed]:
+def between(connection: Executor, session: int | None, after: int, last: int) -> list[KeySpan]:
     """The keys of a session that events behind number `after`, up to and with `last`, were written with, in order."""
     query = "SELECT after, last, source, n FROM once WHERE session = ? AND last > ? AND after < ?"
     found = connection.execute(query, (session, after, last)).fetchall()
-    return sorted((Keyed(begin, end, Once(source, n)) for begin, end, source, n in found), key=lambda each: each.after)
+    return sorted(
+        (KeySpan(begin, end, Once(source, n)) for begin, end, source, n in found), key=lambda each: each.after
+    )
 
 
 def troubles(connection: Executor) -> list[str]:

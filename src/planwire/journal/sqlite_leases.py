@@ -9,18 +9,17 @@ keys (`sqlite_keys`). A planwire that knows nothing of leases does them no harm.
 stays behind until it lapses.
 """
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from planwire.journal.codec import decode_terms, encode_terms
+from planwire.journal.codec import decode_terms
 from planwire.journal.lock_files import LockFile, is_locked, sweep
 from planwire.journal.processes import is_running
-from planwire.journal.protocol import KnownLease, Terms
+from planwire.journal.protocol import KnownLease
 from planwire.journal.sqlite_rows import Executor, bindable
 
-__all__ = ["Leases", "SqliteLease"]
+__all__ = ["Leases"]
 
 _CREATE: Final = """CREATE TABLE IF NOT EXISTS leases (
     number INTEGER PRIMARY KEY,
@@ -121,30 +120,3 @@ class Leases:
         if holder.startswith(_PROCESS):
             return is_running(holder.removeprefix(_PROCESS))
         return is_locked(self._folder, holder)
-
-
-class SqliteLease:
-    """A `Lease` in a SQLite journal: `keep` writes its terms, `remove` its end."""
-
-    def __init__(
-        self, session: str, terms: Terms, keep: Callable[[str, str, str, str], None], remove: Callable[[str], None]
-    ) -> None:
-        self._session = session
-        self._process = terms.process
-        self._name = terms.lease_of(session) or os.urandom(8).hex()
-        self._keep = keep
-        self._remove = remove
-        self._released = False
-        self._terms = encode_terms(session, terms)
-        self._keep(self._name, session, self._terms, self._process)
-
-    def renew(self, terms: Terms) -> None:
-        text = encode_terms(self._session, terms)
-        if not self._released and text != self._terms:
-            self._keep(self._name, self._session, text, self._process)
-            self._terms = text
-
-    def release(self) -> None:
-        if not self._released:
-            self._remove(self._name)
-            self._released = True

@@ -17,10 +17,11 @@ from planwire.journal import sqlite_rows as rows
 from planwire.journal.checked import Trouble
 from planwire.journal.polling import Found
 from planwire.journal.protocol import KnownLease, KnownSession, Snapshot, StoredAppend
-from planwire.journal.sqlite_chain import stored_appends
+from planwire.journal.sqlite_chain import stored_pages
 from planwire.journal.sqlite_file import refuse_newer
 from planwire.journal.sqlite_guard import FileGuard
 from planwire.journal.sqlite_leases import Leases
+from planwire.journal.stored_pages import by_keys
 from planwire.journal.thoughts_file import FileThoughts
 from planwire.model.events import Recorded
 
@@ -51,7 +52,7 @@ class SqliteReading:
         return self._pages(session, number, max(after, 0), last if upto is None else min(last, upto))
 
     def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
-        return stored_appends(self._reads, session, max(after, 0))
+        return by_keys(stored_pages(self._reads, session, max(after, 0)))
 
     def last_seq(self, session: str) -> int:
         with self._reads() as reader:

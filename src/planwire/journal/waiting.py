@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from planwire.journal.protocol import Journal
 
-__all__ = ["NOT_YET", "WaitingRecords", "begin_without", "is_away", "waiting_of", "waiting_words"]
+__all__ = ["NOT_YET", "WaitingRecords", "begin_without", "is_away", "waiting_count", "waiting_of", "waiting_words"]
 
 #: What a person reads who said something that waits.
 NOT_YET: Final = "Not yet delivered: the journal's server is away. It waits on this machine, and will be delivered."
@@ -53,8 +53,16 @@ def begin_without(journal: Journal, session: str) -> bool:
 
 def waiting_words(waiting: WaitingRecords, clock: str = "") -> str | None:
     """What waits, in a sentence; None if there is nothing to say. `clock` is the time since when."""
-    records = "1 record waits" if waiting.count == 1 else f"{waiting.count:,} records wait"
     if waiting.since is None:
-        return f"{records} on this machine to be delivered to the journal's server" if waiting.count else None
-    kept = f"{records} on this machine and will be delivered" if waiting.count else "what comes is kept on this machine"
+        return f"{_records(waiting.count)} to be delivered to the journal's server" if waiting.count else None
+    kept = waiting_count(waiting.count) or "what comes is kept on this machine"
     return f"The journal's server is away{f' since {clock}' if clock else ''}: {kept} ({waiting.why})"
+
+
+def waiting_count(count: int) -> str:
+    """How much waits, in a clause; "" if nothing does."""
+    return f"{_records(count)} and will be delivered" if count else ""
+
+
+def _records(count: int) -> str:
+    return f"{'1 record waits' if count == 1 else f'{count:,} records wait'} on this machine"

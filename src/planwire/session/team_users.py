@@ -16,7 +16,7 @@ from planwire.readmodel.authors import person_name
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.roles import ROLES
 
-__all__ = ["CODE_LIFE", "AccessKey", "PairingCode", "TeamUser", "Users", "checked_role"]
+__all__ = ["CODE_LIFE", "KEY_LIFE", "AccessKey", "PairingCode", "TeamUser", "Users", "checked_role"]
 
 #: Milliseconds for which a code can be used, and for which a browser stays paired without a visit.
 CODE_LIFE: Final = 10 * 60_000

@@ -66,9 +66,13 @@ def listen_on_path(path: str) -> socket.socket:
         if place.exists() and stat.S_ISSOCK(place.stat().st_mode) and not _is_answered(path):
             place.unlink()
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        made.bind(path)
-        place.chmod(_SOCKET_MODE)
-        made.listen(_BACKLOG)
+        try:
+            made.bind(path)
+            place.chmod(_SOCKET_MODE)
+            made.listen(_BACKLOG)
+        except OSError:
+            made.close()
+            raise
     except (OSError, AttributeError) as error:
         why = reason(error) if isinstance(error, OSError) else "this system has none"
         raise InputError(f"the board can't listen on the socket {path} ({why}): choose another with --uds") from None

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from planwire.errors import PlanwireError
+from planwire.session.team_users import KEY_LIFE
 from planwire.session.users_file import UsersFile
 from planwire.web.addresses import OVERVIEW
 from planwire.web.cookie_path import browser_key
@@ -24,19 +25,30 @@ from planwire.web.guard import Headers, Receive, Scope, Send
 from planwire.web.html import el, void
 from planwire.web.team import SignedIn
 
-__all__ = ["SIGN_IN", "SIGN_OUT", "SignIn", "Tries", "cookie_text", "is_encrypted", "sign_in_page"]
+__all__ = [
+    "SIGN_IN",
+    "SIGN_OUT",
+    "SignIn",
+    "Tries",
+    "cookie_name",
+    "cookie_text",
+    "is_encrypted",
+    "page_to_open",
+    "sign_in_page",
+]
 
 SIGN_IN: Final = "/sign-in"
 SIGN_OUT: Final = "/sign-out"
-#: Seconds that a browser stays signed in without a visit; `team_users` has the same.
-LASTS: Final = 30 * 86_400
+#: Seconds that a browser keeps its cookie.
+LASTS: Final = KEY_LIFE // 1_000
 #: Wrong codes a minute from one address, and from all together.
 TRIES: Final = 5
 ALL_TRIES: Final = 30
 MINUTE: Final = 60.0
 LARGEST_FORM: Final = 2_048
 
-_NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*")
+#: The end of an address that leads on after a sign-in: a page of sessions.
+_NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
 _WRONG: Final = "This code is not right, or it was used, or its ten minutes are over. Ask for a new one."
 _TOO_MANY: Final = "There were too many wrong codes. Wait a minute, then try again."
 
@@ -110,12 +122,15 @@ class SignIn:
             return HTMLResponse(sign_in_page(_WRONG, next_page), 403)
         self._tries.right(address)
         _, secret = paired
-        if is_encrypted(request.scope, dict(_headers(request))):
-            path, cookie = "", cookie_text(f"__Host-{self._cookie}", secret, "", lasts=LASTS)
-        else:
-            path = browser_key(secret, self._cookie).path
-            cookie = cookie_text(self._cookie, secret, path, lasts=LASTS)
+        is_safe = is_encrypted(request.scope, {b"origin": request.headers.get("origin", "")})
+        path = "" if is_safe else browser_key(secret, self._cookie).path
+        cookie = cookie_text(cookie_name(self._cookie, is_encrypted=is_safe), secret, path, lasts=LASTS)
         return RedirectResponse(path + (next_page or OVERVIEW), 303, {"set-cookie": cookie})
+
+
+def cookie_name(cookie: str, *, is_encrypted: bool) -> str:
+    """The name of the cookie: browsers keep one with this prefix to encrypted connections and to this host."""
+    return f"__Host-{cookie}" if is_encrypted else cookie
 
 
 def cookie_text(name: str, value: str, path: str, *, lasts: int) -> str:
@@ -168,6 +183,12 @@ def sign_in_page(trouble: str = "", next_page: str = "") -> str:
     return document("Sign in", el("main", *words, form, why, id="content", class_="sign-in"), script=False)
 
 
+def page_to_open(path: str) -> str:
+    """The page that a sign-in leads to, from the path that somebody asked for; "" for the overview."""
+    found = _NEXT.search(path)
+    return found[0] if found else ""
+
+
 async def _form(request: Request) -> tuple[str, str]:
     """The code and the next page in a form."""
     body = b""
@@ -179,12 +200,7 @@ async def _form(request: Request) -> tuple[str, str]:
     except ClientDisconnect:
         return "", ""
     fields = parse_qs(body.decode("latin-1"), max_num_fields=8)
-    next_page = fields.get("next", [""])[0]
-    return fields.get("code", [""])[0][:40], next_page if _NEXT.fullmatch(next_page) else ""
-
-
-def _headers(request: Request) -> list[tuple[bytes, str]]:
-    return [(name, value.decode("latin-1")) for name, value in request.scope["headers"]]
+    return fields.get("code", [""])[0][:40], page_to_open(fields.get("next", [""])[0])
 
 
 def _about(agent: str) -> str:

@@ -10,14 +10,13 @@ A strict cookie does not come along when a link on another site leads here. So w
 gets a page that has the browser ask once more, now from the board's own site.
 """
 
-import re
 from typing import Final
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from planwire.errors import InputError
+from planwire.session.team_users import TeamUser
 from planwire.steering.roles import LOOK
-from planwire.web.addresses import OVERVIEW
 from planwire.web.cookie_path import AnswerBelow, browser_key
 from planwire.web.frame import words_page
 from planwire.web.guard import (
@@ -33,14 +32,21 @@ from planwire.web.guard import (
     words_answer,
 )
 from planwire.web.proxied import ProxyRefusal, proxied_name
-from planwire.web.sign_in import SIGN_IN, SIGN_OUT, SignIn, cookie_text, is_encrypted, sign_in_page
+from planwire.web.sign_in import (
+    SIGN_IN,
+    SIGN_OUT,
+    SignIn,
+    cookie_name,
+    cookie_text,
+    is_encrypted,
+    page_to_open,
+    sign_in_page,
+)
 from planwire.web.team import SignedIn, Team
 from planwire.web.team_streams import TeamStreams
 
 __all__ = ["TeamEntry"]
 
-#: The part of an address that leads on after a sign-in: pages of sessions.
-_PAGE: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
 _CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
 _PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
 
@@ -101,8 +107,8 @@ class TeamEntry:
         return SignedIn(user.name, LOOK if self._only_shows else user.role, key.id, is_browser)
 
     def _proxied(self, scope: Scope, name: str) -> App:
-        user, proxy = self._users.read().find(name), self._team.proxy
-        role = user.role if user else proxy.others if proxy else None
+        user = self._users.read().find(name)
+        role = self._role_of(user)
         if role is None:
             who = "The proxy names somebody who is no user here. planwire user add NAME adds one."
             return words_answer(403, "You are no user of this board", who)
@@ -110,12 +116,18 @@ class TeamEntry:
 
     def _still(self, person: SignedIn) -> bool:
         """Whether a person may still see what they see."""
-        user, proxy = self._users.read().find(person.name), self._team.proxy
+        user = self._users.read().find(person.name)
         if not person.key:
-            role = user.role if user else proxy.others if proxy else None
+            role = self._role_of(user)
         else:
             role = user.role if user and any(each.id == person.key for each in user.keys) else None
         return role is not None and (self._only_shows or role == person.role)
+
+    def _role_of(self, user: TeamUser | None) -> str | None:
+        """The role of a person whom the proxy names; None if there is none for them."""
+        if user is not None:
+            return user.role
+        return self._team.proxy.others if self._team.proxy else None
 
     def _let_in(self, scope: Scope, person: SignedIn, prefix: str, path: str | None = None) -> App:
         path = scope["path"] if path is None else path
@@ -150,13 +162,7 @@ class TeamEntry:
             return words_answer(401, "You are not signed in", what, _CHALLENGE)
         if headers.get(b"sec-fetch-site") == "cross-site":
             return HTMLResponse(words_page("One moment", "The board opens.", way_back=False), headers={"refresh": "0"})
-        found = _PAGE.search(scope["path"])
-        return HTMLResponse(sign_in_page(next_page=found[0] if found else ""), 401, _CHALLENGE)
-
-
-def cookie_name(cookie: str, *, is_encrypted: bool) -> str:
-    """The name of the cookie: browsers keep one with this prefix to encrypted connections and to this host."""
-    return f"__Host-{cookie}" if is_encrypted else cookie
+        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, _CHALLENGE)
 
 
 def _first(scope: Scope) -> str:

@@ -1,0 +1,56 @@
+"""Events as engines store them, in pages, and the appends that they go from one journal to another in.
+
+What was written with one key goes together (`StoredAppend`), also where a page ends in the middle of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from planwire.journal.protocol import Once, StoredAppend, StoredEvent
+
+__all__ = ["KeySpan", "StoredPage", "by_keys"]
+
+
+class KeySpan(NamedTuple):
+    """A key, and the events of its session that were written with it: behind `after`, up to and with `last`."""
+
+    after: int
+    last: int
+    once: Once
+
+
+class StoredPage(NamedTuple):
+    """Some events of a session, and the keys that any of them was written with, in order."""
+
+    events: list[StoredEvent]
+    keys: list[KeySpan]
+
+
+def by_keys(pages: Iterable[StoredPage]) -> Iterator[StoredAppend]:
+    """The events of pages that follow each other, those together that were written with one key."""
+    held: list[StoredEvent] = []  # of the key that the page before ended with
+    for page in pages:
+        events = held + page.events
+        *groups, last = [(key, tuple(group)) for key, group in groupby(events, _KeyOfEvent(page.keys))]
+        for key, group in groups:
+            yield StoredAppend(group, key.once if key else None)
+        key, group = last
+        held = list(group) if key is not None and key.last > group[-1].seq else []
+        if not held:
+            yield StoredAppend(group, key.once if key else None)
+    if held:  # the rest of what was written with the key is missing
+        yield StoredAppend(tuple(held))
+
+
+class _KeyOfEvent:
+    """The key of an event, if it has one, for events in their order."""
+
+    def __init__(self, keys: list[KeySpan]) -> None:
+        self._ahead = keys[::-1]
+
+    def __call__(self, event: StoredEvent) -> KeySpan | None:
+        while self._ahead and self._ahead[-1].last < event.seq:
+            self._ahead.pop()
+        found = self._ahead[-1] if self._ahead else None
+        return found if found and found.after < event.seq else None
