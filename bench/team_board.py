@@ -17,14 +17,13 @@ from time import sleep, time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tests.servers.postgres import postgres
-
 from bench.fanout import TOKEN, board
 from bench.figure import Figure, at_most
 from bench.progress import say
 from bench.relay import Client
 from bench.relay_agent import SESSION
 from tests.peers.install import Unavailable
+from tests.servers.postgres import postgres
 from tests.web.browser import chromium
 
 if TYPE_CHECKING:

@@ -45,10 +45,13 @@ def test_the_board_takes_a_comment_refuses_a_verdict_and_says_what_waits(outage:
         refused = here.act("review", verdict="approved", seen=2, key="b")
         assert refused.status_code == 422, refused.text
         assert "Nothing was written" in refused.json()["error"]
-        until(lambda: "1 record waits on this machine and will be delivered" in board.page("/sessions"))
+        waits = "1 record waits on this machine and will be delivered</p>"
+        for page in (lambda: board.page("/sessions"), here.page):
+            until(lambda page=page: waits in page())
         assert "Why?" in here.page()
         outage.end()
         until(lambda: "away" not in board.page("/sessions"))
+        assert 'class="trouble"' not in here.page()
         with server(outage) as journal:
             assert journal.last_seq("s1") == 3
         assert here.act("review", verdict="approved", key="b").status_code == 200
@@ -74,6 +77,7 @@ def test_commands_that_read_say_that_the_server_is_away_and_what_waits(outage: O
         assert answered.code == NOT_DONE, (command, answered)
         assert "example.org can't be reached" in answered.err
         assert "1 record waits on this machine and will be delivered" in answered.err
+        assert ("Nothing was written now" in answered.err) == (command[0] == "comment")
     assert "1 record waits on this machine" in answer("doctor").out
     outage.end()
     (away_path(url(outage)) / "away").unlink()

@@ -15,6 +15,7 @@ from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailab
 from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
+from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
 from planwire.journal.postgres import PostgresJournal
 from planwire.journal.postgres_facts import promise
@@ -413,7 +414,7 @@ def refused() -> Iterator[list[str]]:
 )
 def test_no_error_about_a_url_holds_its_password(name: str) -> None:
     with refused() as told:
-        open_journal(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
+        open_engine(name.format(SECRET, f"127.0.0.1:{postgres().port}"))
     assert SECRET not in "".join(told)
     assert "***" in told[-1]
 
@@ -429,7 +430,7 @@ def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
     with refused() as told:
         journal.append("s", said("two"))
     with refused() as others:
-        open_journal(url.replace(PASSWORD, SECRET))
+        open_engine(url.replace(PASSWORD, SECRET))
     assert PASSWORD not in "".join(told)
     assert SECRET not in "".join(others)
     assert "password authentication failed" in others[-1]

@@ -4,6 +4,8 @@ import argparse
 import os
 import sys
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,11 +13,13 @@ from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.argument_types import digits, number
 from planwire.cli.session_argument import add_journal_option
 from planwire.cli.team_options import add_team_options, team_of, tls_of
+from planwire.errors import NoJournal
 from planwire.hooks.drained import open_followed
 from planwire.journal.engines import VARIABLE
 from planwire.readmodel.authors import show_to_several
 
 if TYPE_CHECKING:
+    from planwire.journal import Journal
     from planwire.web import BoardServer
     from planwire.web.team import Team
 
@@ -88,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     if team is not None:
         show_to_several()
     editor = arguments.editor or ("vscode" if team is None else "none")
-    with open_followed(arguments.journal, create=arguments.create or not _is_named(arguments.journal)) as journal:
+    with _opened(arguments) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,
@@ -112,6 +116,16 @@ def run(arguments: argparse.Namespace) -> int:
             webbrowser.open(server.address)
         server.run()
     return 0
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace) -> Iterator["Journal"]:
+    create = arguments.create or not _is_named(arguments.journal)
+    try:
+        with open_followed(arguments.journal, create=create) as journal:
+            yield journal
+    except NoJournal as error:
+        raise error if create else NoJournal(f"{error}, or pass --create to begin an empty one") from None
 
 
 def _tell_team(server: "BoardServer", team: "Team", *, is_reached: bool, tls: bool) -> None:

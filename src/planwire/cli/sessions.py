@@ -40,6 +40,7 @@ examples:
 _FACETS: Final = {"host": "on this machine", "user": "of this user", "repository": "that work on this repository"}
 #: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
+_MATCH: Final = "that match"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +87,7 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
         print_json({"sessions": [session_json(glance) for glance in ordered]})
         return
     facets = tuple(each for each in varied(glances) if not wanted[each] and each != arguments.group_by)
-    where = "in this folder" if folder is not None else "that match" if any(wanted.values()) else ""
+    where = "in this folder" if folder is not None else _MATCH if any(wanted.values()) else ""
     listed = _ListedSessions(shown[:most], len(shown), short_ids(session.id for session in known), where, facets)
     _print_for_people(listed, asking, arguments.group_by)
 
@@ -113,8 +114,10 @@ def _print_for_people(listed: _ListedSessions, asking: dict[str, ShownSession], 
     shown, count, short, where, facets = listed
     console, now = new_console(), time_ns() // 1_000_000
     if not shown:
+        how = "run an agent behind planwire (planwire relay -- AGENT)"
+        no_match = "No sessions match: planwire sessions --all lists every one."
         where = where or "in the journal"
-        console.print(f"No sessions {where} yet: run an agent behind planwire (planwire relay -- AGENT).", style="dim")
+        console.print(no_match if where == _MATCH else f"No sessions {where} yet: {how}.", style="dim")
         return
     cards = {each.id: next((card for card in each.cards() if card.needs_you), None) for each in asking.values()}
     hints = {session: answer_hint(card, short[session]) for session, card in cards.items() if card is not None}

@@ -188,7 +188,7 @@ class NatsConnection:
         said = reason or self._trouble or "it does not answer"
         return EngineAway(
             f"the NATS server at {self._settings.where} is away ({said}): start it, or look for an error in the name "
-            "of the journal (--journal or PLANWIRE_JOURNAL). What was about to be written may be there or not"
+            "of the journal (--journal or PLANWIRE_JOURNAL)"
         )
 
     def close(self) -> None:

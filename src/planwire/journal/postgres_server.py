@@ -110,7 +110,8 @@ class JournalServer:
 
     def away(self, error: Exception) -> EngineAway:
         """Say that the server can't be reached, in its own words, which hold no password."""
-        said = " ".join(str(error).split()) or type(error).__name__
+        lines = [line.strip() for line in str(error).splitlines() if not line.rstrip().endswith("?")]  # libpq's advice
+        said = " ".join(lines).removeprefix("connection failed: ") or type(error).__name__
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
         return EngineAway(

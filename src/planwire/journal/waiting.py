@@ -57,4 +57,5 @@ def waiting_words(waiting: WaitingRecords, clock: str = "") -> str | None:
     if waiting.since is None:
         return f"{records} on this machine to be delivered to the journal's server" if waiting.count else None
     kept = f"{records} on this machine and will be delivered" if waiting.count else "what comes is kept on this machine"
-    return f"The journal's server is away{f' since {clock}' if clock else ''}: {kept} ({waiting.why})"
+    why = f" ({waiting.why})" if waiting.why else ""
+    return f"The journal's server is away{f' since {clock}' if clock else ''}: {kept}{why}"
