@@ -46,8 +46,8 @@ def test_the_board_takes_a_comment_refuses_a_verdict_and_says_what_waits(outage:
         assert refused.status_code == 422, refused.text
         assert "Nothing was written" in refused.json()["error"]
         waits = "1 record waits on this machine and will be delivered</p>"
-        for page in (lambda: board.page("/sessions"), here.page):
-            until(lambda page=page: waits in page())
+        until(lambda: waits in board.page("/sessions"))
+        until(lambda: waits in here.page())
         assert "Why?" in here.page()
         outage.end()
         until(lambda: "away" not in board.page("/sessions"))

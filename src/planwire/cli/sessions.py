@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from time import time_ns
 from typing import Final, NamedTuple
 
@@ -58,15 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_drained(arguments.journal) as journal:
-        if arguments.ids:
-            _print_ids(journal)
+        narrowed = arguments.here or any(getattr(arguments, each) for each in FACETS)
+        if arguments.ids and not narrowed:  # for completion, which must not wait for every session to be read
+            _print_ids(session.id for session in newest_first(journal))
         else:
             _print_sessions(journal, arguments)
     return 0
 
 
-def _print_ids(journal: Journal) -> None:
-    for session in plain_ids(session.id for session in newest_first(journal)):
+def _print_ids(sessions: Iterable[str]) -> None:
+    for session in plain_ids(sessions):
         print(session)
 
 
@@ -82,6 +84,9 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     wanted = {facet: getattr(arguments, facet) or "" for facet in FACETS}
     here = (each for each in glances if folder is None or (is_here(each.host) and is_of_folder(each.cwd, folder)))
     shown = [each for each in here if has_all(each, wanted)]
+    if arguments.ids:
+        _print_ids(glance.id for glance in shown)
+        return
     if arguments.json:
         ordered = [each for group in _groups(shown, arguments.group_by) for each in group.sessions]
         print_json({"sessions": [session_json(glance) for glance in ordered]})
