@@ -49,6 +49,7 @@ def test_the_board_takes_a_comment_refuses_a_verdict_and_says_what_waits(outage:
         until(lambda: waits in board.page("/sessions"))
         until(lambda: waits in here.page())
         assert "Why?" in here.page()
+        assert "Not yet delivered" in here.page()
         outage.end()
         until(lambda: "away" not in board.page("/sessions"))
         assert 'class="trouble"' not in here.page()
@@ -56,6 +57,7 @@ def test_the_board_takes_a_comment_refuses_a_verdict_and_says_what_waits(outage:
             assert journal.last_seq("s1") == 3
         assert here.act("review", verdict="approved", key="b").status_code == 200
         assert "Why?" in here.page()
+        assert "Not yet delivered" not in here.page()
 
 
 def test_a_board_that_starts_while_the_server_is_away_shows_that_and_then_the_sessions(outage: Outage) -> None:
