@@ -41,7 +41,7 @@ from planwire.journal import (
     jetstream_leases,
     open_journal,
 )
-from planwire.journal.engines import shown_url
+from planwire.journal.engines import open_engine, shown_url
 from planwire.journal.jetstream import JetStreamJournal
 from planwire.journal.jetstream_api import Batch
 from planwire.journal.jetstream_client import Unanswered
@@ -102,6 +102,7 @@ def test_processes_that_race_lose_nothing(journal: JetStreamJournal) -> None:
     code = """
 import sys
 from planwire.journal import Stamped, open_journal
+from planwire.journal.engines import open_engine
 from planwire.model.events import TurnEnded
 with open_journal(sys.argv[1]) as journal:
     for n in range(100):
@@ -201,7 +202,7 @@ def test_a_server_that_is_killed_in_the_middle_loses_no_acknowledged_append_and_
 
 
 def test_a_server_that_is_away_is_said_so_soon_and_works_again_when_it_is_back(own: NatsServer) -> None:
-    with open_journal(own.url()) as journal:
+    with open_engine(own.url()) as journal:
         journal.append("s", said("one"))
         own.stop()
         start = monotonic()
@@ -417,25 +418,25 @@ def test_holders_say_that_they_are_alive_as_soon_as_the_server_is_back(own: Nats
 def test_nobody_at_the_address_is_said_soon(tmp_path: Path) -> None:
     start = monotonic()
     with pytest.raises(EngineAway, match="Connection refused"):
-        open_journal(f"nats://127.0.0.1:{free_port()}/X")
+        open_engine(f"nats://127.0.0.1:{free_port()}/X")
     assert monotonic() - start < 2
 
 
 def test_no_error_and_no_fact_holds_a_password_or_a_token(own: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jetstream_client, "AWAY", 0.2)
     with pytest.raises(JournalUnavailable, match="refuses this login") as refused:
-        open_journal(own.url(login="planwire:wr0ng-word@"))
+        open_engine(own.url(login="planwire:wr0ng-word@"))
     with pytest.raises(JournalUnavailable, match="refuses this login") as also_refused:
-        open_journal(own.url(login="t0ken-word@"))
-    with open_journal(own.url()) as journal:
+        open_engine(own.url(login="t0ken-word@"))
+    with open_engine(own.url()) as journal:
         facts = journal.facts()
         own.stop()
         with pytest.raises(EngineAway) as away:
             journal.append("s", said("one"))
     with pytest.raises(EngineAway) as never_there:
-        open_journal(own.url())
+        open_engine(own.url())
     with pytest.raises(UnknownJournal) as unknown:
-        open_journal(own.url(more="?oops=1"))
+        open_engine(own.url(more="?oops=1"))
     texts = [f"{each.value} {each.value.__cause__}" for each in (refused, also_refused, away, never_there, unknown)]
     for text in (*texts, str(facts)):
         assert not any(secret in text for secret in (PASSWORD, "wr0ng-word", "t0ken-word"))
@@ -492,7 +493,7 @@ def test_a_server_without_jetstream_is_told_what_it_lacks(monkeypatch: pytest.Mo
         config.write_text("\n".join(line for line in config.read_text().splitlines() if "jetstream" not in line))
         running.restart()
         with pytest.raises(JournalUnavailable, match=r"JetStream"):
-            open_journal(running.url())
+            open_engine(running.url())
 
 
 def test_a_journal_that_was_deleted_under_its_users_says_so(journal: JetStreamJournal) -> None:
@@ -522,13 +523,13 @@ def test_tls_protects_the_connection_and_an_unknown_server_is_refused(tmp_path: 
     tls = f'tls {{ cert_file: "{tmp_path}/server.pem", key_file: "{tmp_path}/server.key" }}'
     with server(tls) as running:
         url = running.url("X").replace("nats:", "tls:")
-        with open_journal(f"{url}?tls_ca={tmp_path}/ca.pem") as journal:
+        with open_engine(f"{url}?tls_ca={tmp_path}/ca.pem") as journal:
             assert words(journal.append("s", said("one"))) == ["one"]
             assert words([each.recorded for each in journal.follow(0, timeout=0)]) == ["one"]
         with pytest.raises(EngineAway, match=r"(?i)certificate"):
-            open_journal(url)
+            open_engine(url)
     with pytest.raises(UnknownJournal, match=r"certificates of the journal .* can't be read"):
-        open_journal(f"{url}?tls_ca={tmp_path}/none.pem")
+        open_engine(f"{url}?tls_ca={tmp_path}/none.pem")
 
 
 def certificates(folder: Path) -> None:
