@@ -48,9 +48,19 @@ def test_a_user_is_added_with_a_code_and_listed_with_what_they_are_known_by(user
     assert token not in listed
 
 
+def test_a_token_that_no_program_has_sent_yet_is_listed_as_unused(users: UsersFile) -> None:
+    user("add", "Ann")
+    user("token", "Ann")
+    assert re.search(r"token, made .*, not used yet$", user("list").out, re.MULTILINE)
+    [key] = users.read().named("Ann").keys
+    users.change(lambda known: known.used({key.id: key.made + 1}))
+    assert re.search(r"token, last used ", user("list").out)
+
+
 def test_programs_get_json(users: UsersFile) -> None:
     added = json.loads(user("add", "Ann", "--json").out)
     assert (added["user"], added["role"], added["minutes"]) == ("Ann", "steer", 10)
+    assert json.loads(user("list", "--json").out)["users"][0]["code_until"] > 0
     users.pair(added["code"], "Firefox on Linux")
     assert json.loads(user("role", "Ann", "look", "--json").out) == {"user": "Ann", "role": "look"}
     [listed] = json.loads(user("list", "--json").out)["users"]
@@ -58,6 +68,7 @@ def test_programs_get_json(users: UsersFile) -> None:
     [browser] = listed["browsers"]
     assert browser["about"] == "Firefox on Linux"
     assert "digest" not in browser
+    assert listed["code_until"] is None
     assert json.loads(user("sign-out", "Ann", "--json").out) == {"user": "Ann", "ended": 1}
     assert json.loads(user("remove", "Ann", "--json").out) == {"user": "Ann", "removed": True}
 

@@ -45,14 +45,19 @@ def test_the_board_takes_a_comment_refuses_a_verdict_and_says_what_waits(outage:
         refused = here.act("review", verdict="approved", seen=2, key="b")
         assert refused.status_code == 422, refused.text
         assert "Nothing was written" in refused.json()["error"]
-        until(lambda: "1 record waits on this machine and will be delivered" in board.page("/sessions"))
+        waits = "1 record waits on this machine and will be delivered</p>"
+        until(lambda: waits in board.page("/sessions"))
+        until(lambda: waits in here.page())
         assert "Why?" in here.page()
+        assert "Not yet delivered" in here.page()
         outage.end()
         until(lambda: "away" not in board.page("/sessions"))
+        assert 'class="trouble"' not in here.page()
         with server(outage) as journal:
             assert journal.last_seq("s1") == 3
         assert here.act("review", verdict="approved", key="b").status_code == 200
         assert "Why?" in here.page()
+        assert "Not yet delivered" not in here.page()
 
 
 def test_a_board_that_starts_while_the_server_is_away_shows_that_and_then_the_sessions(outage: Outage) -> None:
@@ -74,6 +79,7 @@ def test_commands_that_read_say_that_the_server_is_away_and_what_waits(outage: O
         assert answered.code == NOT_DONE, (command, answered)
         assert "example.org can't be reached" in answered.err
         assert "1 record waits on this machine and will be delivered" in answered.err
+        assert ("Nothing was written now" in answered.err) == (command[0] == "comment")
     assert "1 record waits on this machine" in answer("doctor").out
     outage.end()
     (away_path(url(outage)) / "away").unlink()

@@ -131,6 +131,31 @@ def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back
     assert (state.seq, state.plans["main"].revision) == (3, 3)
 
 
+def test_who_reads_only_the_beginning_of_a_session_again_forgets_nothing_of_it(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    with open_server(tmp_path) as server:
+        server.append("s", said("one", "two", "three"))
+    assert words(away.read("s")) == ["one", "two", "three"]
+    assert words(away.read("s", 0, 1)) == ["one"]
+    outage.begin()
+    assert away.last_seq("s") == 3
+    assert words(away.read("s")) == ["one", "two", "three"]
+
+
+def test_a_session_that_others_began_anew_is_known_as_it_is_now(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    with open_server(tmp_path) as server:
+        server.append("s", said("one", "two", "three"))
+        assert words(away.read("s")) == ["one", "two", "three"]
+        server.forget("s")
+        server.append("s", said("four"))
+    assert words(away.read("s")) == ["four"]
+    outage.begin()
+    assert away.last_seq("s") == 1
+
+
 def test_a_session_that_nobody_here_has_read_is_only_on_the_server(
     away: AwayJournal, outage: Outage, tmp_path: Path
 ) -> None:

@@ -223,6 +223,16 @@ def test_a_secret_on_a_command_line_is_warned_of_once_and_not_repeated(
     assert len(served) == 3
 
 
+def test_a_secret_in_what_is_copied_is_warned_of_too(
+    served: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["journal", "copy", PG, str(tmp_path / "copy.db")]) == 0
+    said = capsys.readouterr()
+    assert "see the secret in FROM postgresql://" in said.err
+    assert SECRET not in said.err + said.out
+    assert served
+
+
 @pytest.mark.usefixtures("served")
 def test_settings_for_editors_name_a_private_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "settings.json"

@@ -99,6 +99,16 @@ def test_the_list_is_filtered(
     assert all({*FACETS} <= each.keys() and each["host"] == HOSTS[each["id"]] for each in sessions)
 
 
+def test_ids_are_filtered_and_a_filter_that_nothing_passes_is_said_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = team(tmp_path / "journal.db")
+    host = next(each.host for each in glances(path) if each.host)
+    wanted = {each.id for each in glances(path) if each.host == host}
+    assert set(printed(path, capsys, "--ids", "--host", host).split()) == wanted < {each.id for each in glances(path)}
+    assert printed(path, capsys, "--host", "nowhere").startswith("No sessions match: ")
+
+
 def test_the_list_is_grouped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = team(tmp_path / "j.db")
     lines = printed(path, capsys, "--group-by", "host").splitlines()

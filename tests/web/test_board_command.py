@@ -65,6 +65,7 @@ def test_on_a_fresh_machine_the_board_opens_but_a_mistyped_journal_is_said_to_be
         out, problems = process.communicate(timeout=20)
     assert (process.returncode, out) == (3, "")
     assert f"there is no journal at {tmp_path / 'typo' / 'plans.db'}" in problems
+    assert "--create" in problems
     assert not (tmp_path / "typo").exists()
 
 

@@ -67,7 +67,7 @@ def test_a_code_pairs_a_browser_once_and_leads_to_the_page_that_the_person_wante
         assert answer.headers["location"].endswith("/sessions/s1")
         page = browser.get(shared.base + answer.headers["location"])
         assert page.status_code == 200
-        assert re.search(r'class="who"><bdi class="name">Ann</bdi><span class="role">can approve', page.text)
+        assert re.search(r'class="signed-in"><bdi class="name">Ann</bdi><span class="role">can approve', page.text)
     again = httpx.post(f"{shared.base}/sign-in", data=form, headers={"Origin": shared.base})
     assert again.status_code == 403
     assert "set-cookie" not in again.headers

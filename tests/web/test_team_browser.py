@@ -37,7 +37,7 @@ def sign_in(page: Page, team: TeamBoard, name: str, address: str = "/sessions/s1
     page.goto(team.base + address)
     page.get_by_label("Your code").fill(team.users.pairing_code(name))
     page.get_by_role("button", name="Sign in").click()
-    expect(page.locator(".who .name")).to_have_text(name)
+    expect(page.locator(".signed-in .name")).to_have_text(name)
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
 
 
@@ -50,8 +50,8 @@ def test_a_person_pairs_a_browser_comments_is_refused_an_approval_and_signs_out(
     page.get_by_label("Your code").fill(team.users.pairing_code("Ben").lower())
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/sessions/s1$"))
-    expect(page.locator(".who")).to_contain_text("Ben")
-    expect(page.locator(".who .role")).to_have_text("can steer")
+    expect(page.locator(".signed-in")).to_contain_text("Ben")
+    expect(page.locator(".signed-in .role")).to_have_text("can steer")
     is_live(page)
     photograph(page, "team-session")
 
@@ -91,7 +91,7 @@ def test_only_who_approves_has_the_answers_to_an_agents_question(page: Page, tea
 
 def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> None:
     sign_in(page, team, "Cleo")
-    expect(page.locator(".who .role")).to_have_text("can look")
+    expect(page.locator(".signed-in .role")).to_have_text("can look")
     expect(page.locator(".steer:visible")).to_have_count(0)
 
 

@@ -21,7 +21,7 @@ from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_rem
 from planwire.cli.session_argument import SESSION_HELP, add_journal_option, add_session_argument, add_session_option
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan
 from planwire.cli.step_argument import choose_step
-from planwire.errors import EmptyText
+from planwire.errors import EmptyText, EngineAway
 from planwire.hooks.drained import open_drained, tell_hooks
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
 from planwire.readmodel.plain_text import one_line, printable
@@ -175,7 +175,10 @@ def _revision_help(act: Act) -> str:
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
     with open_drained(arguments.journal) as journal:
-        target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
+        try:
+            target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
+        except EngineAway as error:  # what waits, by this error, is from before
+            raise EngineAway(f"{error}. Nothing was written now: only the server knows the plan") from None
         try:
             if "plan_text" in act.takes:
                 steered = edit(journal, target, arguments, by)

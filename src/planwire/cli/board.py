@@ -4,7 +4,8 @@ import argparse
 import os
 import sys
 import webbrowser
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,13 @@ from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.argument_types import digits, number
 from planwire.cli.session_argument import add_journal_option
 from planwire.cli.team_options import add_team_options, team_of, tls_of
+from planwire.errors import NoJournal
 from planwire.hooks.drained import open_followed
 from planwire.journal.engines import VARIABLE
 from planwire.readmodel.authors import shown_to_several
 
 if TYPE_CHECKING:
+    from planwire.journal import Journal
     from planwire.web import BoardServer
     from planwire.web.team import Team
 
@@ -87,9 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     by = steering_person(arguments)
     team, tls = team_of(arguments), tls_of(arguments)
     editor = arguments.editor or ("vscode" if team is None else "none")
-    create = arguments.create or not _is_named(arguments.journal)
     readers = shown_to_several() if team else nullcontext()
-    with open_followed(arguments.journal, create=create) as journal, readers:
+    with _opened(arguments) as journal, readers:
         server = BoardServer(
             journal,
             host=arguments.host,
@@ -113,6 +115,16 @@ def run(arguments: argparse.Namespace) -> int:
             webbrowser.open(server.address)
         server.run()
     return 0
+
+
+@contextmanager
+def _opened(arguments: argparse.Namespace) -> Iterator["Journal"]:
+    create = arguments.create or not _is_named(arguments.journal)
+    try:
+        with open_followed(arguments.journal, create=create) as journal:
+            yield journal
+    except NoJournal as error:
+        raise error if create else NoJournal(f"{error}, or pass --create to begin an empty one") from None
 
 
 def _tell_team(server: "BoardServer", team: "Team", *, is_reached: bool, tls: bool) -> None:

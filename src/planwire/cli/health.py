@@ -62,7 +62,7 @@ def _journal(url: str | None) -> Condition:
     except NoJournal:
         return good("journal", f"{name} is not there yet: the first plan makes it")
     except PlanwireError as error:
-        return trouble("journal", f"{name}: {error}")
+        return trouble("journal", str(error) if name in str(error) else f"{name}: {error}")
     if waits is not None:
         return trouble("journal", f"{name}: {waits}")
     path = Path(shared.partition(":")[2])

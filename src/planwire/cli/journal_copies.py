@@ -8,6 +8,7 @@ from time import strftime
 
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.input_output import print_json
+from planwire.cli.journal_secrets import warn_of_secret
 from planwire.cli.journal_verify import counted
 from planwire.cli.progress_line import ProgressLine
 from planwire.errors import DamagedJournal, InputError, NoJournal, NotFound, Refused
@@ -110,6 +111,8 @@ def _restore_to_server(source: Journal, url: str, arguments: argparse.Namespace)
 
 
 def _copy(arguments: argparse.Namespace) -> int:
+    for name, url in (("FROM", arguments.source), ("TO", arguments.to)):
+        warn_of_secret(url, name)
     source_url, target_url = (shared_url(each) for each in (arguments.source, arguments.to))
     if source_url is not None and source_url == target_url:
         raise InputError("FROM and TO are the same journal")

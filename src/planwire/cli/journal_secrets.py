@@ -9,15 +9,15 @@ from planwire.readmodel.plain_text import printable
 __all__ = ["shown_journal", "warn_of_secret", "with_journal"]
 
 
-def warn_of_secret(journal: str | None) -> None:
+def warn_of_secret(journal: str | None, name: str = "--journal") -> None:
     """Say that others see a command line. A URL without these two signs has no secret."""
     if not journal or not ("@" in journal or "=" in journal):
         return
     from planwire.journal.engines import has_secret  # noqa: PLC0415
 
     if has_secret(journal):
-        hint = "use PLANWIRE_JOURNAL, a file (--journal @FILE), ~/.pgpass or a NATS context"
-        words = f"planwire: others on this machine see the secret in --journal {shown_journal(journal)}: {hint}"
+        hint = f"use PLANWIRE_JOURNAL, a file ({name} @FILE), ~/.pgpass or a NATS context"
+        words = f"planwire: others on this machine see the secret in {name} {shown_journal(journal)}: {hint}"
         print(printable(words), file=sys.stderr)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from time import time_ns
 from typing import Final, NamedTuple
 
@@ -40,6 +41,7 @@ examples:
 _FACETS: Final = {"host": "on this machine", "user": "of this user", "repository": "that work on this repository"}
 #: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
+_MATCH: Final = "that match"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,15 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_drained(arguments.journal) as journal:
-        if arguments.ids:
-            _print_ids(journal)
+        narrowed = arguments.here or any(getattr(arguments, each) for each in FACETS)
+        if arguments.ids and not narrowed:  # for completion, which must not wait for every session to be read
+            _print_ids(session.id for session in newest_first(journal))
         else:
             _print_sessions(journal, arguments)
     return 0
 
 
-def _print_ids(journal: Journal) -> None:
-    for session in plain_ids(session.id for session in newest_first(journal)):
+def _print_ids(sessions: Iterable[str]) -> None:
+    for session in plain_ids(sessions):
         print(session)
 
 
@@ -81,12 +84,15 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     wanted = {facet: getattr(arguments, facet) or "" for facet in FACETS}
     here = (each for each in glances if folder is None or (is_here(each.host) and is_of_folder(each.cwd, folder)))
     shown = [each for each in here if has_all(each, wanted)]
+    if arguments.ids:
+        _print_ids(glance.id for glance in shown)
+        return
     if arguments.json:
         ordered = [each for group in _groups(shown, arguments.group_by) for each in group.sessions]
         print_json({"sessions": [session_json(glance) for glance in ordered]})
         return
     facets = tuple(each for each in varied(glances) if not wanted[each] and each != arguments.group_by)
-    where = "in this folder" if folder is not None else "that match" if any(wanted.values()) else ""
+    where = "in this folder" if folder is not None else _MATCH if any(wanted.values()) else ""
     listed = _ListedSessions(shown[:most], len(shown), short_ids(session.id for session in known), where, facets)
     _print_for_people(listed, asking, arguments.group_by)
 
@@ -113,8 +119,10 @@ def _print_for_people(listed: _ListedSessions, asking: dict[str, ShownSession], 
     shown, count, short, where, facets = listed
     console, now = new_console(), time_ns() // 1_000_000
     if not shown:
+        how = "run an agent behind planwire (planwire relay -- AGENT)"
+        no_match = "No sessions match: planwire sessions --all lists every one."
         where = where or "in the journal"
-        console.print(f"No sessions {where} yet: run an agent behind planwire (planwire relay -- AGENT).", style="dim")
+        console.print(no_match if where == _MATCH else f"No sessions {where} yet: {how}.", style="dim")
         return
     cards = {each.id: next((card for card in each.cards() if card.needs_you), None) for each in asking.values()}
     hints = {session: answer_hint(card, short[session]) for session, card in cards.items() if card is not None}

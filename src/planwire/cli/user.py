@@ -140,23 +140,28 @@ _DO: Final[dict[str, _Handler]] = {
 
 
 def _list(users: UsersFile, *, as_json: bool) -> None:
-    known = users.read().users
+    known, now = users.read().users, time_ns() // 1_000_000
     if as_json:
-        print_json({"users": [_json(each) for each in known]})
+        print_json({"users": [_json(each, now) for each in known]})
         return
     if not known:
         raise InputError(f"there are no users in {users.path}: planwire user add NAME adds one")
-    now = time_ns() // 1_000_000
     for user in known:
         by = f" by {user.by}" if user.by != "user" else ""
         print(f"{one_line(user.name)}  {user.role}  added {ago(user.added, now)}{by}")
         if user.code and user.code.until > now:
             print(f"    a code is open for {(user.code.until - now) // 60_000 + 1} more minutes")
         for key in user.keys:
-            print(f"    {key.id}  {key.about or 'token'}, last used {ago(key.used, now)}")
+            print(f"    {key.id}  {key.about or 'token'}, {_use(key, now)}")
 
 
-def _json(user: TeamUser) -> dict[str, object]:
+def _use(key: AccessKey, now: int) -> str:
+    """A browser is used as soon as it is paired; a token may lie around."""
+    is_new = not key.about and key.used == key.made
+    return f"made {ago(key.made, now)}, not used yet" if is_new else f"last used {ago(key.used, now)}"
+
+
+def _json(user: TeamUser, now: int) -> dict[str, object]:
     def keys(found: tuple[AccessKey, ...]) -> list[dict[str, object]]:
         return [{"id": each.id, "about": each.about, "made": each.made, "used": each.used} for each in found]
 
@@ -165,6 +170,7 @@ def _json(user: TeamUser) -> dict[str, object]:
         "role": user.role,
         "added": user.added,
         "by": user.by,
+        "code_until": user.code.until if user.code and user.code.until > now else None,
         "browsers": keys(user.browsers),
         "tokens": keys(user.tokens),
     }

@@ -139,7 +139,7 @@ class AwayJournal:
             self._server.note_away(error)
             return self._append_later(session, events, expected_seq, once, in_doubt=True)
         for each in written:
-            self._known.note(each)
+            self._known.note(each, is_new=once is None)
         return written
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
@@ -294,11 +294,14 @@ class AwayJournal:
 
     def _read_on(self, events: Iterator[Recorded], session: str, after: int, upto: int | None) -> Iterator[Recorded]:
         """What the server gives, and once it goes away, what this process knows."""
+        known, start = self._known.last(session) or 0, after
         try:
             for each in self._server.each(events):
                 self._known.note(each)
                 after = each.seq
                 yield each
+            if upto is None and (after > start or not start):
+                self._known.note_whole(session, after, known)
         except EngineAway:
             yield from self._read_here(session, after, upto)
 
@@ -316,7 +319,7 @@ class AwayJournal:
             while each.recorded.session in self._known.ahead and not (stop and stop.is_set()):
                 if self._server.is_away or self._server.closing.wait(GLANCE):
                     raise self._server.absence()
-            self._known.note(each.recorded)
+            self._known.note(each.recorded, is_new=True)
             yield each
 
     def _is_only_here(self, session: str) -> bool:

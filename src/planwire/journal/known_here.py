@@ -27,12 +27,13 @@ class KnownHere:
         self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
         self._noting = Lock()
 
-    def note(self, recorded: Recorded) -> None:
-        """This process has an event."""
+    def note(self, recorded: Recorded, *, is_new: bool = False) -> None:
+        """This process has an event. If it `is_new`, a first one means that the session was forgotten, and begun anew;
+        otherwise somebody may just read the session once more, or only its beginning."""
         session, seq = recorded.session, recorded.seq
         with self._noting:
             end = self._ends.get(session, 0)
-            if seq > end or seq == 1:
+            if seq > end or (is_new and seq == 1):
                 tail = self._tails.pop(session, None)
                 if tail is None or seq != end + 1:
                     tail = deque(maxlen=TAIL)
@@ -46,6 +47,14 @@ class KnownHere:
         """This process has a session up to a number, or knows that it has no events (0)."""
         with self._noting:
             if not seq or seq > self._ends.get(session, -1):
+                self._ends[session] = seq
+                self._tails.pop(session, None)
+
+    def note_whole(self, session: str, seq: int, known: int) -> None:
+        """A session was read to its end, `seq`, where `known` events were known before. With fewer events now, it was
+        begun anew."""
+        with self._noting:
+            if seq < known:
                 self._ends[session] = seq
                 self._tails.pop(session, None)
 

@@ -34,9 +34,7 @@ def read_facts(server: JournalServer, connection: PostgresConnection) -> Journal
         "full_page_writes": pages,
         "synchronous_standby_names": standbys or "none",
     }
-    return JournalFacts(
-        "postgresql", f"{server.shown}, schema {server.schema}", promise(commit, fsync, standbys), facts
-    )
+    return JournalFacts("postgresql", server.shown, promise(commit, fsync, standbys), facts)
 
 
 def promise(commit: str, fsync: str, standbys: str) -> str:

@@ -80,8 +80,8 @@ def check_format(server: JournalServer, connection: PostgresConnection) -> None:
     found = _format(server, connection)
     if found is None or found < FORMAT:
         raise NoJournal(
-            f"there is no journal at {server.shown}, schema {server.schema}. Run an agent behind planwire first "
-            "(planwire relay -- AGENT), or name another journal with --journal or PLANWIRE_JOURNAL"
+            f"there is no journal at {server.shown}. Run an agent behind planwire first (planwire relay -- AGENT), or "
+            "name another journal with --journal or PLANWIRE_JOURNAL"
         )
     if found > FORMAT:
         raise NewerJournal(

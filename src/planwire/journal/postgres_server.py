@@ -117,10 +117,11 @@ class JournalServer:
         )
 
     def _said(self, error: Exception) -> str:
-        said = " ".join(str(error).split()) or type(error).__name__
+        lines = [line.strip() for line in str(error).splitlines() if not line.rstrip().endswith("?")]  # libpq's advice
+        said = " ".join(lines).removeprefix("connection failed: ") or type(error).__name__
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
-        return said.rstrip(".?")
+        return said.rstrip(".")
 
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:

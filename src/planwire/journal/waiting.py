@@ -56,7 +56,8 @@ def waiting_words(waiting: WaitingRecords, clock: str = "") -> str | None:
     if waiting.since is None:
         return f"{_records(waiting.count)} to be delivered to the journal's server" if waiting.count else None
     kept = waiting_count(waiting.count) or "what comes is kept on this machine"
-    return f"The journal's server is away{f' since {clock}' if clock else ''}: {kept} ({waiting.why})"
+    why = f" ({waiting.why})" if waiting.why else ""
+    return f"The journal's server is away{f' since {clock}' if clock else ''}: {kept}{why}"
 
 
 def waiting_count(count: int) -> str:

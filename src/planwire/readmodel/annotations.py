@@ -8,6 +8,7 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planwire.journal.provisional import is_provisional
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
@@ -18,7 +19,15 @@ from planwire.readmodel.history import suggestion_words
 from planwire.steering.delivery import delivered
 from planwire.steering.words import step_texts
 
-__all__ = ["REMARK_LABELS", "Annotations", "RemarkCard", "SuggestedChange", "annotations", "suggestion_sentence"]
+__all__ = [
+    "REMARK_LABELS",
+    "Annotations",
+    "RemarkCard",
+    "SuggestedChange",
+    "annotations",
+    "delivery_words",
+    "suggestion_sentence",
+]
 
 #: What a remark is, for people.
 REMARK_LABELS: Final = {
@@ -146,7 +155,7 @@ def _suggested(
         suggestion.by,
         suggestion.at,
         suggestion.note,
-        delivered(suggestion),
+        delivery_words(suggestion),
         "" if told else heard,
         told.at if told else None,
         next((each.by for each in older if each.by != suggestion.by), ""),
@@ -173,7 +182,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         steps,
         remark.kept,
         remark.is_open,
-        delivered(remark),
+        delivery_words(remark),
         "" if end or remark.told else heard,
         remark.told.at if remark.told else None,
         end.at if end else None,
@@ -209,3 +218,8 @@ def _becomes(change: StepChange, texts: dict[str, str]) -> str:
             return f"after: {texts.get(after, after)}" if after else "first"
         case _ as never:
             assert_never(never)
+
+
+def delivery_words(remark: Remark) -> str:
+    """How far a remark has come, on its way to the journal's server and from there to the agent."""
+    return "Not yet delivered" if is_provisional(remark.seq) and remark.closed is None else delivered(remark)

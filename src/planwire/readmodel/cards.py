@@ -17,7 +17,14 @@ from planwire.model.plan_change import PlanChange
 from planwire.model.records import AGENT, PlanRecord, Remark, Review, SessionState
 from planwire.model.steps import PlanState, Step
 from planwire.model.titles import UNNAMED, plan_title, plan_titles
-from planwire.readmodel.annotations import Annotations, RemarkCard, SuggestedChange, annotations, suggestion_sentence
+from planwire.readmodel.annotations import (
+    Annotations,
+    RemarkCard,
+    SuggestedChange,
+    annotations,
+    delivery_words,
+    suggestion_sentence,
+)
 from planwire.readmodel.card import (
     OTHER,
     STOPPED,
@@ -35,7 +42,7 @@ from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plan_tree import in_tree
 from planwire.readmodel.questions import question_of
 from planwire.steering.acts import acts_for
-from planwire.steering.delivery import delivered, heard_when
+from planwire.steering.delivery import heard_when
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.words import step_of
 
@@ -277,7 +284,7 @@ def _suggestion(record: PlanRecord, suggestion: Remark, heard: str) -> OpenSugge
     named = [step_of(change) for change in suggestion.changes]
     has_place = bool(named) and all(step is None or step in steps for step in named)
     sentence = suggestion_sentence(record, suggestion)
-    words = suggestion.by, suggestion.at, has_place, delivered(suggestion), "" if suggestion.told else heard
+    words = suggestion.by, suggestion.at, has_place, delivery_words(suggestion), "" if suggestion.told else heard
     return OpenSuggestion(suggestion.id, sentence, *words)
 
 

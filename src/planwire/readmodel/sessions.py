@@ -15,6 +15,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from planwire.errors import EngineAway, JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, catch_up, follower_of, load_state, state_at
 from planwire.journal.provisional import is_provisional
@@ -89,10 +91,15 @@ class Sessions:
     @property
     def problem(self) -> str | None:
         """Why the sessions may not be as they are in the journal; None as long as all is well."""
-        if (waiting := _waiting_words(self.journal)) is not None:
-            return waiting
+        if (away := self.away) is not None:
+            return away
         troubles = (*self._troubles.values(), *self._unreadable.values())
         return next((str(trouble) for trouble in troubles if trouble is not None), None)
+
+    @property
+    def away(self) -> str | None:
+        """That the journal's server is away, or that something waits to be delivered; None if neither is so."""
+        return _waiting_words(self.journal)
 
     def start(self) -> None:
         """Begin to keep up, and to load what there is."""
@@ -115,7 +122,13 @@ class Sessions:
         """A session as it is now; None if there is none."""
         with self._lock:
             kept = self._kept.get(session)
-            if kept is not None and self.journal.last_seq(session) == kept.journalled.seq:
+            try:
+                is_newest = kept is not None and self.journal.last_seq(session) == kept.journalled.seq
+            except EngineAway:  # then what was seen last is all that anybody knows here
+                is_newest = kept is not None
+                if not is_newest:
+                    raise
+            if kept is not None and is_newest:
                 self._kept.move_to_end(session)
                 return kept
             return self._load(session)
@@ -275,8 +288,9 @@ class Sessions:
 
 
 def _waiting_words(journal: Journal) -> str | None:
-    """What waits for the journal's server, in a sentence for people."""
-    waiting = waiting_of(journal)
+    """What waits for the journal's server, in a sentence for people. Why it is away is for whoever runs it, who gets to
+    know by commands."""
+    waiting = replace(waiting_of(journal), why="")
     since = time.strftime("%H:%M", time.localtime(waiting.since / 1_000)) if waiting.since else ""
     return waiting_words(waiting, since)
 

@@ -64,7 +64,7 @@ def session_rows(
     right = (*_progress(glance, 14 if width >= 90 else 0), (f"  {state_words(glance):>9}", look))
     room = width - 3 - indent - sum(cell_len(text) for text, _ in right)
     where = (facet_of(glance, each) for each in facets)
-    facts = [one_line(word) for word in (glance.agent, *where, folder_name(glance.cwd) if glance.cwd else None) if word]
+    facts = [one_line(word) for word in (*where, glance.agent, folder_name(glance.cwd) if glance.cwd else None) if word]
     current = one_line(glance.need or (glance.current[0] if glance.current else ""))
     look_now = look if glance.goes_on else ""
     step: tuple[Part, ...] = ((fitted(current, room), look_now),) if current else ()

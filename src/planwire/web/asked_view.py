@@ -105,7 +105,7 @@ def _state_of_answer(card: PlanCard) -> Html:
     if question.sent:
         return el("p", f"{question.sent[:1].upper()}{question.sent[1:]}.", asked)
     if question.is_open:
-        return el("p", "It will continue once you decide.", asked)
+        return el("p", "It will continue once it has an answer.", asked)
     where = f"Answer in {card.client_name}{':' if question.options else '.'}"
     return el("div", el("p", where, asked), _offered(question))
 

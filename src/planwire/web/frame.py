@@ -81,7 +81,7 @@ def _who(person: SignedIn) -> Html:
     """The person who is signed in, and the way out."""
     leave = el("form", el("button", "Sign out", class_="quiet"), method="post", action="/sign-out")
     name = el("bdi", person.name, class_="name"), el("span", person.words, class_="role")
-    return el("span", *name, leave if person.is_browser else None, class_="who")
+    return el("span", *name, leave if person.is_browser else None, class_="signed-in")
 
 
 def action(label: str, address: str, **values: Attribute) -> Html:

@@ -136,10 +136,10 @@ class Hub:
             await asyncio.sleep(PACE)
 
     def _mark_stale(self) -> None:
-        """Mark the topics of all changed sessions for rendering."""
+        """Mark the topics of all changed sessions for rendering; all topics, after news about no session."""
         dirty = {self._dirty.popleft() for _ in range(len(self._dirty))}
         for key, topic in self._topics.items() if dirty else ():
-            if isinstance(key, Query) or (key if isinstance(key, str) else key[0]) in dirty:
+            if isinstance(key, Query) or "" in dirty or (key if isinstance(key, str) else key[0]) in dirty:
                 topic.stale = True
 
     async def _publish_overviews(self) -> None:
@@ -224,7 +224,7 @@ class Hub:
         if session is None:
             return gone_page()
         state = session.journalled
-        context = PlanContext(self._editor, self.reasons.of(state), self._earlier.of(state))
+        context = PlanContext(self._editor, self.reasons.of(state), self._earlier.of(state), self.sessions.away)
         return session_page(session, context) if isinstance(key, str) else plan_page(session, key[1], context)
 
     def _asking(self, session_id: str) -> tuple[Asking, ...]:

@@ -23,11 +23,12 @@ NAMED: Final = 3
 
 class PlanContext(NamedTuple):
     """What goes with the plans of a session: an editor for files, the agent's words when it set a plan, and the plans
-    that its questions compare with."""
+    that its questions compare with; and that the journal's server is away, in words."""
 
     editor: str | None
     thinking: dict[PlanId, str]
     before: dict[PlanId, PlanCard]
+    away: str | None = None
 
 
 def session_page(session: ShownSession, context: PlanContext) -> Part:
@@ -37,7 +38,7 @@ def session_page(session: ShownSession, context: PlanContext) -> Part:
         words = "No plans left: all were dismissed." if session.dismissed() else "No plan yet."
         plans = [leaf("no-plans", "p", words, class_="nothing")]
     children = _head(session, session.cards()), branch("plans", "div", plans, class_="plans"), _dismissed(session)
-    return branch("content", "main", children, class_="session")
+    return branch("content", "main", (*_away(context), *children), class_="session")
 
 
 def plan_page(session: ShownSession, plan_id: PlanId, context: PlanContext) -> Part:
@@ -46,7 +47,7 @@ def plan_page(session: ShownSession, plan_id: PlanId, context: PlanContext) -> P
     if card is None:
         return gone_page()
     plans = branch("plans", "div", [_plan(session, card, context, whole=True)], class_="plans")
-    return branch("content", "main", (_head(session, (card,)), plans), class_="session whole")
+    return branch("content", "main", (*_away(context), _head(session, (card,)), plans), class_="session whole")
 
 
 def gone_page() -> Part:
@@ -54,6 +55,10 @@ def gone_page() -> Part:
     words = el("p", "This session is no longer in the journal.", class_="nothing")
     gone = leaf("gone", "div", words, el("p", action("All sessions", OVERVIEW)))
     return branch("content", "main", [gone], class_="words-page")
+
+
+def _away(context: PlanContext) -> tuple[Part, ...]:
+    return (leaf("trouble", "p", context.away, class_="trouble", role="alert"),) if context.away else ()
 
 
 def _tree(session: ShownSession, node: PlanNode, context: PlanContext) -> Part:
