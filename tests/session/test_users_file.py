@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import InputError, NotFound
+from planwire.journal.spool_append import locked
 from planwire.session import users_file
 from planwire.session.team_secrets import new_code
 from planwire.session.team_users import CODE_LIFE, KEY_LIFE, MOST_KEYS
@@ -183,3 +184,17 @@ def test_the_file_is_that_of_the_environment_or_lies_with_the_users_data(
     assert default_users_path().parent.name == "planwire"
     monkeypatch.setenv(USERS_VARIABLE, str(tmp_path / "mine.json"))
     assert UsersFile().path == tmp_path / "mine.json"
+
+
+def test_nobody_waits_for_ever_for_another_who_keeps_the_file(
+    users: UsersFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users_file, "PATIENCE", 0.01)
+    handle = locked(str(users.path.with_name(".users.json.lock")))
+    assert handle is not None
+    try:
+        with pytest.raises(InputError, match=r"another process has kept \.users\.json\.lock for 0\.01 seconds"):
+            users.add("Ben", "look", "user")
+    finally:
+        os.close(handle)
+    users.add("Ben", "look", "user")

@@ -25,11 +25,12 @@ from time import monotonic, sleep, time, time_ns
 try:
     import fcntl
 except ImportError:  # Windows: nothing is spooled there
-    _HAS_FLOCK = False
+    HAS_FLOCK = False
 else:
-    _HAS_FLOCK = True
+    HAS_FLOCK = True
 
 __all__ = [
+    "HAS_FLOCK",
     "HEAD",
     "LATE",
     "LOCK",
@@ -228,7 +229,7 @@ def _write(handle: int, data: bytes) -> None:
 
 def _lock(handle: int, end: float) -> bool:
     glance, longest = _GLANCES
-    while _HAS_FLOCK:
+    while HAS_FLOCK:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

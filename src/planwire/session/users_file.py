@@ -16,6 +16,7 @@ import msgspec
 
 from planwire.errors import InputError, reason
 from planwire.journal.engines import default_path
+from planwire.journal.spool_append import HAS_FLOCK, locked
 from planwire.session.team_secrets import (
     code_digest,
     new_code,
@@ -27,17 +28,12 @@ from planwire.session.team_secrets import (
 )
 from planwire.session.team_users import CODE_LIFE, AccessKey, PairingCode, TeamUser, Users
 
-try:
-    import fcntl
-except ImportError:  # Windows: there the swap alone keeps the file whole
-    _HAS_FLOCK = False
-else:
-    _HAS_FLOCK = True
-
 __all__ = ["USERS_VARIABLE", "UsersFile", "default_users_path"]
 
 #: The environment variable that names the file.
 USERS_VARIABLE: Final = "PLANWIRE_USERS"
+#: Seconds to wait for another writer. Where there are no such locks, the swap alone keeps the file whole.
+PATIENCE: Final = 10.0
 #: The permissions that nobody but the owner may have.
 _OTHERS: Final = 0o077
 
@@ -177,15 +173,18 @@ class UsersFile:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
+        lock = self.path.with_name(f".{self.path.name}.lock")
         try:
             self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
-            lock = self.path.with_name(f".{self.path.name}.lock")
-            handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+            handle = locked(str(lock), os.O_CREAT, PATIENCE) if HAS_FLOCK else os.open(os.devnull, os.O_RDONLY)
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be changed: {reason(error)}") from None
+        if handle is None:
+            raise InputError(
+                f"the users in {self.path} can't be changed: another process has kept {lock.name} for {PATIENCE:g} "
+                "seconds. End it, and try again"
+            )
         try:
-            if _HAS_FLOCK:
-                fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:
             os.close(handle)
