@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailable, NewerJournal, NoJournal
-from planwire.journal import Once, follower, open_journal, postgres_line, postgres_quick, postgres_server
+from planwire.journal import Once, follower, postgres_line, postgres_quick, postgres_server
 from planwire.journal import postgres_following as following
 from planwire.journal import postgres_notices as notices
 from planwire.journal.codec import encode
@@ -461,7 +461,7 @@ def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
     with refused() as told:
         journal.append("s", said("two"))
     with refused() as others:
-        open_journal(url.replace(PASSWORD, SECRET))  # it would be away for ever
+        open_engine(url.replace(PASSWORD, SECRET))
     assert PASSWORD not in "".join(told)
     assert SECRET not in "".join(others)
     assert "password authentication failed" in others[-1]

@@ -92,6 +92,8 @@ class Follower:
                     self._tell(None)
                     is_troubled = False
                 for followed in journal.follow(position, stop=stop):
+                    if stop.is_set():  # those who subscribed since have a thread of their own
+                        return
                     self._hand_out(followed)
                     position = followed.position
                 if not stop.is_set():  # the journal closed, which is no trouble: who waits may stop waiting
