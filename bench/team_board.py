@@ -35,6 +35,8 @@ LINES = 60
 #: Seconds between two lines, as an agent that thinks in between: neither half profits from loops that are still warm.
 PAUSE = 0.1
 PATIENCE = 20.0
+#: Milliseconds between two looks at a page, which notes by itself when it changed.
+GLANCE = 20
 
 #: Note when the steps on the page look different, by the clock that all programs share.
 _WATCH = """() => {
@@ -78,7 +80,11 @@ class _Half:
         return first - start * 1_000
 
     def _wait(self, condition: str) -> None:
-        self._page.wait_for_function(condition, timeout=PATIENCE * 1_000, polling=20)
+        end = time() + PATIENCE
+        while not self._page.evaluate(condition):
+            if time() > end:
+                raise TimeoutError(f"it did not come true: {condition}")
+            self._page.wait_for_timeout(GLANCE)
 
 
 def measure() -> Iterator[Figure]:
@@ -90,7 +96,7 @@ def measure() -> Iterator[Figure]:
     say(f"{LINES} lines of an agent until a browser shows them, through a file and through PostgreSQL")
     from playwright.sync_api import sync_playwright
 
-    with ExitStack() as running, sync_playwright() as playwright:
+    with sync_playwright() as playwright, ExitStack() as running:
         folder = Path(running.enter_context(tempfile.TemporaryDirectory()))
         url = postgres().fresh_url(local=False)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -23,7 +23,7 @@ from planwire.journal.postgres_server import JournalServer, PostgresConnection
 __all__ = ["Listener", "Notifier"]
 
 #: Seconds between two notices of a process.
-PAUSE: Final = 0.008
+PAUSE: Final = 0.015
 #: Seconds until a lost connection is tried again.
 RETRY: Final = 0.5
 #: Seconds that a journal waits for its last notice when it closes.
