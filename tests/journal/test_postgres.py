@@ -21,6 +21,7 @@ from planwire.journal.follower import follower_of
 from planwire.journal.group_commit import Append
 from planwire.journal.postgres import PostgresJournal
 from planwire.journal.postgres_facts import promise
+from planwire.journal.postgres_writes import forget_sessions
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.postgres import PASSWORD, PostgresServer, postgres
 from tests.waiting import until
@@ -381,6 +382,22 @@ def test_a_snapshot_of_a_session_that_is_being_forgotten_is_dropped(url: str) ->
             until(lambda: other.execute(waits).fetchone() is not None)
         keeping.result(PATIENCE)
         assert journal.snapshot("s") is None
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("once", [None, Once("page", 1)])
+def test_an_append_that_meets_a_forget_begins_the_session_anew(url: str, count: int, once: Once | None) -> None:
+    with PostgresJournal(url) as journal, journal._server.connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one", "two"))
+        with other.transaction():
+            forget_sessions(journal._server, other, [b"s"])
+            appending = pool.submit(journal.append, "s", said(*("new",) * count), None, once)
+            waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+            until(lambda: other.execute(waits).fetchone() is not None)
+        assert [each.seq for each in appending.result(PATIENCE)] == [*range(1, count + 1)]
+        assert words(journal.read("s")) == ["new"] * count
+        left = f"SELECT count(*) FROM {journal._server.schema}.events".encode()
+        assert other.execute(left).fetchone() == (count,)
 
 
 def test_each_append_of_a_batch_has_an_outcome_of_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
