@@ -31,6 +31,8 @@
     │   ├── DamagedJournal     the file is damaged; it stays as it is
     │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
     │       └── EngineAway     the server that keeps the journal can't be reached, or did not answer
+    │           ├── LoginRefused the server answers, and refuses this login: somebody has to correct it
+    │           ├── NotWritable the server answers, and takes no events now: nothing was written
     │           └── CannotWait what was to be written can't wait until that server is back: nothing was written
     ├── ChatError              a chat can't keep or show that
     │   ├── BadMessage         a message can't be stored
@@ -62,12 +64,14 @@ __all__ = [
     "InterruptNeeded",
     "JournalError",
     "JournalUnavailable",
+    "LoginRefused",
     "MissingExtra",
     "NewerJournal",
     "NoJournal",
     "NotAJournal",
     "NotAllowed",
     "NotFound",
+    "NotWritable",
     "NothingChanges",
     "PlanError",
     "PlanwireError",
@@ -235,6 +239,16 @@ class JournalUnavailable(JournalError):
 class EngineAway(JournalUnavailable):
     """The server that keeps the journal can't be reached, or did not answer in time. Whether it has the last append is
     not known then."""
+
+
+class LoginRefused(EngineAway):
+    """The server that keeps the journal answers, and refuses this login. What is recorded meanwhile waits until
+    somebody has corrected it."""
+
+
+class NotWritable(EngineAway):
+    """The server that keeps the journal answers, and takes no events now: it is a standby, or has no room. Nothing was
+    written."""
 
 
 class CannotWait(EngineAway):

@@ -165,7 +165,17 @@ def test_a_name_that_reads_as_another_author_is_refused(plan: Path, name: str) -
     for at_terminal in (False, True):
         code, said = comment(plan, f"--as={name}", "--yes", at_terminal=at_terminal)
         assert code == USAGE
-        assert "reserved: choose another" in said or "can't be recorded: a name has" in said
+        assert "reserved: choose a name other than" in said or "can't be recorded: a name has" in said
+    assert written(plan) == []
+
+
+def test_a_name_in_the_environment_that_is_refused_is_said_to_be_from_there(
+    plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANWIRE_NAME", "user")
+    code, said = comment(plan, at_terminal=True)
+    assert code == USAGE
+    assert "PLANWIRE_NAME can't be your name: the name 'user' is reserved: choose a name other than agent, " in said
     assert written(plan) == []
 
 

@@ -111,9 +111,9 @@ def test_a_question_without_options_is_answered_where_it_is_asked(journal: Journ
     propose(journal, "new")
     journal.append("s1", [Stamped(LATER, "agent", ReviewAsked("new", (), "about-new"))])
     shown = answer("show", "s1").out
-    assert "The agent asks for your approval in Zed" in shown
+    assert "The agent asks for approval in Zed" in shown
     assert "planwire approve" not in shown
-    assert typing("", "approve", "--yes").out == "Approved. The agent will see it with your next prompt in Zed.\n"
+    assert typing("", "approve", "--yes").out == "Approved. The agent will see it with the next prompt in Zed.\n"
     assert plan(journal).needs_person, "the agent has no answer"
 
 
@@ -175,13 +175,13 @@ def test_a_verdict_is_for_the_session_here_that_asks_if_the_latest_does_not(jour
 
 def test_a_question_that_only_the_editor_can_answer_says_so(journal: Journal) -> None:
     propose(journal, "new", YES, NO)
-    assert "◆ The agent asks for your approval in Zed: Yes / No" in answer("show").out
+    assert "◆ The agent asks for approval in Zed: Yes / No" in answer("show").out
     refused = typing("", "approve", "--option", "yes", "--yes")
     assert (refused.code, refused.err) == (
         NOT_DONE,
         "planwire: the answer was not sent: this question can only be answered in Zed\n",
     )
-    assert "with your next prompt in Zed" in typing("", "approve", "--yes").out
+    assert "with the next prompt in Zed" in typing("", "approve", "--yes").out
 
 
 def test_a_person_is_asked_before_a_turn_is_cancelled(journal: Journal) -> None:

@@ -10,11 +10,15 @@ import pytest
 
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.journal import open_journal
+from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.records import WaitingAppend
 from planwire.journal.drainer_lock import DrainerLock
-from planwire.journal.engines import hooks_path
+from planwire.journal.hook_folders import hooks_path
 from planwire.journal.spool import Spool
+from planwire.journal.user_files import away_path
 from tests.cli.answers import Answer, answer
 from tests.cli.terminal_agents import install_agents
+from tests.servers.nats import fresh_url
 
 
 @pytest.fixture
@@ -154,6 +158,19 @@ def test_a_file_that_is_no_journal_is_named(home: Path) -> None:
     said = doctor("--journal", str(path))
     assert (said.code, "to do  journal: " in said.out) == (NOT_DONE, True)
     assert path.read_text() == "these are not plans, and never were"
+
+
+def test_what_waits_for_a_journal_that_could_not_be_made_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = fresh_url()
+    monkeypatch.setenv("PLANWIRE_JOURNAL", url)
+    assert "is not there yet: the first plan makes it" in line("journal")
+    folder = AwayFolder(away_path(url))
+    folder.put(WaitingAppend("s", "writer", 0, 1, ((1, "agent", "{}"),), None, None))
+    folder.outage.note("this user may not make one", 0.01)
+    assert doctor().code == NOT_DONE
+    found = line("journal")
+    assert "could not be made: 1 record waits on this machine" in found
+    assert "(this user may not make one)" in found
 
 
 def test_sessions_are_counted(home: Path) -> None:

@@ -6,13 +6,17 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from planwire.cli.exit_codes import DAMAGED, DONE, NOT_DONE, NOT_FOUND, USAGE
-from planwire.journal import Terms, Thought, open_journal
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal import Stamped, StoredAppend, Terms, Thought, open_journal, user_files
+from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.thoughts import kept_why
+from planwire.model.events import PlanSet
+from planwire.model.plan import MarkdownPlan
 from tests.cli.answers import Answer, answer
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.journal.test_copying import filled, same
@@ -74,10 +78,39 @@ def test_what_was_forgotten_is_no_finding_and_a_cut_end_is_one_with_a_note(journ
     assert journal_command("verify", "s1", "--against", note).code == USAGE
 
 
+def test_a_journal_that_can_not_even_be_read_is_damaged_too(journal: Path) -> None:
+    os.truncate(journal, 9_000)
+    found = journal_command("verify")
+    assert (found.code, "is damaged" in found.out, "Checked 0 sessions" in found.out) == (DAMAGED, True, True)
+    assert json.loads(journal_command("verify", "--json").out)["sound"] is False
+
+
 def test_progress_is_for_terminals(journal: Path) -> None:
     shown = answer("journal", "verify", at_terminal=True).err
     assert "\rChecking: s0, " in shown
     assert shown.endswith("\r")
+
+
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize(
+    ("command", "work", "left"),
+    [
+        (["verify"], "journal_verify.verify", "nothing was changed"),
+        (["backup", "x.db"], "journal_copies.back_up", "there is no new backup: repeat the command"),
+        (["restore", "../journal.db", "--journal", "x.db"], "journal_copies.verify", "nothing was changed"),
+        (["copy", "../journal.db", "x.db"], "journal_copies.copy_journal", "the same command goes on from here"),
+    ],
+)
+def test_an_interrupt_says_what_holds_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], work: str, left: str
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(f"planwire.cli.{work}", interrupt)
+    assert journal_command(*command) == (130, "", f"planwire: interrupted; {left}\n")
 
 
 # backup
@@ -109,6 +142,37 @@ def test_thoughts_are_backed_up_when_asked_for(journal: Path, tmp_path: Path) ->
     with open_journal(tmp_path / "with.db") as backup:
         assert backup.thoughts.find("s0", ["d"])["d"].text == "why"
     assert stat.S_IMODE((tmp_path / "with.db.thoughts").stat().st_mode) == 0o600
+    assert journal_command("backup", tmp_path / "with.db", "--force").code == NOT_DONE
+    assert journal_command("backup", tmp_path / "with.db", "--force", "--thoughts").code == DONE
+
+
+def test_thoughts_come_back_with_a_backup_that_has_them(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_journal(journal) as opened:
+        why = kept_why(opened, "s0", "The old one is slow.")
+        opened.append("s0", [Stamped(1, "agent", PlanSet(MarkdownPlan("main", "# New"), why=why))])
+    assert json.loads(journal_command("backup", "backup.db", "--thoughts", "--json").out)["thoughts"] is True
+    with open_journal(journal) as opened:
+        opened.thoughts.forget_all()
+    assert "with what agents thought" in journal_command("restore", "backup.db", "--force").out
+    with open_journal(journal) as opened:
+        assert opened.thoughts.find("s0", [why])[why].text == "The old one is slow."
+
+
+def test_a_backup_never_takes_the_place_of_its_journal_and_no_link_leads_one_astray(
+    journal: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link.db").symlink_to(journal)
+    for target in (journal, tmp_path / "link.db"):
+        refused = journal_command("backup", target, "--force")
+        assert (refused.code, "is the journal itself" in refused.err) == (NOT_DONE, True)
+    assert journal_command("copy", journal, tmp_path / "link.db").code == USAGE
+    (tmp_path / "astray.db").symlink_to(tmp_path / "nowhere.db")
+    assert journal_command("backup", tmp_path / "astray.db").code == NOT_FOUND
+    assert journal_command("restore", journal, "--journal", tmp_path / "astray.db").code == NOT_FOUND
+    assert not (tmp_path / "nowhere.db").exists()
 
 
 def test_a_backup_while_a_writer_writes_holds_all_that_was_acknowledged_before(journal: Path, tmp_path: Path) -> None:
@@ -131,7 +195,7 @@ def test_a_backup_that_is_killed_leaves_no_file_of_that_name(journal: Path, tmp_
 import os, signal, sys
 from planwire.cli import main
 from planwire.journal import backup
-backup._sync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+backup.sync_file = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 main(["journal", "backup", sys.argv[1]])
 """
     backup = tmp_path / "backup.db"
@@ -220,6 +284,35 @@ def test_restore_makes_a_journal_where_there_is_none(journal: Path, tmp_path: Pa
     with open_journal(tmp_path / "new.db") as new, open_journal(journal) as original:
         assert same(new, original)
         assert new.leases() == []
+    astray = journal_command("restore", backup, "--journal", tmp_path / "missing" / "new.db")
+    assert (astray.code, "make that folder first" in astray.err) == (NOT_FOUND, True)
+
+
+def test_restore_makes_the_user_s_own_journal_after_all_is_lost(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PLANWIRE_JOURNAL")
+    monkeypatch.setattr(user_files, "expanded", lambda name: tmp_path / "home" if name == "~" else Path(name))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert journal_command("restore", journal).code == DONE
+    with open_journal() as new, open_journal(journal) as original:
+        assert same(new, original)
+
+
+def test_at_every_moment_of_a_restore_a_journal_has_the_name(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup = tmp_path / "backup.db"
+    journal_command("backup", backup)
+
+    def fail(*_: object) -> None:
+        raise OSError("no more")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", fail)
+        assert journal_command("restore", backup, "--force").code == NOT_DONE
+    with open_journal(journal) as old, open_journal(backup) as same_one:
+        assert same(old, same_one)
 
 
 def test_a_backup_holds_no_leases(journal: Path, tmp_path: Path) -> None:
@@ -245,6 +338,48 @@ def test_copy_says_what_it_copied_and_what_it_refused(journal: Path, tmp_path: P
     assert json.loads(journal_command("copy", journal, target, "--json").out)["refused"].keys() == {"s0"}
     assert journal_command("copy", journal, f"sqlite:{journal}").code == USAGE
     assert journal_command("copy", tmp_path / "missing.db", target).code == NOT_FOUND
+
+
+@pytest.mark.parametrize("url", ["postgresql://127.0.0.1:1/x", "nats://127.0.0.1:1/x"])
+def test_nothing_is_created_before_the_source_answers(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    for command in (["copy", url, "new.db"], ["backup", "new.db", "--journal", url]):
+        refused = journal_command(*command)
+        assert (refused.code, "is away" in refused.err) == (NOT_DONE, True)
+        assert {each.name for each in tmp_path.iterdir()} <= {"data"}
+
+
+def test_a_copy_that_runs_out_of_room_says_what_stays(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteJournal.store
+
+    def store_until_full(target: SqliteJournal, session: str, appends: Sequence[StoredAppend]) -> None:
+        if target.sessions():
+            target._writer.execute("PRAGMA max_page_count = 1")
+        store(target, session, appends)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteJournal, "store", store_until_full)
+        with open_journal(journal) as source:
+            source.append("s1", said("x" * 200_000))
+        full = journal_command("copy", journal, tmp_path / "copy.db")
+    assert full.code == NOT_DONE
+    assert "the disk is full, and this was not written: make room and try again. What was copied" in full.err
+    assert "before that (40 events) stays: the same command goes on from here" in full.err
+    with open_journal(tmp_path / "copy.db") as copy:
+        assert [each.id for each in copy.sessions()] == ["s0"]
+    assert journal_command("copy", journal, tmp_path / "copy.db").code == DONE
+
+
+def test_a_journal_in_memory_is_neither_copied_nor_a_copy(journal: Path, tmp_path: Path) -> None:
+    for command in ([str(journal), "memory:"], ["memory:", str(tmp_path / "copy.db")]):
+        refused = journal_command("copy", *command)
+        assert (refused.code, "a journal in memory ends with this command" in refused.err) == (USAGE, True)
+    assert not (tmp_path / "copy.db").exists()
 
 
 def test_info_says_what_keeps_the_journal_and_how_much_is_in_it(journal: Path) -> None:

@@ -232,7 +232,7 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
-    heard = "The agent will see it with your next prompt in your editor."
+    heard = "The agent will see it with the next prompt in the editor."
     assert planwire("edit", editor=editor) == f"Suggested: read: done. {heard}\n"
     assert planwire("edit", editor=editor) == "Nothing changes: that is suggested already.\n"
     record = main_plan(journal)
@@ -262,7 +262,7 @@ def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_p
     assert [each.closed.text for each in main_plan(journal).remarks if each.closed] == ["she agrees", "", "", ""]
     assert planwire("withdraw", "r1") == "Nothing changes: r1 is closed already.\n"
     assert planwire("reopen", "r3").startswith(
-        "Reopened: “be quick”. The agent will see it with your next prompt in Zed."
+        "Reopened: “be quick”. The agent will see it with the next prompt in Zed."
     )
     assert [each.id for each in main_plan(journal).open_remarks] == ["r3"]
 
@@ -301,7 +301,7 @@ def test_show_says_who_said_what_and_whether_the_agent_has_seen_it(journal: Jour
         "1 s1  ○ read  ☆ done  r1 · you, just now · Sent",
         "› in Rust   r3 · you, just now · Sent",
         "Comment   small commits   r2 · you, just now · kept in force · Seen ",
-        "Not seen yet: the agent will see it with your next prompt in Zed.",
+        "Not seen yet: the agent will see it with the next prompt in Zed.",
         "▸ 1 closed   planwire show --all",
         "1 earlier proposal: planwire show --all",
     ):
@@ -435,7 +435,7 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
     suggested = json.loads(planwire("tick", "1", "--json"))
-    words = "Suggested: read: done. The agent will see it with your next prompt in your editor."
+    words = "Suggested: read: done. The agent will see it with the next prompt in the editor."
     came = {"done": True, "words": words, "revision": 2, "suggestion": True, "remark": "r1", "answer": None}
     assert suggested == came
     assert json.loads(planwire("withdraw", suggested["remark"], "--json"))["done"] is True
@@ -493,7 +493,7 @@ def test_a_plan_file_is_not_opened_as_a_list_of_steps(journal: Journal, tmp_path
     plan = PlanSet(FilePlan("main", (tmp_path / "plan.md").as_uri()), via=ACP)
     journal.append("f", [Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(1, "agent", plan)])
     refused = planwire("edit", "--session", "f", editor=an_editor(tmp_path, "text = '[ ] more'"), code=NOT_DONE)
-    assert refused == "planwire: this plan is a file: change it in your editor, or comment on the plan\n"
+    assert refused == "planwire: this plan is a file: change it in an editor, or comment on the plan\n"
 
 
 def test_a_plan_that_was_removed_is_none_to_choose(

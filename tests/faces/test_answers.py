@@ -109,7 +109,7 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     asking.client_hears("your answer “No” came too late")
     asking.asks()
     shown = asking.command("show", SESSION)
-    assert "The agent goes on with “Yes”, as me answered. Your editor answered “No”, too late." in shown
+    assert "The agent goes on with “Yes”, as me answered. The editor answered “No”, too late." in shown
     assert "planwire approve s1 --changes --now" in shown
     asking.command("approve", SESSION)
     assert not asking.state.needs_person
@@ -158,7 +158,7 @@ async def test_keys_in_the_terminal_answer_tell_and_stop(choosy: Asking) -> None
     choosy.begin("plan")
     choosy.asks()
     async with watching(choosy.journal, SESSION) as (app, pilot):
-        await shows(app, "The agent asks for your approval", "2  Yes, ask me")
+        await shows(app, "The agent asks for approval", "2  Yes, ask me")
         await pilot.press("v")
         await asked(app, ChoiceDialog)
         await pilot.press("2")

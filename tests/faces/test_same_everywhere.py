@@ -16,7 +16,7 @@ from planwire.mcp.resources import JSON, MARKDOWN, plan_text
 from planwire.readmodel.as_json import json_schema
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.overview import FILTERS, NEEDS_YOU, RUNNING
+from planwire.readmodel.overview import NEEDS_YOU, RUNNING, STATES
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.sessions import load_session
 from planwire.terminal.lines_view import RowList
@@ -81,7 +81,7 @@ def test_states_counts_and_order_are_the_same_on_every_face(
         assert [each for each in on_page if each in here] == [each for each in in_order if each in here]
 
     expected = Counter(each["state"] for each in sessions)
-    for state in FILTERS:
+    for state in STATES:
         assert len(board.json(f"/sessions.json?state={state}")["sessions"]) == expected[state]
 
     async def in_terminal() -> tuple[list[object], dict[str, int]]:
@@ -95,7 +95,7 @@ def test_states_counts_and_order_are_the_same_on_every_face(
 
     rows, counts = asyncio.run(in_terminal())
     assert rows == in_order
-    assert counts == {"": len(sessions), **{state: expected[state] for state in FILTERS}}
+    assert counts == {"": len(sessions), **{state: expected[state] for state in STATES}}
 
 
 def test_plans_have_the_same_names_steps_and_order_on_every_face(

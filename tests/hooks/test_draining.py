@@ -21,7 +21,7 @@ from planwire.hooks.drained import drain_into, open_drained, tell_hooks
 from planwire.hooks.draining import HookDrainer
 from planwire.hooks.recording import TERMINAL
 from planwire.journal import Journal, Stamped, load_state, open_journal
-from planwire.journal.engines import hooks_path, journal_of_hooks
+from planwire.journal.hook_folders import hooks_path, journal_of_hooks
 from planwire.journal.processes import process_name
 from planwire.journal.spool import Spool
 from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, SessionOpened, Told, TurnEnded

@@ -1,27 +1,30 @@
 """A server that a test can take away, for any process: a journal in a file, and switches beside it.
 
-`away` refuses everything. `mute` does what it is asked and never answers: whoever asked can't know.
+`away` refuses everything; with words in it, the login. `mute` does what it is asked and never answers: whoever asked
+can't know.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from planwire.errors import EngineAway
-from planwire.journal import Journal, away, follower
-from planwire.journal.away import AwayJournal
+from planwire.errors import EngineAway, LoginRefused
+from planwire.journal import Journal, Stamped, follower
+from planwire.journal.away import journal as away
+from planwire.journal.away.journal import AwayJournal
 from planwire.journal.engines import Engine
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 
-__all__ = ["ENGINE", "Outage", "behind", "install", "open_server"]
+__all__ = ["ENGINE", "Outage", "behind", "install", "open_server", "written_there"]
 
 #: Whoever uses this server looks for it often while it is away, in every process: no test waits for a second to pass.
 vars(away).update(TRY=0.02)
 vars(follower).update(RETRY=0.02)
 
 SAID = "the server example.org can't be reached: connection refused"
+REFUSED = "the server example.org refuses this login: correct the password"
 
 
 class Outage:
@@ -35,9 +38,28 @@ class Outage:
     def begin(self) -> None:
         self.away.touch()
 
+    def refuse_logins(self) -> None:
+        self.away.write_text(REFUSED)
+
+    def check(self) -> None:
+        """Raise what a server says that can't be used."""
+        try:
+            said = self.away.read_text()
+        except FileNotFoundError:
+            return
+        raise LoginRefused(said) if said else EngineAway(SAID)
+
+    def falls_silent(self) -> bool:
+        """Whether this is the call that a mute server does not answer. It is away from then on."""
+        try:
+            self.mute.rename(self.away)  # in one step: no thread may begin an outage that has just ended
+        except FileNotFoundError:
+            return False
+        return True
+
     def end(self) -> None:
-        self.away.unlink(missing_ok=True)
         self.mute.unlink(missing_ok=True)
+        self.away.unlink(missing_ok=True)
 
 
 class _Served:
@@ -58,11 +80,9 @@ class _Served:
         return partial(self._call, found) if callable(found) and name not in ("close", "thoughts") else found
 
     def _call(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if self._outage.away.exists():
-            raise EngineAway(SAID)
+        self._outage.check()
         given = method(*args, **kwargs)
-        if self._outage.mute.exists():
-            self._outage.begin()
+        if self._outage.falls_silent():
             raise EngineAway("the server example.org did not answer in time")
         if isinstance(given, Iterator):
             return self._each(given)
@@ -70,18 +90,22 @@ class _Served:
 
     def _each(self, given: Iterator[Any]) -> Iterator[Any]:
         for each in given:
-            if self._outage.away.exists():
-                raise EngineAway(SAID)
+            self._outage.check()
             yield each
 
 
 def open_server(folder: Path) -> Journal:
     """The journal that a server keeps in a folder."""
     outage = Outage(folder)
-    if outage.away.exists():
-        raise EngineAway(SAID)
+    outage.check()
     served: Any = _Served(outage, SqliteJournal(folder / "journal.db"))
     return served  # type: ignore[no-any-return]
+
+
+def written_there(folder: Path, session: str, events: Sequence[Stamped]) -> None:
+    """Have somebody for whom the server is not away write to it."""
+    with SqliteJournal(folder / "journal.db") as journal:
+        journal.append(session, events)
 
 
 def behind(folder: Path) -> AwayJournal:

@@ -5,26 +5,34 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planwire.errors import Conflict, EngineAway, JournalUnavailable, NoJournal
+from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotWritable
 from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state
-from planwire.journal.away import AwayJournal
+from planwire.journal.away.delivery import AwayDelivery
+from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.journal import AwayJournal
+from planwire.journal.away.outage import SharedOutage
+from planwire.journal.away.server import AwayServer
 from planwire.journal.may_wait import may_wait
+from planwire.journal.memory import MemoryJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.spool import ASIDE, Spool
-from planwire.journal.waiting import begin_without, is_away, waiting_of, waiting_words
+from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.waiting import MOMENT, begin_without, is_away, waiting_of, waiting_words, why_away
 from planwire.model.events import (
     COMMENT,
     Gap,
     PlanReviewed,
     PlanSet,
+    Recorded,
     RemarkClosed,
     Remarked,
     StopAsked,
@@ -32,7 +40,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from tests.journal.outages import Outage, behind, open_server
+from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journal.test_contract import said, words
 from tests.journals import items
 from tests.model.test_events import EVENTS
@@ -109,6 +117,20 @@ def test_a_writer_that_ends_while_the_server_is_away_leaves_what_it_wrote_to_the
         assert delivered(tmp_path) == ["one", "two"]
 
 
+def test_what_waits_is_read_from_any_number_on(away: AwayJournal, outage: Outage) -> None:
+    for word in "ab":
+        away.append("s", said(word))
+    outage.begin()
+    for word in "cd":
+        away.append("s", said(word))
+    _, _, gap, c, d = everything = list(away.read("s"))
+    for place, each in enumerate(everything, start=1):
+        assert list(away.read("s", each.seq)) == everything[place:]
+    assert list(away.read("s", 1, c.seq)) == everything[1:-1]
+    assert list(away.read("s", gap.seq, c.seq)) == [c]
+    assert list(away.read("s", d.seq + 5)) == []
+
+
 def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back(
     away: AwayJournal, outage: Outage, tmp_path: Path
 ) -> None:
@@ -123,9 +145,8 @@ def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back
     state = catch_up(away, state)
     assert is_provisional(state.seq)
     assert state.plans["main"].state.steps[0].status == "completed"
+    written_there(tmp_path, "s", said("by another"))
     outage.end()
-    with open_server(tmp_path) as server:
-        server.append("s", said("by another"))
     deliver(away)
     state = catch_up(away, state)
     assert (state.seq, state.plans["main"].revision) == (3, 3)
@@ -195,7 +216,7 @@ def test_a_journal_opens_while_its_server_is_away_and_a_second_one_does_not_wait
             asked.append(True)
             return open_server(tmp_path)
 
-        with AwayJournal(opened, tmp_path / "outbox") as second:
+        with AwayJournal(opened, tmp_path / "outbox", MOMENT) as second:
             assert waiting_of(second).since == waiting_of(first).since
             assert not asked
             second.append("s", said("one"))
@@ -282,9 +303,8 @@ def test_an_append_that_never_reached_the_server_is_written(
         with pytest.raises(Conflict):
             away.append("s", said("two"), expected)
     away.append("s", said("two", at=2_000))
+    written_there(tmp_path, "s", said("by another"))
     outage.end()
-    with open_server(tmp_path) as server:
-        server.append("s", said("by another"))
     deliver(away)
     assert delivered(tmp_path) == ["one", "by another", "two"]
 
@@ -306,9 +326,8 @@ def test_a_key_is_used_once_whether_the_server_was_there_or_not(
 def test_times_never_run_backwards(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
     outage.begin()
     away.append("s", said("here", at=1_000))
+    written_there(tmp_path, "s", said("there", at=5_000))
     outage.end()
-    with open_server(tmp_path) as server:
-        server.append("s", said("there", at=5_000))
     deliver(away)
     assert [each.at for each in away.read("s")] == [5_000, 5_000]
 
@@ -321,9 +340,8 @@ def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(
     [plan] = away.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
     away.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
     away.append("s", [Stamped(1, "agent", Told("prompt", upto=plan.seq, since=1, remarks=("r1",)))])
+    written_there(tmp_path, "s", [Stamped(1, "user", Remarked("main", COMMENT, "by another"))])
     outage.end()
-    with open_server(tmp_path) as server:
-        server.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "by another"))])
     deliver(away)
     *_, remark, told = [each.event for each in away.read("s")]
     assert isinstance(remark, Remarked)
@@ -335,7 +353,7 @@ def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal,
     outage.begin()
     away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
     away.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?"))])
-    with pytest.raises(EngineAway, match="Nothing was written"):
+    with pytest.raises(CannotWait, match="othing was written: words that wait here have no name yet"):
         away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
 
 
@@ -367,6 +385,8 @@ def test_a_record_that_nobody_can_write_is_set_aside_with_a_gap_and_the_rest_goe
     assert (one, two) == (TurnEnded("one"), TurnEnded("two"))
     assert isinstance(gap, Gap)
     assert [each.read_bytes() for each in (tmp_path / "outbox").glob(f"{ASIDE}*")] == [b"no record of ours"]
+    away.forget("another", "s")
+    assert not [*(tmp_path / "outbox").glob(f"{ASIDE}*")]
 
 
 def test_a_record_that_was_cut_short_leaves_a_gap(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
@@ -387,7 +407,7 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
 ) -> None:
     outage.begin()
     away.append("s", said("one"))
-    monkeypatch.setattr("planwire.journal.away_folder.MOST", 1_000)
+    monkeypatch.setattr("planwire.journal.away.folder.MOST", 1_000)
     with pytest.raises(EngineAway, match="no room"):
         away.append("s", said("two"))
     outage.end()
@@ -395,10 +415,26 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
     assert delivered(tmp_path) == ["one"]
 
 
+def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind_it(
+    outage: Outage, tmp_path: Path
+) -> None:
+    unreadable = tmp_path / "outbox" / "sealed-1-of-another-user"
+    unreadable.mkdir(parents=True)
+    with behind(tmp_path) as journal:
+        journal.append("s", said("one"))
+        assert str(unreadable) in (waiting_words(waiting_of(journal)) or "")
+        with pytest.raises(EngineAway, match="sealed-1-of-another-user"):
+            journal.forget("s")
+        unreadable.rmdir()
+        deliver(journal)
+        assert waiting_words(waiting_of(journal)) is None
+    assert delivered(tmp_path) == ["one"]
+
+
 DELIVERING = """
 import sys
 from pathlib import Path
-from planwire.journal.away_delivery import AwayDelivery
+from planwire.journal.away.delivery import AwayDelivery
 from tests.journal.outages import behind
 delivered = AwayDelivery._deliver
 def _deliver(self, engine, given):
@@ -443,6 +479,80 @@ def test_a_drainer_that_is_killed_in_the_middle_leaves_no_event_out_and_none_twi
     assert delivered(tmp_path) == [*"abcdef"]
 
 
+def test_who_has_little_patience_does_not_spend_more_on_what_others_left(
+    outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outage.begin()
+    with behind(tmp_path) as journal:
+        journal.append("s", said("one"))
+    outage.end()
+    (tmp_path / "outbox" / "away").unlink()
+    given: list[float] = []
+    monkeypatch.setattr(AwayDelivery, "deliver", lambda _, _engine, until: given.append(until - monotonic()))
+    with AwayJournal(lambda: open_server(tmp_path), tmp_path / "outbox", 0.5):
+        assert given[0] <= 0.5
+
+
+def test_who_comes_as_an_outage_ends_waits_for_the_server_and_tells_nobody_that_it_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = SharedOutage(tmp_path / "outbox")
+    shared.note("cut off")
+    monkeypatch.setattr(SharedOutage, "known", lambda outage: outage.end())
+    with behind(tmp_path) as journal:
+        assert not is_away(journal)
+        assert not (tmp_path / "outbox" / "away").exists()
+
+
+# Closing
+
+
+def test_a_server_that_is_reached_while_its_journal_closes_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = open_server(tmp_path)
+    server = AwayServer(lambda: engine, AwayFolder(tmp_path / "outbox"))
+    monkeypatch.setattr(SharedOutage, "note_answer", lambda *_: server.close(0))
+    server.note_away(EngineAway("cut off"))
+    server.try_first()
+    with pytest.raises(JournalUnavailable, match="closed"):
+        engine.last_position()
+
+
+def test_nobody_waits_for_the_goodbye_to_a_server_that_is_silent(tmp_path: Path) -> None:
+    said_goodbye, is_back = threading.Event(), threading.Event()
+
+    class Silent(MemoryJournal):
+        def close(self) -> None:
+            is_back.wait(10)
+            said_goodbye.set()
+
+    server = AwayServer(Silent, AwayFolder(tmp_path / "outbox"))
+    server.try_first()
+    server.note_away(EngineAway("silent"))
+    server.close(10)
+    assert not said_goodbye.is_set()
+    is_back.set()
+    assert said_goodbye.wait(10)
+
+
+def test_a_journal_that_closes_while_its_thread_is_at_work_logs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended = threading.Event()
+
+    def look(journal: AwayJournal) -> None:
+        journal.close()
+        ended.set()
+        raise JournalUnavailable("the journal is closed")
+
+    monkeypatch.setattr(AwayJournal, "_look", look)
+    with behind(tmp_path):
+        assert ended.wait(10)
+    until(lambda: not [each for each in threading.enumerate() if each.name == "planwire-away"])
+    assert caplog.records == []
+
+
 # Besides events
 
 
@@ -463,6 +573,70 @@ def test_leases_are_taken_and_renewed_as_soon_as_the_server_is_back(
     assert known == {"s": Terms("relay", is_working=True), "t": Terms("mcp", is_working=True)}
 
 
+def test_a_lease_that_the_server_does_not_take_keeps_nothing_from_being_delivered(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise JournalUnavailable("this user may not")
+
+    outage.begin()
+    away.lease("s", Terms("relay"))
+    away.append("s", said("one"))
+    monkeypatch.setattr(SqliteJournal, "lease", refuse)
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path) == ["one"]
+    assert [each.message for each in caplog.records] == ["the lease of session s is let go: this user may not"]
+
+
+class Standby(MemoryJournal):
+    """A server that answers, and takes no events for now."""
+
+    is_standby = True
+
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        if self.is_standby:
+            raise NotWritable("it is a standby")
+        return super().append(session, events, expected_seq, once)
+
+
+def test_why_a_standby_takes_nothing_is_known_though_nothing_waits(tmp_path: Path) -> None:
+    with AwayJournal(Standby, tmp_path / "outbox") as journal:
+        with pytest.raises(CannotWait, match="it is a standby"):
+            journal.append("s", [Stamped(1, "user", VERDICT)])
+        assert why_away(journal) == "it is a standby"
+
+
+def test_a_session_that_waits_for_a_standby_keeps_no_follower_from_hearing_of_others(tmp_path: Path) -> None:
+    standby = Standby()
+    with AwayJournal(lambda: standby, tmp_path / "outbox") as journal:
+        heard: list[str] = []
+        unsubscribe = follower_of(journal).subscribe(lambda followed: heard.extend(words([followed.recorded])))
+        journal.append("s", said("here"))
+        for session in ("s", "t"):  # somebody writes to the primary
+            MemoryJournal.append(standby, session, said(f"there in {session}"))
+        until(lambda: "there in t" in heard)
+        standby.is_standby = False
+        until(lambda: "here" in heard)
+        unsubscribe()
+
+
+def test_a_standby_without_a_journal_is_tried_until_it_has_one(tmp_path: Path) -> None:
+    refusals = [NotWritable("it is a standby, and has no journal")]
+    served = MemoryJournal()
+
+    def open_engine() -> Journal:
+        if refusals:
+            raise refusals.pop()
+        return served
+
+    with AwayJournal(open_engine, tmp_path / "outbox") as journal:
+        journal.append("s", said("one"))
+        until(lambda: words(served.read("s")) == ["one"])
+
+
 def test_followers_hear_of_what_was_delivered_and_of_what_came_meanwhile(
     away: AwayJournal, outage: Outage, tmp_path: Path
 ) -> None:
@@ -470,9 +644,8 @@ def test_followers_hear_of_what_was_delivered_and_of_what_came_meanwhile(
     unsubscribe = follower_of(away).subscribe(lambda followed: heard.extend(words([followed.recorded])))
     outage.begin()
     away.append("s", said("here"))
+    written_there(tmp_path, "s", said("there"))
     outage.end()
-    with open_server(tmp_path) as server:
-        server.append("s", said("there"))
     until(lambda: sorted(heard) == ["here", "there"])
     unsubscribe()
 

@@ -7,13 +7,21 @@ from typing import Final
 
 import pytest
 
-from planwire.errors import EngineAway, JournalUnavailable
+from planwire.errors import EngineAway, JournalUnavailable, LoginRefused
 from planwire.journal import open_journal
-from planwire.journal.away_folder import AwayFolder
-from planwire.journal.engines import away_path, open_engine
+from planwire.journal.away.folder import AwayFolder
+from planwire.journal.engines import open_engine
+from planwire.journal.user_files import away_path
+from planwire.journal.waiting import refusal_of
+from planwire.model.events import TurnEnded
+from planwire.relay.actions import Meet, Record
+from planwire.relay.journalled import open_for_recording
+from planwire.relay.recorder import Recorder
+from tests.cli.answers import answer
 from tests.journal.test_contract import said, words
 from tests.servers import nats
 from tests.servers.postgres import PASSWORD, postgres
+from tests.waiting import until
 
 #: By engine, the URL of an empty journal, and the password in it.
 SERVERS: Final[dict[str, tuple[Callable[[], str], str]]] = {
@@ -32,16 +40,51 @@ def test_what_is_recorded_while_a_login_is_refused_waits_for_the_right_one(engin
     fresh, password = SERVERS[engine]
     url = fresh()
     with open_journal(url.replace(password, "wr0ng")) as journal:
-        with pytest.raises(EngineAway, match=r"login") as refused:
+        with pytest.raises(EngineAway, match=r"refuses this login.*[Cc]orrect the user, the password") as refused:
             journal.sessions()
         assert "wr0ng" not in str(refused.value)
+        assert (refusal_of(journal) or "?") in str(refused.value)
         journal.append("s", said("one", "two"))
     folder = away_path(url)
     assert not AwayFolder(folder).is_empty()
-    (folder / "away").unlink()
-    with open_journal(url) as journal:
+    with open_journal(url) as journal:  # others may have another login: nobody told them that the server is away
+        assert refusal_of(journal) is None
         assert words(journal.read("s")) == ["one", "two"]
     assert AwayFolder(folder).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "word"),
+    [
+        ("//postgres:", "//nobody:", "authentication failed"),
+        (f":{PASSWORD}@", "@", "no password"),
+        ("/postgres?", "/nowhere?", "does not exist"),
+    ],
+)
+def test_every_login_that_postgresql_refuses_is_said_to_be_one(right: str, wrong: str, word: str) -> None:
+    url = postgres().fresh_url(local=False).replace(right, wrong)
+    with pytest.raises(LoginRefused, match=rf"refuses this login: .*{word}.*\. Correct the user"):
+        open_engine(url)
+
+
+@pytest.mark.parametrize("engine", SERVERS)
+def test_a_relay_says_once_that_its_login_is_refused_and_doctor_says_it_too(engine: str) -> None:
+    fresh, password = SERVERS[engine]
+    url = fresh().replace(password, "wr0ng")
+    heard: list[str] = []
+    recorder = Recorder(lambda: open_for_recording(url), lambda *_: None, say=heard.append)
+    recorder.start()
+    recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
+    recorder.put(Record("s1", TurnEnded("end_turn")), 100)
+    recorder.wake()
+    until(lambda: heard)
+    recorder.put(Record("s1", TurnEnded("end_turn")), 100)
+    assert recorder.close(20) is None
+    [said] = heard
+    assert "refuses this login" in said
+    assert "what is recorded waits on this machine" in said
+    assert "wr0ng" not in said
+    assert "refuses this login" in answer("doctor", "--journal", url).out
 
 
 def test_a_user_who_may_only_look_looks_and_hears_what_to_grant_for_more() -> None:

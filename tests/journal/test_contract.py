@@ -1,5 +1,6 @@
 """What every journal does, whichever engine keeps it: each test runs on all of them."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
-from planwire.journal import Followed, Journal, KnownLease, KnownSession, Snapshot, Stamped, Terms, open_journal
+from planwire.journal import Followed, Journal, KnownLease, KnownSession, Once, Snapshot, Stamped, Terms, open_journal
 from planwire.journal import codec as stored_events
 from planwire.journal.engines import open_engine
 from planwire.journal.processes import process_name
@@ -117,7 +118,22 @@ def test_more_events_than_fit_a_page_are_read_and_followed_in_order(journal: Jou
     assert words([each.recorded for each in heard(journal, session="t")]) == ["end"]
 
 
-@pytest.mark.parametrize("name", ["", " ", "a\0b", "naïve", "😀", "x" * 10_000, "'; DROP TABLE events --"])
+def test_an_event_of_megabytes_is_kept_as_any_other(journal: Journal) -> None:
+    large = os.urandom(1_500_000).hex()
+    journal.append("s", said("before"))
+    assert words(journal.append("s", said(large), 1, Once("k", 1))) == [large]
+    journal.append("s", said("behind"), 2)
+    assert words(journal.append("s", said("again"), once=Once("k", 1))) == [large]
+    assert words(journal.read("s")) == ["before", large, "behind"]
+    assert words([each.recorded for each in heard(journal)]) == ["before", large, "behind"]
+    assert [each.events[0].seq for each in journal.stored("s", 1)] == [2, 3]
+    journal.forget("s")
+    assert (journal.sessions(), heard(journal)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a\0b", "naïve", "😀", "a.b", "*", ">", "x" * 10_000, "'; DROP TABLE events --"]
+)
 def test_any_text_is_a_name(journal: Journal, name: str) -> None:
     journal.append(name, said("one", by=name))
     assert [each.by for each in journal.read(name)] == [name]

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from planwire.errors import JournalUnavailable
 from planwire.journal import Journal, Once, StoredAppend, open_journal
 from planwire.journal import copying as copying_module
+from planwire.journal.backup import back_up
 from planwire.journal.copying import CopiedJournal, copy_journal
 from planwire.journal.verifying import verify
 from tests.journal.test_contract import PATIENCE, said, words
+from tests.journal.test_damage import change
 from tests.journal.test_stored import stored
 
 
@@ -56,6 +59,30 @@ def test_a_copy_that_was_cut_off_goes_on_where_it_stopped(path: Path, monkeypatc
         assert same(source, target)
 
 
+def test_a_backup_of_a_server_goes_on_where_it_stopped_without_what_was_forgotten_since(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying_module, "BATCH_EVENTS", 10)
+
+    def interrupt(progress: str) -> None:
+        if progress == "60 events":
+            raise KeyboardInterrupt
+
+    with filled("memory:") as source:
+        with pytest.raises(KeyboardInterrupt):
+            back_up(source, path, interrupt)
+        assert not path.exists()
+        source.forget("s0")
+        source.forget("s1")
+        source.append("s1", said("begun anew"))
+        said_of_it: list[str] = []
+        back_up(source, path, said_of_it.append)
+        assert [each.name for each in path.parent.iterdir()] == [path.name]
+        with open_journal(path) as backup:
+            assert same(source, backup)
+    assert said_of_it.count("checking") == 1
+
+
 def test_what_comes_in_during_a_copy_is_copied_too(path: Path) -> None:
     with filled("memory:") as source, open_journal(path) as target:
         late = iter(range(3))
@@ -69,6 +96,34 @@ def test_what_comes_in_during_a_copy_is_copied_too(path: Path) -> None:
         assert same(source, target)
 
 
+def test_what_is_forgotten_during_a_copy_is_not_in_it(path: Path) -> None:
+    with filled("memory:") as source, open_journal(path) as target:
+        copy_journal(source, target)
+        source.append("new", said("secret"))
+
+        def forget(_: CopiedJournal) -> None:
+            source.forget("new", "s1")
+
+        copied = copy_journal(source, target, forget)
+        assert (copied.sessions, copied.refused) == (2, {})
+        assert [each.id for each in target.sessions()] == ["s0", "s1", "s2"]
+
+
+def test_an_event_that_was_changed_in_the_source_is_not_made_sound_by_a_copy(tmp_path: Path) -> None:
+    with open_journal(tmp_path / "source.db") as source:
+        for session in ("s", "t"):
+            source.append(session, said("one", "two"))
+    change(
+        tmp_path / "source.db", "UPDATE events SET link = NULL, event = replace(event, 'two', 'EVIL') WHERE session = 1"
+    )
+    with open_journal(tmp_path / "source.db") as source, open_journal(tmp_path / "target.db") as target:
+        copied = copy_journal(source, target)
+        assert copied.refused == {
+            "s": "event 2 is not as it was written in the source, of which planwire journal verify says more"
+        }
+        assert [each.id for each in target.sessions()] == ["t"]
+
+
 def test_a_session_that_is_there_with_other_events_is_refused_and_the_rest_copied(path: Path) -> None:
     with filled("memory:") as source, open_journal(path) as target:
         target.append("s0", said("mine"))
@@ -80,6 +135,39 @@ def test_a_session_that_is_there_with_other_events_is_refused_and_the_rest_copie
         }
         assert words(target.read("s0")) == ["mine"]
         assert stored(target, "s2") == stored(source, "s2")
+
+
+def test_events_that_the_source_lacks_are_named_and_nobody_is_blamed(tmp_path: Path) -> None:
+    filled(tmp_path / "from.db").close()
+    with open_journal(tmp_path / "from.db") as source, open_journal(tmp_path / "to.db") as target:
+        copy_journal(source, target)
+        source.append("s1", said("more"))
+    change(tmp_path / "from.db", "DELETE FROM events WHERE session = 1 AND seq = 4")
+    change(tmp_path / "from.db", "DELETE FROM events WHERE session = 2 AND seq BETWEEN 38 AND 40")
+    more = "missing in the source, of which planwire journal verify says more"
+    with open_journal(tmp_path / "from.db") as source:
+        with open_journal(tmp_path / "to.db") as target:
+            assert copy_journal(source, target).refused["s1"] == f"event 40 is {more}"
+        with open_journal(tmp_path / "new.db") as target:
+            copied = copy_journal(source, target)
+            assert copied.refused == {"s0": f"event 4 is {more}", "s1": f"events 38 to 40 are {more}"}
+            assert stored(target, "s2") == stored(source, "s2")
+
+
+def test_a_backup_of_a_server_that_lacks_events_says_which(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with filled("memory:") as source:
+        events = stored(source, "s0")
+        holed = [StoredAppend((each,)) for each in events if each.seq != 4]
+        whole = source.stored
+        monkeypatch.setattr(source, "stored", lambda name, *rest: iter(holed) if name == "s0" else whole(name, *rest))
+        with pytest.raises(
+            JournalUnavailable, match=r"no new backup: session 's0' .* event 4 is missing in the source"
+        ):
+            back_up(source, path)
+        holed[3:] = []
+        with pytest.raises(JournalUnavailable, match=r"events 4 to 40 are missing in the source"):
+            back_up(source, path)
+    assert not path.exists()
 
 
 def test_events_without_links_are_compared_by_what_they_say(path: Path) -> None:

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planwire.errors import DamagedJournal, JournalError, NewerJournal, NotAJournal
-from planwire.journal import Once, Snapshot, open_journal, sqlite_file
-from planwire.journal.sqlite_file import APPLICATION_ID, MIGRATIONS
+from planwire.journal import Once, Snapshot, open_journal
+from planwire.journal.sqlite import file as sqlite_file
+from planwire.journal.sqlite.file import APPLICATION_ID, MIGRATIONS
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import Recorded
 from tests.journal.test_contract import heard, said, words
 
@@ -102,6 +104,16 @@ def test_a_process_that_is_left_behind_by_a_newer_format_stops_reading_and_writi
                 ask()
         change(path, f"PRAGMA user_version = {len(MIGRATIONS)}")
         assert words(journal.read("s")) == ["one"]
+
+
+def test_a_process_that_is_left_behind_by_a_newer_format_can_close_its_journal(path: Path) -> None:
+    with SqliteJournal(path) as journal, closing(sqlite3.connect(path)) as newer:
+        journal.lease("s")
+        newer.execute("PRAGMA user_version = 99")
+        newer.execute("PRAGMA wal_checkpoint")
+    with closing(sqlite3.connect(path)) as newer:
+        assert newer.execute("SELECT count(*) FROM leases").fetchone() == (1,)
+    assert not Path(f"{path}-wal").exists()
 
 
 def test_a_journal_of_an_older_format_is_migrated_once_and_keeps_its_events(

@@ -7,9 +7,10 @@ import pytest
 
 from planwire.errors import UnknownJournal
 from planwire.journal import open_journal
-from planwire.journal.engines import VARIABLE, default_path, shared_url
+from planwire.journal.engines import shared_url
 from planwire.journal.memory import MemoryJournal
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.user_files import VARIABLE, default_path
 
 
 def path_of(url: str | Path | None) -> Path:
@@ -52,6 +53,19 @@ def test_memory_is_a_new_journal_each_time() -> None:
 def test_an_unknown_url_is_refused_with_those_that_are_known(url: str) -> None:
     with pytest.raises(UnknownJournal, match=r"known are a path, sqlite:PATH, .* memory:, postgresql://HOST/DATABASE"):
         open_journal(url)
+
+
+@pytest.mark.parametrize("value", ["nosuchmodule:ENGINE", "planwire:NO_SUCH_NAME", "planwire:PlanSession"])
+def test_an_engine_of_another_package_that_can_not_be_loaded_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    installed = tmp_path / "broken-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(f"[planwire.journals]\nbroken = {value}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnknownJournal, match=value):
+        open_journal("broken://u:secret@h/x")
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:", "sqlite://", "sqlite://host/path", "sqlite:a\0b", "a\0b"])

@@ -1,14 +1,15 @@
 """One thread a journal, however many follow it."""
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NewerJournal
 from planwire.journal import Followed, Journal, follower, follower_of, open_journal
-from planwire.journal.sqlite import SqliteJournal
-from planwire.journal.sqlite_file import MIGRATIONS
+from planwire.journal.sqlite.file import MIGRATIONS
+from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import change
 from tests.waiting import until
@@ -105,6 +106,61 @@ def test_a_subscriber_that_fails_for_good_costs_the_others_nothing(journal: Jour
     until(lambda: other.words == ["one", "two"])
     assert [str(each) for each in troubles] == ["event 1 can't be read"]
     other.unsubscribe()
+
+
+def test_a_subscriber_with_an_error_in_it_deafens_nobody_else(
+    journal: Journal, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: Followed) -> None:
+        raise ZeroDivisionError
+
+    follower_of(journal).subscribe(fail)
+    other = Listener(journal)
+    journal.append("s", said("one"))
+    until(lambda: other.words == ["one"])
+    journal.append("s", said("two"))
+    until(lambda: other.words == ["one", "two"])
+    other.unsubscribe()
+    assert [each.message for each in caplog.records] == [
+        "a subscriber of the journal failed, and hears of no more events"
+    ]
+
+
+def test_a_subscriber_that_can_not_even_be_told_of_trouble_deafens_nobody_else(
+    journal: Journal, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: Followed) -> None:
+        raise DamagedJournal("event 1 can't be read")
+
+    def fail_again(_: JournalError | None) -> None:
+        raise ZeroDivisionError
+
+    follower_of(journal).subscribe(fail, None, fail_again)
+    other = Listener(journal)
+    journal.append("s", said("one"))
+    journal.append("s", said("two"))
+    until(lambda: other.words == ["one", "two"])
+    other.unsubscribe()
+    assert len(caplog.records) == 1
+
+
+def test_an_engine_with_an_error_in_it_is_followed_again(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(follower, "RETRY", 0.01)
+    follow = type(journal).follow
+
+    def fail_once(*_: object, **__: object) -> Iterator[Followed]:
+        monkeypatch.setattr(type(journal), "follow", follow)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(type(journal), "follow", fail_once)
+    listener = Listener(journal)
+    until(lambda: caplog.records)
+    journal.append("s", said("one"))
+    until(lambda: listener.words == ["one"])
+    assert isinstance(listener.troubles[0], JournalUnavailable)
+    listener.unsubscribe()
 
 
 def test_a_row_that_can_not_be_read_deafens_no_session(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import Journal, Once, open_journal
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import NO_TEXT, PATIENCE, said, words
 from tests.journal.test_released import RELEASED, rows
 from tests.journal.test_sqlite import is_sound, program, traces

@@ -1,27 +1,41 @@
 """A journal in PostgreSQL: what only a server can do to it, and what its URL, its tables and its errors promise."""
 
+import re
 import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from planwire.errors import Conflict, EngineAway, JournalError, JournalUnavailable, NewerJournal, NoJournal
-from planwire.journal import Once, follower, postgres_line, postgres_quick, postgres_server
-from planwire.journal import postgres_following as following
-from planwire.journal import postgres_notices as notices
+from planwire.errors import (
+    Conflict,
+    EngineAway,
+    JournalError,
+    JournalUnavailable,
+    NewerJournal,
+    NoJournal,
+    NotWritable,
+    UnknownJournal,
+)
+from planwire.journal import Once, follower, open_journal
 from planwire.journal.codec import encode
 from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
 from planwire.journal.group_commit import Append
-from planwire.journal.postgres import PostgresJournal
-from planwire.journal.postgres_facts import promise
-from planwire.journal.postgres_writes import forget_sessions
+from planwire.journal.polling import Found
+from planwire.journal.postgres import following, notices
+from planwire.journal.postgres import line as postgres_line
+from planwire.journal.postgres import quick as postgres_quick
+from planwire.journal.postgres import server as postgres_server
+from planwire.journal.postgres.facts import promise
+from planwire.journal.postgres.journal import PostgresJournal
+from planwire.journal.postgres.writes import forget_sessions
+from planwire.journal.verifying import verify
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.postgres import PASSWORD, PostgresServer, postgres
 from tests.waiting import until
@@ -211,21 +225,69 @@ def test_a_follower_finds_what_nobody_told_it(url: str, monkeypatch: pytest.Monk
         assert words([next(events).recorded]) == ["one"]
 
 
-def test_a_quick_writer_sends_fewer_notices_than_events(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[object] = []
-    execute = postgres_quick.QuickStatement.execute
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The names of the statements that journals execute."""
+    names: list[bytes] = []
+    finish = postgres_quick.QuickStatement.finish
 
-    def count(self: postgres_quick.QuickStatement, *arguments: object) -> None:
-        sent.append(self._name)
-        execute(self, *arguments)  # type: ignore[arg-type]
+    def note(self: postgres_quick.QuickStatement) -> None:
+        finish(self)
+        names.append(self._name)
 
+    monkeypatch.setattr(postgres_quick.QuickStatement, "finish", note)
+    return names
+
+
+def test_a_quick_writer_sends_fewer_notices_than_events(
+    url: str, executed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notices, "PAUSE", 0.2)
-    monkeypatch.setattr(postgres_quick.QuickStatement, "execute", count)
     with PostgresJournal(url) as journal:
         for _ in range(60):
             journal.append("s", said("x"))
-    assert sent.count(b"planwire_append") == 59
-    assert 1 <= sent.count(b"planwire_notify") <= 20
+    assert executed.count(b"planwire_append") == 59
+    assert 1 <= len(executed) - 59 <= 20
+
+
+def test_a_follower_looks_by_itself_while_a_writer_is_busy_and_silent(
+    url: str, executed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "TRUST", 1_000.0)
+    monkeypatch.setattr(notices, "LONGEST_PAUSE", 1_000.0)
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
+        events = journal.follow(timeout=PATIENCE)
+        seen: list[str] = []
+        pool.submit(lambda: seen.extend(word for each in events for word in words([each.recorded])))
+        until(lambda: writer.append("s", said("more")) and b"planwire_notify_busy" in executed)
+        for notice in (writer._notifier._quiet, writer._notifier._busy):
+            monkeypatch.setattr(notice, "execute", lambda *_: None)
+        until(lambda: len(seen) == writer.last_seq("s") and journal._bell.trust < 1)
+        writer.append("s", said("the last"))
+        until(lambda: seen[-1] == "the last")
+        journal.close()
+
+
+def test_a_journal_that_closes_tells_of_what_it_wrote_last(
+    url: str, executed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "PAUSE", 1_000.0)
+    with PostgresJournal(url) as journal:
+        journal.append("s", said("one"))
+        until(lambda: b"planwire_notify" in executed)
+        journal.append("s", said("two"))
+    assert executed[:3] == [b"planwire_notify", b"planwire_append", b"planwire_notify"]
+
+
+def test_a_follower_of_one_session_waits_while_others_are_written() -> None:
+    looks: list[int] = []
+
+    def look(_: following.PositionFollower, after: int) -> Found:
+        looks.append(after)
+        return Found([], after + 1)
+
+    assert not [*following.events_of(look, 0, following.NoticeBell(), lambda: None, None, 0.05)]
+    assert looks == [0, 1]
 
 
 # Many writers
@@ -258,6 +320,40 @@ def test_appends_that_share_a_commit_have_outcomes_of_their_own(url: str) -> Non
             assert nothing.result(PATIENCE) == ()
         assert len(list(journal.read("s"))) == 6
         assert len(list(journal.read("t"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        ("53100", NotWritable),
+        ("53200", EngineAway),
+        ("57014", EngineAway),
+        ("57P01", EngineAway),
+        ("25006", NotWritable),
+        ("22012", JournalUnavailable),
+    ],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_what_the_server_says_no_to_is_away_where_it_may_be_written_later(
+    url: str, state: str, kind: type[JournalUnavailable], together: bool
+) -> None:
+    """Raised by a trigger, as the server itself raises them: a full disk, no memory, a statement that took too long."""
+    with PostgresJournal(url) as journal, ThreadPoolExecutor(2) as pool:
+        for session in "st":
+            journal.append(session, said("one"))
+        refuse = f"BEGIN RAISE EXCEPTION USING ERRCODE = {state!r}; END"
+        with journal._writing as connection:
+            made = f"CREATE FUNCTION planwire.refuse() RETURNS trigger LANGUAGE plpgsql AS $${refuse}$$"
+            connection.execute(journal._server.sql(made))
+            trigger = "CREATE TRIGGER refuse BEFORE INSERT ON planwire.events EXECUTE FUNCTION planwire.refuse()"
+            connection.execute(journal._server.sql(trigger))
+        with journal._group.turn if together else nullcontext():
+            tasks = [pool.submit(journal.append, session, said("two")) for session in "st"[: 1 + together]]
+            until(lambda: not together or len(journal._group._gathering) == 2)
+        assert [type(each.exception(PATIENCE)) for each in tasks] == [kind] * len(tasks)
+        with journal._writing as connection:
+            connection.execute(journal._server.sql("DROP TRIGGER refuse ON planwire.events"))
+        assert words(journal.append("s", said("two"))) == ["two"]
 
 
 def race(url: str, writers: int, appends: int) -> None:
@@ -467,6 +563,26 @@ def test_no_error_about_a_url_holds_its_password(name: str) -> None:
     assert "***" in told[-1]
 
 
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        ("sslmode=bogus", r'invalid sslmode value: "bogus"\. Correct that setting'),
+        ("port=abc", r"invalid .*port.*Correct that setting"),
+        ("nosuch=1&sslmode=prefer", "has the unknown setting nosuch: schema= is planwire's"),
+    ],
+)
+def test_a_setting_that_nothing_can_be_done_with_is_no_outage(setting: str, found: str) -> None:
+    with pytest.raises(UnknownJournal, match=found):
+        open_journal(f"postgresql://ann@127.0.0.1/d?{setting}")
+
+
+def test_a_schema_that_nobody_may_make_is_no_outage() -> None:
+    url = re.sub("schema=.*", "schema=pg_x", postgres().fresh_url())
+    with pytest.raises(JournalUnavailable, match="choose another name for schema=") as caught:
+        open_journal(url)
+    assert not isinstance(caught.value, EngineAway)
+
+
 def test_a_password_opens_the_door_of_the_port_and_stays_out_of_sight() -> None:
     url = postgres().fresh_url(local=False)
     with PostgresJournal(url) as journal:
@@ -519,3 +635,63 @@ def test_pages_are_cut_by_their_bytes_too(url: str) -> None:
         assert [len(word) for word in words(journal.read("s"))] == [1_500_000] * 5
         assert len(journal._behind(0, 10)) == 3
         assert len(list(islice(journal.follow(0, timeout=0), 9))) == 5
+
+
+# Rows that a person deleted or changed
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (
+            "UPDATE {}.events SET by = '\\xff' WHERE seq = 2 AND session = 1",
+            ["event 2 of session 's' was changed or swapped: its link does not fit"],
+        ),
+        ("UPDATE {}.sessions SET id = '\\xff' WHERE number = 2", ["the name b'\\xff' of a session is no text"]),
+        (
+            "UPDATE {}.once SET source = '\\xff', after = 9 WHERE session = 1",
+            ["session 's': the key 1 of '\ufffd' is not as it was written"],
+        ),
+    ],
+)
+def test_rows_that_a_person_changed_are_found_and_cost_nobody_more_than_an_error(
+    url: str, change: str, found: list[str]
+) -> None:
+    with open_journal(url) as journal:
+        for session in ("s", "t"):
+            journal.append(session, said("one", "two"), once=Once("w", 1))
+        with postgres().connect() as connection:
+            connection.execute(change.format(url.partition("schema=")[2]).encode())
+        assert [each.words for each in verify(journal).troubles] == found
+        uses: tuple[Callable[[], object], ...] = (
+            journal.sessions,
+            lambda: [*journal.read("s")],
+            lambda: [*journal.follow(0, timeout=0)],
+            lambda: [*journal.stored("s")],
+            lambda: journal.append("s", said("more"), once=Once("w", 2)),
+        )
+        for use in uses:
+            with suppress(JournalError):
+                use()
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ("DELETE FROM {}.events", "session 's' has no events"),
+        ("DELETE FROM {}.events WHERE seq > 3", "session 's' ends with event 3, and had 4 of them"),
+        ("UPDATE {}.once SET after = 1 WHERE n = 2", "session 's': the key 2 of 'w' is not as it was written"),
+        (
+            "UPDATE {}.once SET after = 9, last = 3 WHERE n = 1",
+            "session 's': the key 1 of 'w' is not as it was written",
+        ),
+    ],
+)
+def test_sessions_without_events_and_keys_that_do_not_fit_are_found(url: str, change: str, found: str) -> None:
+    with open_journal(url) as journal:
+        for number in range(3):
+            journal.append("s", said(*"xy"[: number % 2 + 1]), once=Once("w", number))
+        assert verify(journal).troubles == []
+        with postgres().connect() as connection:
+            connection.execute(change.format(url.partition("schema=")[2]).encode())
+        assert [each.words for each in verify(journal).troubles] == [found]

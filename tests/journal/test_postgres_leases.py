@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from planwire.journal import Terms
-from planwire.journal import postgres_leases as leases
-from planwire.journal.postgres import PostgresJournal
+from planwire.journal.postgres import leases
+from planwire.journal.postgres.journal import PostgresJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.postgres import PostgresServer, postgres
 from tests.waiting import until

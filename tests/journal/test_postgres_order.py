@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from planwire.errors import JournalUnavailable
 from planwire.journal import Once
-from planwire.journal import postgres as engine
-from planwire.journal.postgres import PostgresJournal
-from planwire.journal.postgres_following import PositionFollower, Source
+from planwire.journal.postgres import journal as engine
+from planwire.journal.postgres.following import PositionFollower, Source
+from planwire.journal.postgres.journal import PostgresJournal
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.postgres import postgres
 from tests.waiting import until

@@ -2,31 +2,28 @@
 
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.cli import main
+from planwire.cli import _parsed, main
 from planwire.cli.board_process import board_process
-from planwire.cli.journal_secrets import with_journal
-from planwire.errors import UnknownJournal
+from planwire.cli.journal_secrets import hide_secret, take_hidden, with_journal
+from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal import Journal, KnownSession, engines, open_journal
-from planwire.journal.engines import (
-    VARIABLE,
-    Engine,
-    has_secret,
-    hooks_path,
-    journal_of_hooks,
-    make_hooks_path,
-    shown_url,
-    unrevealing_url,
-)
+from planwire.journal.engines import Engine, unrevealing_url
+from planwire.journal.hook_folders import hooks_path, journal_of_hooks, make_hooks_path
 from planwire.journal.memory import MemoryJournal
+from planwire.journal.shown_urls import has_secret, shown_url
+from planwire.journal.user_files import VARIABLE, away_path
+from tests.waiting import until
 
 SECRET = "s3cret"
 PG = f"postgresql://ann:{SECRET}@db.example/plans"
@@ -66,6 +63,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ("postgresql://ann@db.example/plans", "postgresql://ann@db.example/plans"),
         ("postgresql://db.example:5432/plans?sslmode=require", "postgresql://db.example:5432/plans?sslmode=require"),
         (f"postgresql://h/d?user=ann&password={SECRET}&x=1", "postgresql://h/d?user=ann&password=***&x=1"),
+        (f"postgresql://h/d?password=a&{SECRET}&x=1", "postgresql://h/d?password=***&x=1"),
         (f"postgresql://ann:{SECRET}@h1:1,h2:2/d", "postgresql://ann:***@h1:1,h2:2/d"),
         (f"nats://{SECRET}@host", "nats://***@host"),
         (f"nats://{SECRET}@h1,{SECRET}@h2:4222/X", "nats://***@h2:4222/X"),
@@ -73,6 +71,15 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (f"tls://host/x#{SECRET}", "tls://host/x#***"),
         (f"postgresql:/ann:{SECRET}@h/d", "postgresql:/ann:***@h/d"),
         (f"host=h password={SECRET} dbname=d", "host=h password=*** dbname=d"),
+        (f"//ann:{SECRET}@h/d", "//ann:***@h/d"),
+        (f"sqlite://ann:{SECRET}@h/d", "sqlite://ann:***@h/d"),
+        (f"a:{SECRET}@h/d", "a:***@h/d"),
+        (f"sqlite:a:{SECRET}@h/d", "sqlite:a:***@h/d"),
+        (f" postgresql://ann:{SECRET}@h/d", " postgresql://ann:***@h/d"),
+        (f"host=h password='my {SECRET}' dbname=d", "host=h password=*** dbname=d"),
+        ("C:/Users/ann@work/plans.db", "C:/Users/ann@work/plans.db"),
+        (r"C:\Users\ann@work\plans.db", r"C:\Users\ann@work\plans.db"),
+        ("sqlite:ann@work.db", "sqlite:ann@work.db"),
         ("/home/ann@work/plans.db", "/home/ann@work/plans.db"),
         ("sqlite:/a@b#c.db", "sqlite:/a@b#c.db"),
         ("memory:", "memory:"),
@@ -123,11 +130,41 @@ def test_no_secret_in_a_setting_survives(place: str, secret: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", [f"my:{SECRET}@x", f"ftp://ann:{SECRET}@h/x", f"memory://ann:{SECRET}@h?password={SECRET}"]
+    "url",
+    [
+        f"my:{SECRET}@x",
+        f"//ann:{SECRET}@h/x",
+        f"sqlite://ann:{SECRET}@h/x",
+        f"ftp://ann:{SECRET}@h/x",
+        f"memory://ann:{SECRET}@h?password={SECRET}",
+    ],
 )
 def test_an_error_about_a_url_has_none_of_its_secrets(url: str) -> None:
     with pytest.raises(UnknownJournal) as caught:
         open_journal(url)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:SEK@RET@127.0.0.1:1/d",
+        "postgresql://ann:SEK/RET@127.0.0.1:1/d",
+        "nats://ann:SEK@RET@127.0.0.1:1/X",
+        "nats://ann:SEK/RET@127.0.0.1:1/X",
+    ],
+)
+def test_a_password_that_was_not_encoded_is_refused_and_no_part_of_it_shown(url: str) -> None:
+    with pytest.raises(UnknownJournal, match="written as %25, %40") as caught:
+        open_journal(url)
+    assert "SEK" not in str(caught.value)
+    assert "RET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["a:{}@h/d", " nats://ann:{}@h/d", "nats ://ann:{}@h/d", "nats//ann:{}@h/d"])
+def test_an_error_about_a_path_that_was_meant_as_a_url_has_none_of_its_secrets(url: str) -> None:
+    with pytest.raises(NoJournal) as caught:
+        open_journal(url.format(SECRET))
     assert SECRET not in str(caught.value)
 
 
@@ -148,6 +185,19 @@ def test_a_file_without_a_url_is_refused(tmp_path: Path, text: bytes | None) -> 
         (tmp_path / "url").write_bytes(text)
     with pytest.raises(UnknownJournal, match="URL of a journal"):
         open_journal(f"@{tmp_path}/url")
+
+
+def test_a_file_with_more_than_a_url_is_refused_and_nothing_of_it_shown(tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("# the team's journal\npostgresql://ann:SEKRET@h/d\n")
+    with pytest.raises(UnknownJournal, match="leave one line in it") as caught:
+        open_journal(f"@{tmp_path / 'url'}")
+    assert "SEKRET" not in str(caught.value)
+
+
+def test_a_file_in_the_home_of_nobody_is_refused() -> None:
+    for use in (open_journal, unrevealing_url):
+        with pytest.raises(UnknownJournal, match="there is no home folder"):
+            use("@~nosuchuser/url")
 
 
 def test_a_url_with_a_secret_goes_into_a_private_file(served: list[str]) -> None:
@@ -181,6 +231,17 @@ def test_the_hooks_of_a_server_s_journal_have_a_private_folder_that_leads_back_t
     assert hooks_path("memory:") is None
     with pytest.raises(UnknownJournal, match="planwire setup"):
         journal_of_hooks(home / "nowhere")
+
+
+def test_another_account_s_journal_has_another_folder() -> None:
+    urls = [
+        f"nats://h/P?{account}" for account in ("creds=/a.creds", "creds=b.creds", "nkey=/a.nk", "context=team", "")
+    ]
+    urls += ["nats://ann:one@h/P", "nats://bob:one@h/P"]
+    assert len({away_path(url) for url in urls}) == len(urls)
+    assert away_path("nats://ann:two@h/P") == away_path("nats://ann:one@h/P"), "a new password is no new journal"
+    assert away_path("nats://one@h/P") == away_path("nats://two@h/P"), "nor is a new token"
+    assert away_path("postgresql://ann@h/d?password=1") == away_path("postgresql://ann@h/d?password=2")
 
 
 def test_what_a_hook_says_reaches_the_journal_of_a_server(
@@ -264,3 +325,81 @@ def test_a_board_in_a_process_of_its_own_has_no_journal_on_its_command_line(
     assert with_journal("x")[VARIABLE] == "x"
     assert VARIABLE not in with_journal(None)
     assert with_journal(None) == dict(os.environ)
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no list of processes to look at here")
+@pytest.mark.parametrize(
+    "option", [["--journal", PG], [f"--journal={PG}"], [f"--jour={PG}"], ["--journal", "other.db", "--journal", PG]]
+)
+def test_a_relay_that_was_given_a_secret_does_not_show_it_for_as_long_as_it_runs(option: list[str]) -> None:
+    agent = [sys.executable, "-c", "import os; input(); print('s3cret' in str(os.environ))"]
+    command = [sys.executable, "-m", "planwire", "relay", *option, "--", *agent]
+    shown = "\0".join(["planwire", "relay", "--", *agent, ""]).encode()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as relay:
+        until(lambda: Path(f"/proc/{relay.pid}/cmdline").read_bytes().endswith(shown))
+        said, warned = relay.communicate(b"\n", 30)
+    assert said == b"False\n"
+    assert SECRET.encode() not in warned
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no list of processes to look at here")
+def test_a_copy_shows_no_secret_for_as_long_as_it_runs(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"nats://ann:{SECRET}@127.0.0.1:{silent.getsockname()[1]}/X"
+        command = [sys.executable, "-m", "planwire", "journal", "copy", url, str(tmp_path / "copy.db"), "--json"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as copy:
+            silent.settimeout(30)
+            silent.accept()[0].close()
+            shown = Path(f"/proc/{copy.pid}/cmdline").read_bytes()
+            copy.kill()
+    assert SECRET.encode() not in shown
+    assert shown.endswith(f"{shown_url(url)}\0{tmp_path / 'copy.db'}\0--json\0".encode())
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (
+            f"journal copy {PG} {PG}2",
+            "journal copy postgresql://ann:***@db.example/plans postgresql://ann:***@db.example/plans2",
+        ),
+        (f"journal copy --json plans.db {PG}", "journal copy --json plans.db postgresql://ann:***@db.example/plans"),
+        (f"journal backup x.db --journal {PG} --force", "journal backup x.db --force"),
+        (f"journal restore --journal={PG} x.db", "journal restore x.db"),
+        (f"journal verify --journal {PG}", "journal verify"),
+        (f"log s1 --journal {PG}", "log s1"),
+        (f"import --from codex --journal {PG}", "import --from codex"),
+    ],
+)
+def test_every_command_that_may_last_finds_its_secrets_off_the_command_line(
+    command: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = command.split()
+    started: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(os, "execve", lambda _, words, environment: started.append((words, environment)))
+    monkeypatch.setattr(sys, "orig_argv", ["python", "planwire", *words])
+    hide_secret(_parsed(words), words[0])
+    [(line, environment)] = started
+    assert line == ["python", "planwire", *shown.split()]
+    monkeypatch.setattr(os, "environ", environment)
+    arguments = _parsed(line[2:])
+    assert take_hidden(arguments)
+    assert vars(arguments) == vars(_parsed(words))
+    assert not {PG, f"{PG}2"} & {*environment.values()}
+
+
+def test_who_starts_over_with_a_hidden_secret_keeps_its_agent_and_its_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = ["my-agent", "--journal", PG, "--db", PG]
+    started: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(os, "execve", lambda _, words, environment: started.append((words, environment)))
+    monkeypatch.setattr(sys, "orig_argv", ["python", "planwire", "relay", "--journal", "x.db", f"--j={PG}", *agent])
+    hide_secret(Namespace(journal=PG, agent=agent), "relay")
+    [(words, environment)] = started
+    assert words == ["python", "planwire", "relay", *agent]
+    assert environment.get(VARIABLE) is None
+    monkeypatch.setattr(os, "environ", environment)
+    arguments = Namespace(journal=None)
+    assert take_hidden(arguments)
+    assert arguments.journal == PG
+    assert PG not in environment.values()
+    assert not take_hidden(arguments)

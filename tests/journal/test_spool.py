@@ -1,6 +1,8 @@
 """A spool: what is appended comes out once, in order and whole, whoever is killed; and what is lost is known."""
 
+import errno
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -364,6 +366,34 @@ class TestBounds:
         assert bodies(drained(spool, lock)) == [b"second", b"third"]
         os.close(handle)
         assert bodies(drained(spool, lock)) == [b"first"]
+
+    def test_durable_records_keep_their_order_though_one_had_to_wait_for_its_turn(
+        self, spool: Spool, lock: DrainerLock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(spool_append, "_PATIENCE", 0.02)
+        assert spool.append({}, b"first", durable=True)
+        handle = locked(str(spool.folder / "spool"))
+        assert handle is not None
+        assert spool.append({}, b"second", durable=True)
+        os.close(handle)
+        assert spool.append({}, b"third", durable=True)
+        assert bodies(drained(spool, lock)) == [b"first", b"second", b"third"]
+
+    def test_durable_records_are_kept_where_a_folder_can_not_be_synced(
+        self, spool: Spool, lock: DrainerLock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def sync(handle: int) -> None:
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                raise OSError(errno.EINVAL, "this file system has no way to")
+
+        monkeypatch.setattr(spool_append, "_PATIENCE", 0.02)
+        monkeypatch.setattr(os, "fsync", sync)
+        assert spool.append({}, b"first", durable=True)
+        handle = locked(str(spool.folder / "spool"))
+        assert handle is not None
+        assert spool.append({}, b"second", durable=True)
+        os.close(handle)
+        assert bodies(drained(spool, lock)) == [b"first", b"second"]
 
     def test_writers_whose_turn_does_not_come_do_not_fill_the_folder(
         self, spool: Spool, lock: DrainerLock, monkeypatch: pytest.MonkeyPatch

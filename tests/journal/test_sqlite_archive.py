@@ -13,7 +13,7 @@ import pytest
 
 from planwire.errors import JournalUnavailable
 from planwire.journal import Journal, StoredAppend, Terms, Thought, load_state, open_journal
-from planwire.journal.sqlite_archive import ArchivedJournal
+from planwire.journal.sqlite.archive import ArchivedJournal
 from planwire.journal.verifying import verify
 from planwire.model.events import SessionOpened
 from tests.journal.test_contract import PATIENCE, heard, said, words

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planwire.journal import Once, StoredAppend, StoredEvent, open_journal
 from planwire.journal.chain import NO_LINK, link
-from planwire.journal.sqlite_chain import has_column
+from planwire.journal.sqlite.chain import has_column
 from planwire.journal.verifying import verify
 from tests.journal.test_contract import said, words
 from tests.journal.test_stored import stored
@@ -51,7 +51,7 @@ def test_an_older_planwire_goes_on_writing_and_the_chain_begins_anew_behind_it(p
 
 
 def _checksum(seq: int, event: StoredEvent) -> int:
-    from planwire.journal.sqlite_rows import checksum
+    from planwire.journal.sqlite.rows import checksum
 
     return checksum("s", seq, event.at, event.by, event.text)
 

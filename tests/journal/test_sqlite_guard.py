@@ -2,16 +2,20 @@
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from planwire.errors import JournalError, JournalUnavailable
+from planwire.errors import Conflict, JournalError, JournalUnavailable
 from planwire.journal import Stamped, StoredAppend, Terms
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite.guard import FileGuard
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import TurnEnded
-from tests.journal.test_contract import said, words
+from tests.journal.test_contract import PATIENCE, said, words
 from tests.journal.test_sqlite import run
 
 
@@ -48,6 +52,44 @@ def test_the_next_append_is_refused(path: Path, harm: Callable[[Path], None], en
                 journal.append("s", said("into nowhere"))
 
 
+@pytest.mark.parametrize("has_written", [True, False], ids=["written", "closed"])
+@pytest.mark.parametrize("other", ["another journal", "an older state", "no journal"])
+def test_a_file_that_is_written_over_where_it_lies_gets_no_further_events_and_stays_as_it_is(
+    path: Path, tmp_path: Path, other: str, has_written: bool
+) -> None:
+    """`cp` writes into the file that has the name: it is neither another file nor a shorter one."""
+    copy = tmp_path / "copy.db"
+    with SqliteJournal(copy) as journal:
+        journal.append("backup", said(*map(str, range(200))))
+    if other == "an older state":
+        shutil.copyfile(copy, path)
+        with SqliteJournal(path) as journal:
+            journal.append("backup", said("more"))
+    elif other == "no journal":
+        copy.write_bytes(b"no journal " * 10_000)
+    with SqliteJournal(path) as journal:
+        journal.append("s", said("one", "two", "three"))
+        shutil.copyfile(copy, path)
+        for _ in range(3 * has_written):
+            with pytest.raises(JournalUnavailable, match=r"while (the journal|it) was open"):
+                journal.append("s", said("into nowhere"))
+    assert path.read_bytes() == copy.read_bytes()
+
+
+def test_what_checkpoints_write_disturbs_nobody(path: Path) -> None:
+    code = """
+for number in range(60):
+    journal.append("theirs", said("x" * 200_000))
+"""
+    with SqliteJournal(path) as journal, ThreadPoolExecutor() as pool:
+        other = pool.submit(run, code, path)
+        for _ in range(60):
+            journal.append("mine", said("x" * 200_000))
+            journal.last_seq("theirs")
+        other.result(PATIENCE)
+        assert (journal.last_seq("mine"), journal.last_seq("theirs")) == (60, 60)
+
+
 @pytest.mark.parametrize("ending", ["", "-wal"])
 @pytest.mark.parametrize(
     "write",
@@ -81,9 +123,37 @@ def test_what_sqlite_itself_cuts_disturbs_nobody(path: Path) -> None:
         assert words(journal.read("mine"))[::2] == [str(number) for number in range(4)]
 
 
-def test_a_journal_keeps_its_locks_when_another_of_its_process_in_the_same_file_is_closed(path: Path) -> None:
-    """To close any handle on a file drops all locks that the process has on it."""
-    code = """
+@pytest.mark.parametrize("write", [True, False], ids=["written", "empty"])
+def test_a_log_that_another_process_empties_right_behind_a_commit_is_no_cut(
+    path: Path, monkeypatch: pytest.MonkeyPatch, write: bool
+) -> None:
+    look_behind = FileGuard.look_behind
+
+    def look_late(guard: FileGuard, writer: sqlite3.Cursor, is_alone: bool) -> None:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if write:
+            other.execute("UPDATE sqlite_sequence SET seq = seq")
+        look_behind(guard, writer, is_alone)
+
+    with SqliteJournal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        monkeypatch.setattr(FileGuard, "look_behind", look_late)
+        for number in range(3):
+            journal.append("s", said(str(number)))
+            other.execute("UPDATE sqlite_sequence SET seq = seq")
+        assert words(journal.read("s")) == ["0", "1", "2"]
+
+
+def test_an_emptied_log_is_no_cut_for_a_writer_that_has_only_looked(path: Path) -> None:
+    with SqliteJournal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE sqlite_sequence SET seq = seq")
+        with pytest.raises(Conflict):
+            journal.append("s", said("too early"), expected_seq=7)
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert words(journal.append("s", said("one"))) == ["one"]
+
+
+#: Whether any process has the file of the second argument open.
+ALONE = """
 import sqlite3
 alone = sqlite3.connect(sys.argv[2], timeout=0, isolation_level=None)
 alone.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -93,11 +163,31 @@ try:
 except sqlite3.OperationalError:
     print("somebody has it")
 """
+
+
+def test_a_journal_keeps_its_locks_when_another_of_its_process_in_the_same_file_is_closed(path: Path) -> None:
+    """To close any handle on a file drops all locks that the process has on it."""
     with SqliteJournal(path) as one:
         one.append("s", said("one"))
         with SqliteJournal(path) as other:
             other.append("s", said("two"))
-        assert run(code, path.with_name("another.db"), path) == ["somebody has it"]
+        assert run(ALONE, path.with_name("another.db"), path) == ["somebody has it"]
         one.append("s", said("three"))
         assert words(one.read("s")) == ["one", "two", "three"]
-    assert run(code, path.with_name("another.db"), path) == ["nobody else has it"]
+    assert run(ALONE, path.with_name("another.db"), path) == ["nobody else has it"]
+
+
+def test_a_journal_keeps_its_locks_when_another_is_closed_while_it_is_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = SqliteJournal(path)
+    watch = FileGuard.watch
+
+    def close_first(guard: FileGuard) -> None:
+        one.close()
+        watch(guard)
+
+    monkeypatch.setattr(FileGuard, "watch", close_first)
+    with SqliteJournal(path) as other:
+        assert run(ALONE, path.with_name("another.db"), path) == ["somebody has it"]
+        other.append("s", said("one"))

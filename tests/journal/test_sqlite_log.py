@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import DamagedJournal, JournalUnavailable
-from planwire.journal import open_journal, sqlite_log
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal import open_journal
+from planwire.journal.sqlite import log as sqlite_log
+from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import PAGE, change, contents
 from tests.journal.test_released import RELEASED

@@ -1,10 +1,15 @@
 """Whether a journal is as it was written: what verify finds in a SQLite file that somebody else has changed."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from planwire.journal import Journal, Once, StoredAppend, StoredEvent, open_journal
+from planwire.errors import JournalError
+from planwire.journal import Journal, Once, StoredAppend, StoredEvent, load_state, open_journal
+from planwire.journal.copying import copy_journal
 from planwire.journal.verifying import SessionCheck, check_session, verify
 from tests.journal.test_contract import said
 from tests.journal.test_damage import change
@@ -72,9 +77,44 @@ def test_a_change_a_hole_and_a_swap_are_found(
     assert found(written) == where
 
 
+@pytest.mark.parametrize(
+    ("harm", "where"),
+    [
+        ("UPDATE events SET link = 'abc' WHERE seq = 5", [("s", 5), ("s", 6)]),
+        ("UPDATE events SET link = 3 WHERE seq = 10", [("s", 10)]),
+        ("UPDATE events SET by = x'ff' WHERE seq = 10", [("s", 10)]),
+        ("UPDATE events SET at = 'abc' WHERE session = 1 AND seq IN (1, 10)", [("s", 1), ("s", 10)]),
+        ("UPDATE events SET seq = 'abc' WHERE seq = 10", [("s", None), ("s", None)]),
+        ("UPDATE events SET checksum = 'abc' WHERE seq = 10", [("s", 10)]),
+        ("UPDATE sessions SET id = x'ff' WHERE id = 'other'", [(None, None), (None, None)]),
+        ("UPDATE once SET source = x'ff', after = 'abc' WHERE n = 9", [(None, None)]),
+    ],
+)
+def test_a_value_of_another_type_is_found_and_costs_nobody_more_than_an_error(
+    written: Path, harm: str, where: list[tuple[str | None, object]]
+) -> None:
+    change(written, harm)
+    assert found(written) == where
+    with open_journal(written) as journal, open_journal("memory:") as target:
+        uses: tuple[Callable[[], object], ...] = (
+            lambda: [msgspec.json.encode(each) for each in journal.sessions()],
+            lambda: [*journal.read("s")],
+            lambda: [*journal.read("s", 9)],
+            lambda: [*journal.follow(0, timeout=0)],
+            lambda: [*journal.stored("s")],
+            lambda: load_state(journal, "s"),
+            lambda: journal.append("s", said("more"), once=Once("page", 9)),
+            lambda: journal.append("s", said("more")),
+            lambda: copy_journal(journal, target),
+        )
+        for use in uses:
+            with suppress(JournalError):
+                use()
+
+
 def test_a_change_with_a_checksum_to_match_is_found_by_its_link(written: Path) -> None:
     """Whoever knows the format can make a checksum; no link before the end of the chain can be made to fit."""
-    from planwire.journal.sqlite_rows import checksum
+    from planwire.journal.sqlite.rows import checksum
 
     with open_journal(written) as journal:
         event = stored(journal, "s", 4)[0]

@@ -205,11 +205,11 @@ def _say(text: str) -> None:
 def _main() -> int:
     """Install peers, side by side: those of `make test`, and with `--all` the large ones of `make test-agents` too.
     Missing ones matter only where they are required."""
-    peers: list[Callable[[], object]] = [npm_peers, npm_sdk, deepagents_python]
+    peers: list[Callable[[], object]] = [npm_peers, npm_sdk]
     if "--all" in sys.argv:
         from tests.peers.programs import PROGRAMS
 
-        peers += [codex_peer, opencode_peer, hermes_python, *PROGRAMS.values()]
+        peers += [deepagents_python, codex_peer, opencode_peer, hermes_python, *PROGRAMS.values()]
     with ThreadPoolExecutor() as pool:
         futures = [pool.submit(peer) for peer in peers]
     missing = [problem for future in futures if (problem := future.exception()) is not None]

@@ -48,7 +48,7 @@ def test_a_row_knows_that_its_agent_stopped() -> None:
 
 @pytest.mark.parametrize(
     ("client", "asker"),
-    [("Zed 1.2.0", "Zed"), ("zed", "zed"), ("My Editor", "My Editor"), (None, "your editor"), ("2", "2")],
+    [("Zed 1.2.0", "Zed"), ("zed", "zed"), ("My Editor", "My Editor"), (None, "the editor"), ("2", "2")],
 )
 def test_a_question_with_options_is_answered_in_the_client_that_asks_it(client: str | None, asker: str) -> None:
     plan = (AGENT, SessionOpened(client=client)), told("pending")

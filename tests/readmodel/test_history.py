@@ -18,6 +18,7 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     SUGGESTION,
+    Choice,
     Comment,
     Event,
     MessageAdded,
@@ -35,6 +36,7 @@ from planwire.model.events import (
     SessionOpened,
     SuggestionWithdrawn,
     Told,
+    TurnEnded,
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import SessionState
@@ -117,6 +119,16 @@ def test_a_question_and_its_answer_are_said_with_the_options() -> None:
     words = [Phrase("dismissed", "dismissed: No (revision 1)"), Phrase("comment", "why?")]
     assert list(told(plan("a"), answer, by="client").words) == words
     assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Phrase("comment", "why?"),)
+
+
+@pytest.mark.parametrize("ended", [(), (TurnEnded("end_turn"),)])
+def test_an_answer_that_the_agent_got_is_named_also_if_its_turn_was_over_before_that_was_recorded(
+    ended: tuple[TurnEnded, ...],
+) -> None:
+    asked = ReviewAsked("p", (Choice("no", "No", "reject_once"),), "q1")
+    given = PlanReviewed("p", 1, "changes_requested", answer="No", option="no", question="q1", via="planwire")
+    [word] = told(plan("a"), asked, given, *ended, Told("answer", 0, request="q1")).words
+    assert word.text == "the agent got its answer: No"
 
 
 def test_an_agent_that_was_told_of_its_tools_was_not_told_its_plan() -> None:

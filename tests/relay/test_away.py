@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from planwire.journal import Stamped
-from planwire.journal.engines import VARIABLE
 from planwire.journal.provisional import is_provisional
+from planwire.journal.user_files import VARIABLE
 from planwire.model.events import COMMENT, Event, PlanSet, Remarked, SessionOpened, TurnEnded
 from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet, Record, SessionMemory

@@ -59,6 +59,7 @@ def cells(page: str) -> list[str]:
     return re.findall(r"<td[^>]*>([^<]+)</td>", page)
 
 
+@pytest.mark.agents
 def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_answered(tmp_path: Path) -> None:
     """R43. The text is on the board while the client asks, in full and with what has changed; then the answer is."""
     script = [enter_plan_mode(), exit_plan_mode(FIRST), exit_plan_mode(SECOND), say("On with it.")]
@@ -77,7 +78,7 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         until(lambda: board.json("/sessions.json")["sessions"])
         [glance] = board.json("/sessions.json")["sessions"]
         session = glance["id"]
-        page = shown(board, session, "The agent asks for your approval", "This is the first version.")
+        page = shown(board, session, "The agent asks for approval", "This is the first version.")
         for words in (*OPTIONS, "needs you", "Look at file 1<", "Look at file 40<", "Write it in one go"):
             assert words in page, words
         [plan] = board.json(f"/sessions/{session}.json")["plans"]
@@ -87,7 +88,7 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         person.answers.put(2)
 
         assert tuple(person.questions.get(timeout=PATIENCE)) == OPTIONS
-        page = shown(board, session, "asks for your approval", "What changed since version 1")
+        page = shown(board, session, "asks for approval", "What changed since version 1")
         assert "changes requested: No, keep planning" in page
         assert "40 unchanged lines" in cells(page)
         assert cells(page)[-2:] == ["41. Write it in one go", "41. Write it in two steps"]
@@ -95,7 +96,7 @@ def test_claude_asks_for_approval_and_the_board_shows_what_about_and_what_was_an
         person.answers.put(0)
 
         page = shown(board, session, "approved: Yes, manually approve edits")
-        assert "asks for your approval" not in page
+        assert "asks for approval" not in page
         talk = talking.result(PATIENCE)
 
     assert talk.session == session

@@ -9,7 +9,7 @@ from threading import Event as Flag
 import pytest
 
 from planwire.errors import DamagedJournal, JournalUnavailable
-from planwire.journal import Journal, Once, Stamped, open_journal
+from planwire.journal import Journal, Once, Stamped, codec, open_journal
 from planwire.model.events import (
     ACP,
     Event,
@@ -522,17 +522,32 @@ def test_a_title_does_not_end_a_text_that_streams_in() -> None:
     assert len(history.finish_stream()) == 1
 
 
-def test_what_is_too_large_for_a_server_is_a_gap_and_the_recording_goes_on() -> None:
-    url = fresh_url()
-    large = a_plan(*(Random(n).randbytes(8_000).hex() for n in range(200)))
+LARGE = a_plan(*(Random(n).randbytes(8_000).hex() for n in range(200)))
+
+
+def recorded(url: str, *plans: Event) -> tuple[str | None, list[Event]]:
+    """What a recorder says of plans in the end, and what is in the journal."""
     recorder = Recorder(lambda: open_journal(url), lambda *_: None)
     recorder.start()
     recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
-    for event in (a_plan("a"), large, a_plan("b")):
-        recorder.put(Record("s1", event), 100)
-    assert "1 change was not recorded" in (recorder.close(PATIENCE) or "")
+    for plan in plans:
+        recorder.put(Record("s1", plan), 100)
+    said = recorder.close(PATIENCE)
     with open_journal(url) as journal:
-        found = [each.event for each in journal.read("s1")]
+        return said, [each.event for each in journal.read("s1")]
+
+
+def test_a_plan_above_the_largest_message_of_a_server_is_recorded_whole() -> None:
+    plans = [a_plan("a"), LARGE, a_plan("b")]
+    assert recorded(fresh_url(), *plans) == (None, plans)
+
+
+def test_what_is_too_large_for_any_journal_is_a_gap_and_the_recording_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codec, "LARGEST_EVENT", 100_000)
+    said, found = recorded(str(tmp_path / "journal.db"), a_plan("a"), LARGE, a_plan("b"))
+    assert "1 change was not recorded" in (said or "")
     assert found == [a_plan("a"), Gap(1, "the journal can't store it"), a_plan("b")]
 
 

@@ -45,9 +45,8 @@ def journalled(path: Path) -> tuple[str, list[Event]]:
     return session.id, [each for each in events if isinstance(each, PlanSet | PlanChanged)]
 
 
-@pytest.mark.parametrize(
-    "hello", [Hello(), pytest.param(Hello(version=2), marks=pytest.mark.agents)], ids=["version 1", "version 2"]
-)
+@pytest.mark.agents
+@pytest.mark.parametrize("hello", [Hello(), Hello(version=2)], ids=["version 1", "version 2"])
 def test_claude_plans_with_the_tools_and_has_its_plan_again_in_another_process(hello: Hello, tmp_path: Path) -> None:
     """R37, R39: and so has the client."""
     journal = tmp_path / "plans.db"

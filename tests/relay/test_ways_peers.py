@@ -148,9 +148,7 @@ def test_a_plan_made_with_the_tools_is_there_again_after_a_load(kind: Kind, tmp_
     assert TOOLS_STEPS[1] in told[told.index(BLOCK) :]
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(each, marks=[] if each is CLAUDE else pytest.mark.agents, id=str(each)) for each in KINDS]
-)
+@every
 def test_a_fork_begins_with_the_plans_of_its_parent(kind: Kind, tmp_path: Path) -> None:
     behind = Behind(kind.make, tmp_path, "--tools")
     sessions: list[str] = []

@@ -15,19 +15,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
+from http.client import HTTPException
 from importlib.metadata import distribution
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
+from urllib.request import urlopen
 
 import msgspec
 
 from tests.waiting import until
 
-__all__ = ["PASSWORD", "Cluster", "NatsServer", "cluster", "fresh_url", "server", "shared", "url_in"]
+__all__ = ["PASSWORD", "Cluster", "NatsServer", "cluster", "fresh_url", "leaf_of_hub", "server", "shared", "url_in"]
 
 USER = "planwire"
 PASSWORD = "s3cret-word"
+PLANWIRE_ONLY = f"authorization {{ user: {USER}, password: {PASSWORD} }}"
 _names = count(1)
 
 
@@ -52,18 +55,27 @@ def free_port() -> int:
 
 
 class NatsServer:
-    """A server with JetStream. `settings` are more lines of its configuration."""
+    """A server with JetStream. `settings` are more lines of its configuration, `users` those on who gets in."""
 
-    def __init__(self, settings: str = "", *, name: str = "planwire-test", port: int = 0) -> None:
+    def __init__(
+        self,
+        settings: str = "",
+        *,
+        name: str = "planwire-test",
+        port: int = 0,
+        users: str = PLANWIRE_ONLY,
+        domain: str = "",
+    ) -> None:
         self.folder = Path(mkdtemp(prefix="planwire-nats-"))
         self.name = name
         self.port = port or free_port()
         self.process: subprocess.Popen[bytes] | None = None
         self.owner = os.getpid()
+        in_domain = f", domain: {domain}" if domain else ""
         (self.folder / "server.conf").write_text(
             f"server_name: {name}\nhost: 127.0.0.1\nport: {self.port}\n"
-            f'jetstream {{ store_dir: "{self.folder}/store", max_mem: 64MB, max_file: 4GB }}\n'
-            f"authorization {{ user: {USER}, password: {PASSWORD} }}\n{settings}\n"
+            f'jetstream {{ store_dir: "{self.folder}/store", max_mem: 64MB, max_file: 4GB{in_domain} }}\n'
+            f"{users}\n{settings}\n"
         )
 
     def start(self, wait: bool = True) -> "NatsServer":
@@ -112,13 +124,30 @@ class NatsServer:
 
 
 @contextmanager
-def server(settings: str = "") -> Iterator[NatsServer]:
+def server(settings: str = "", users: str = PLANWIRE_ONLY) -> Iterator[NatsServer]:
     """A server of one's own, to stop and to start."""
-    made = NatsServer(settings)
+    made = NatsServer(settings, users=users)
     try:
         yield made.start()
     finally:
         made.remove()
+
+
+@contextmanager
+def leaf_of_hub() -> Iterator[tuple[NatsServer, NatsServer]]:
+    """A leaf node and its hub, each with a JetStream in a domain of its own name."""
+    port = free_port()
+    hub = NatsServer(f"leafnodes {{ host: 127.0.0.1, port: {port} }}", name="hub", domain="hub")
+    remote = f"nats-leaf://{USER}:{PASSWORD}@127.0.0.1:{port}"
+    leaf = NatsServer(f'leafnodes {{ remotes: [ {{ url: "{remote}" }} ] }}', name="leaf", domain="leaf")
+    try:
+        hub.start()
+        leaf.start()
+        until(lambda: b"JetStream using domains" in leaf.log())
+        yield leaf, hub
+    finally:
+        leaf.remove()
+        hub.remove()
 
 
 @cache
@@ -153,9 +182,13 @@ class Cluster:
     def __init__(self, size: int) -> None:
         routes = [free_port() for _ in range(size)]
         listed = ", ".join(f"nats://127.0.0.1:{port}" for port in routes)
+        self._health = [free_port() for _ in range(size)]
         self.servers = [
-            NatsServer(f"cluster {{ name: test, listen: 127.0.0.1:{port}, routes: [{listed}] }}", name=f"node{number}")
-            for number, port in enumerate(routes)
+            NatsServer(
+                f"cluster {{ name: test, listen: 127.0.0.1:{port}, routes: [{listed}] }}\nhttp: 127.0.0.1:{health}",
+                name=f"node{number}",
+            )
+            for number, (port, health) in enumerate(zip(routes, self._health, strict=True))
         ]
 
     def url(self, name: str = "PLANWIRE", more: str = "?replicas=3") -> str:
@@ -175,6 +208,19 @@ class Cluster:
 
         until(ask, 60)
         return found[0]
+
+    def is_whole(self) -> bool:
+        """Whether each server says of itself that it has all that it should have: so it bears the loss of any one."""
+        try:
+            for port in self._health:
+                urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).close()
+        except (OSError, HTTPException):  # also what it has to say while it catches up
+            return False
+        return True
+
+    def last_words(self) -> str:
+        """The end of what each server has logged."""
+        return "\n".join(f"{each.name}:\n{each.log()[-4_000:].decode(errors='replace')}" for each in self.servers)
 
 
 def _ask_leader(servers: list[NatsServer], stream: str) -> str:
@@ -210,6 +256,9 @@ def cluster(size: int = 3) -> Iterator[Cluster]:
             until(each.is_up, 60)
         until(lambda: any(b"cluster new metadata leader" in each.log() for each in made.servers), 60)
         yield made
+    except BaseException:
+        print(made.last_words())  # pytest shows it with what failed
+        raise
     finally:
         for each in made.servers:
             each.remove()

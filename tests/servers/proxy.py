@@ -13,6 +13,7 @@ class Proxy:
 
     def __init__(self, host: str, port: int) -> None:
         self.port = 0
+        self.connections = 0  # that anybody ever made
         self._target = host, port
         self._delay = 0.0
         self._refuses = False
@@ -70,6 +71,7 @@ class Proxy:
         self._loop.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         if self._refuses:
             writer.transport.abort()
             return

@@ -278,7 +278,7 @@ def test_a_coroutine_listener_hears_changes_one_after_the_other_and_its_trouble_
         raise ValueError(f"trouble {number}")
 
     async def work() -> None:
-        async with PlanSession.open("memory:", "s") as plans:
+        async with PlanSession.open("memory:", "listened") as plans:
             plans.on_change(hear)
             await plans.set(["read"])
             await plans.note("a note")
@@ -289,7 +289,8 @@ def test_a_coroutine_listener_hears_changes_one_after_the_other_and_its_trouble_
 
     asyncio.run(asyncio.wait_for(work(), 10))
     assert heard == ["begin 1", "end 1", "begin 2", "end 2"]
-    assert [record.message for record in caplog.records] == ["a listener of session s failed"] * 2
+    said = [record.message for record in caplog.records if "listened" in record.message]  # others may still end
+    assert said == ["a listener of session listened failed"] * 2
 
 
 def test_a_session_without_a_loop_refuses_a_coroutine_listener(plans: BlockingPlanSession) -> None:

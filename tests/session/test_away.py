@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from planwire import BlockingPlanSession, PlanSession
-from planwire.errors import EngineAway
-from planwire.journal import Stamped
-from planwire.journal.away import AwayJournal
+from planwire.errors import CannotWait, EngineAway
+from planwire.journal import Stamped, Terms
+from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import NOT_YET
-from planwire.model.events import ACP, PlanSet, Remarked
+from planwire.journal.waiting import NOT_YET, go_by_last_known
+from planwire.model.events import ACP, Choice, PlanSet, Remarked, ReviewAsked
+from planwire.model.plan import MarkdownPlan
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions
 from planwire.session.steering import steer
@@ -184,6 +185,39 @@ def test_any_other_act_is_refused_and_says_why(away: AwayJournal, outage: Outage
     until(away.tend)
     with open_server(tmp_path) as server:
         assert server.last_seq("s") == 2
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        Wanted("review", option="yes", question="q1"),
+        Wanted("review", verdict="approved", edited="# Another", seen=2, question="q1"),
+        Wanted("tell", text="Hurry"),
+        Wanted("tell"),
+        Wanted("comment", text="Hurry", now=True),
+        Wanted("stop"),
+    ],
+    ids=["answer", "edit and approve", "tell", "tell what was said", "comment now", "stop"],
+)
+@pytest.mark.parametrize("is_recalled", [False, True], ids=["a face that was open", "a command"])
+def test_what_is_for_the_agent_now_is_refused_for_the_servers_sake_and_not_for_want_of_a_relay(
+    outage: Outage, act: Wanted, is_recalled: bool, tmp_path: Path
+) -> None:
+    asked = ReviewAsked("main", (Choice("yes", "Go", "allow_once"),), "q1", takes_edit=True)
+    with open_server(tmp_path) as server:
+        server.append("s", [Stamped(1, "agent", each) for each in (PlanSet(MarkdownPlan("main", "# One")), asked)])
+        server.lease("s", Terms("relay", True, ("answer", "tell", "stop", "steer")))
+        with behind(tmp_path) as journal:
+            state = steer(journal, "s", "main", Wanted("comment", text="First")).state
+            outage.begin()
+            if is_recalled:
+                go_by_last_known(journal)
+            with pytest.raises(CannotWait, match=r"example\.org can't be reached.*Nothing was written"):
+                steer(journal, state, "main", act)
+            outage.end()
+            until(journal.tend)
+            assert server.last_seq("s") == 3
+            assert steer(journal, state, "main", act).state.seq > 3
 
 
 def test_a_person_whose_face_knows_nothing_of_the_session_gets_a_clear_error(outage: Outage, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from time import monotonic
 import pytest
 
 from planwire.journal import Journal, Stamped, Terms, open_journal
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import Event, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed

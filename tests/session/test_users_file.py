@@ -198,3 +198,11 @@ def test_nobody_waits_for_ever_for_another_who_keeps_the_file(
     finally:
         os.close(handle)
     users.add("Ben", "look", "user")
+
+
+def test_a_file_in_the_home_of_nobody_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANWIRE_USERS", "~nosuchuser/users.json")
+    with pytest.raises(InputError, match="there is no home folder"):
+        UsersFile()
+    with pytest.raises(InputError, match="there is no home folder"):
+        UsersFile("~nosuchuser/other.json")

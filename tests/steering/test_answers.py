@@ -202,7 +202,7 @@ def test_a_verdict_on_what_only_the_client_can_answer_is_recorded_and_told_later
     is_named = bool(session.record.asked and session.record.asked.id)
     decision = session.do("review", verdict=APPROVED)
     assert decision.events == (PlanReviewed("main", 1, APPROVED, via="planwire"),)
-    assert decision.words == "Approved. The agent will see it with your next prompt in Zed."
+    assert decision.words == "Approved. The agent will see it with the next prompt in Zed."
     assert (session.record.asked is not None) == is_named
 
 
@@ -227,7 +227,7 @@ def test_a_person_settles_a_dispute_by_the_same_verdict_as_before() -> None:
     [
         (STEERED, None, "Your words go along."),
         (STEERED, True, "Your words go along."),
-        (FULL, None, "The agent will see your words with your next prompt in Zed."),
+        (FULL, None, "The agent will see your words with the next prompt in Zed."),
         (FULL, True, "The agent hears your words when its turn is over."),
     ],
 )

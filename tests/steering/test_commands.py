@@ -670,7 +670,7 @@ def test_a_refusal_calls_a_plan_by_its_title() -> None:
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        (FilePlan("main", "file:///plan.md"), "This plan is a file: change it in your editor"),
+        (FilePlan("main", "file:///plan.md"), "This plan is a file: change it in an editor"),
         (OtherPlan("main", "_tree", {"root": 1}), "A plan of kind '_tree' has no steps to change"),
     ],
     ids=["file", "custom"],

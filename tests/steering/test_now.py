@@ -15,7 +15,7 @@ WORKING = Reach(TELLS, is_working=True)
 STEERED = Reach(TELLS | {reach.STEER}, is_working=True)
 UNREACHED = (reach.NOBODY, Reach(is_working=True), Reach(frozenset((reach.ANSWER,)), is_working=True))
 NOT_NOW = "The agent can't be told now: no relay runs it, or its relay leaves that to the client."
-LATER = "The agent will see it with your next prompt in Zed."
+LATER = "The agent will see it with the next prompt in Zed."
 SAID = Remarked("main", COMMENT, "look at the tests", 1)
 
 

@@ -173,7 +173,7 @@ def test_the_text_of_any_plan_reads_as_no_change_of_it(plan: ItemsPlan | Markdow
 def test_an_edited_text_is_made_or_suggested_at_once() -> None:
     for session, end in (
         (Session(LIST), ""),
-        (agents(LIST), ". The agent will see it with your next prompt in your editor."),
+        (agents(LIST), ". The agent will see it with the next prompt in the editor."),
     ):
         text = as_text(session.record.state).replace("[ ] test", "[x] test it") + "[ ] check\n"
         decision = session.do("suggest", plan_text=text, seen=1, text="as agreed")

@@ -232,9 +232,9 @@ def test_a_remark_goes_by_its_id_and_a_step_by_its_own() -> None:
 
 
 def test_a_sentence_says_when_the_agent_hears_it() -> None:
-    prompt, tool = "your next prompt in", "its next call of a plan tool"
+    prompt, tool = "the next prompt in", "its next call of a plan tool"
     session = agents(LIST)
-    assert heard_when(session.state, session.record) == f"The agent will see it with {prompt} your editor."
+    assert heard_when(session.state, session.record) == f"The agent will see it with {prompt} the editor."
     session.append(SessionOpened(client="Zed 1.2.0"))
     assert heard_when(session.state, session.record) == f"The agent will see it with {prompt} Zed."
     session.append(PlanSet(MarkdownPlan("notes", "# Notes")), by=AGENT)

@@ -48,7 +48,7 @@ def board(url: str, place: dict[str, str]) -> Iterator[Callable[[], list[JSON]]]
     """A board as a process. Gives what it says of all sessions."""
     environment = {**os.environ, **place, "PLANWIRE_JOURNAL": url, "PLANWIRE_BOARD_TOKEN": TOKEN}
     with subprocess.Popen(
-        [sys.executable, "-m", "planwire", "board", "--port", "0"],
+        [sys.executable, "-m", "planwire", "board", "--create", "--port", "0"],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -178,8 +178,8 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
         "",
         "  Comment   nice",
         "            r3 · you, just now · kept in force · Sent",
-        "            Not seen yet: the agent will see it with your",
-        "            next prompt in your editor.",
+        "            Not seen yet: the agent will see it with the",
+        "            next prompt in the editor.",
         "  ▸ 1 closed   planwire show --all",
     ]
     assert "version 2 · revision 3 · just now" in lines[-1]

@@ -131,7 +131,7 @@ async def test_a_comment_can_be_told_now_where_the_agent_can_be_reached(journal:
         with open_journal(journal) as relay:
             relay.lease(THEIRS, Terms("relay", can=("tell", "stop")))
             add(journal, THEIRS, "agent", ReviewAsked(None))
-            await shows(app, "The agent is waiting for your review")
+            await shows(app, "The agent is waiting for a review")
             await pilot.press("c")
             await asked(app)
             await pilot.press("ctrl+n")

@@ -71,6 +71,19 @@ async def test_sessions_that_wait_for_a_review_come_first_and_the_others_by_the_
 
 
 @on_a_loop
+async def test_who_comes_back_to_the_list_finds_the_plan_beside_it_as_it_is_now(journal: Path) -> None:
+    async with watching(journal, size=(130, 30)) as (app, pilot):
+        await shows(app, "1 / 3", kind=PlanPanel)
+        await pilot.press("enter")
+        await shows(app, "1 / 3", kind=HEAD)
+        update(journal, "completed", "completed", "pending")
+        await shows(app, "2 / 3", kind=HEAD)
+        await pilot.press("escape")
+        await shows(app, "2 / 3", kind=RowList)
+        await shows(app, "2 / 3", kind=PlanPanel)
+
+
+@on_a_loop
 async def test_a_title_has_the_room_that_there_is(journal: Path) -> None:
     title = "Rewrite the billing pipeline for refunds"
     add(journal, "long", "agent", SessionOpened("x", None, "/far", title), PlanSet(items("main", "pending")))

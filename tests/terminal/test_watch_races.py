@@ -11,7 +11,7 @@ from textual.events import Paste
 from textual.widgets import Button, OptionList
 
 from planwire.journal import open_journal
-from planwire.journal.sqlite import SqliteJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import (
     ACP,
     Comment,
@@ -299,7 +299,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         for key in ("x", "a", "d", "s", "r", "J"):
             app.clear_notifications()
             await pilot.press(key)
-            await told(app, "This plan is a file: change it in your editor, or comment on the plan.")
+            await told(app, "This plan is a file: change it in an editor, or comment on the plan.")
         await pilot.press("e")
         await told(app, "no-such-editor")  # there is no terminal to give away here: it is told, and nothing breaks
         await write(app, pilot, "c", "and two?")
@@ -316,7 +316,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await shows(app, "plan.md")
         await click_row(app, pilot, " notes ", 3)
         await pilot.press("x")
-        await told(app, "This plan is a file: change it in your editor, or comment on the plan.")
+        await told(app, "This plan is a file: change it in an editor, or comment on the plan.")
         await click_row(app, pilot, " Plan ", 3)
         await pilot.press("x")
         await told(app, "No step is under the cursor")

@@ -50,7 +50,7 @@ def proposed(journal: Path) -> None:
 async def test_comments_on_passages_and_on_the_plan_are_collected_and_sent_with_one_verdict(journal: Path) -> None:
     proposed(journal)
     async with watching(journal, THEIRS) as (app, pilot):
-        await shows(app, "The agent is waiting for your review", " 2 Switch over.")
+        await shows(app, "The agent is waiting for a review", " 2 Switch over.")
         assert panel(app).cursor.row == ("plan", "new"), "it begins with the plan that waits for a person"
         await click_row(app, pilot, "Switch over", 8)
         await write(app, pilot, "c", "behind a flag?")
@@ -117,7 +117,7 @@ async def test_a_remark_says_how_far_it_has_come_and_is_withdrawn_and_reopened(j
         await write(app, pilot, "C", "small commits")
         await pilot.press("ctrl+t", "enter")
         await closed(app)
-        await told(app, "Comment added to the plan. The agent will see it with your next prompt in zed.")
+        await told(app, "Comment added to the plan. The agent will see it with the next prompt in zed.")
         await shows(app, "Comment   small commits   you, just now · kept in force · Sent", "1 remark ·")
         add(journal, THEIRS, "relay", Told("prompt", 3, remarks=("r1",)))
         await shows(app, "small commits   you, just now · kept in force · Seen just now")
@@ -195,7 +195,7 @@ async def test_the_step_under_the_cursor_stays_in_its_place_whatever_a_person_do
         panel(app).scroll_home(animate=False)
         assert panel(app).cursor.is_in_sight
         add(journal, THEIRS, "agent", ReviewAsked(None))
-        await shows(app, "◆ The agent is waiting for your review")
+        await shows(app, "◆ The agent is waiting for a review")
 
 
 @on_a_loop

@@ -460,9 +460,9 @@ async def test_finished_steps_in_a_row_are_one_line_until_a_person_wants_to_see_
 async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> None:
     add(journal, OURS, "agent", ReviewAsked("main"))
     async with watching(journal, OURS) as (app, pilot):
-        await shows(app, "◆ The agent is waiting for your review   just now", "◆ needs you · now")
+        await shows(app, "◆ The agent is waiting for a review   just now", "◆ needs you · now")
         add(journal, OURS, "agent", ReviewAsked("main", ("Yes", "No, go on planning")))
-        await shows(app, "◆ The agent asks for your approval in zed: Yes / No, go on planning")
+        await shows(app, "◆ The agent asks for approval in zed: Yes / No, go on planning")
         await pilot.press("v")
         await asked(app, ChoiceDialog)
         await shows(app, "The agent is waiting for an answer in zed", kind=DialogText)
@@ -494,7 +494,7 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
         await ready(app)
         await pilot.press("x")
         await shows(app, "  ✓ Write a test  ☆ done  you, just now · Sent")
-        await told(app, "Suggested: Write a test: done. The agent will see it with your next prompt in zed. Press u to")
+        await told(app, "Suggested: Write a test: done. The agent will see it with the next prompt in zed. Press u to")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
         await eventually(lambda: not theirs(app).suggestions)

@@ -79,7 +79,7 @@ def on_a_loop(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
 
 @asynccontextmanager
 async def watching(
-    journal: Path,
+    journal: Path | str,
     session: str | None = None,
     here: Path | None = None,
     size: tuple[int, int] = (100, 30),

@@ -16,6 +16,8 @@ from tests.torture.writing import Writer
 
 #: Seconds that the follower sleeps, and appends meanwhile.
 SLEEPS = [(0.5, 200), pytest.param((60.0, 20_000), marks=[pytest.mark.torture, pytest.mark.timeout(600)])]
+#: Seconds that each answer takes, and appends.
+LATE = [(0.1, 3), pytest.param((1.0, 60), marks=[pytest.mark.torture, pytest.mark.timeout(600)])]
 #: Seconds after which no call may still wait for a server that says nothing.
 BOUND = 45.0
 
@@ -49,7 +51,7 @@ def test_a_server_that_says_nothing_is_away_and_no_call_waits_for_ever(
     engine: str, patience: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if patience is not None:
-        for name in ("postgres_server.ANSWER_TIMEOUT", "postgres_quick.ANSWER_TIMEOUT", "jetstream.PATIENCE"):
+        for name in ("postgres.server.ANSWER_TIMEOUT", "postgres.quick.ANSWER_TIMEOUT", "jetstream.journal.PATIENCE"):
             monkeypatch.setattr(f"planwire.journal.{name}", patience)
     with own_server(engine) as server, open_engine(server.url) as journal:
         journal.append("a", [Stamped(1, "agent", TurnEnded("one"))])
@@ -72,10 +74,16 @@ def test_a_server_that_says_nothing_is_away_and_no_call_waits_for_ever(
         assert len(last) <= 2
 
 
+@pytest.mark.parametrize("late", LATE)
 @pytest.mark.parametrize("engine", ENGINES_WITH_SERVERS)
-def test_a_server_that_answers_late_is_waited_for(engine: str) -> None:
+def test_a_server_that_answers_late_is_waited_for(
+    engine: str, late: tuple[float, int], proves: Callable[[str, str, str, Outcome], None]
+) -> None:
+    seconds, count = late
     with own_server(engine) as server, open_engine(server.url) as journal:
-        journal.append("a", [Stamped(1, "agent", TurnEnded("one"))])
-        server.network.answer_late(0.1)
-        journal.append("a", [Stamped(1, "agent", TurnEnded("two"))])
-        assert [each.event for each in journal.read("a")] == [TurnEnded("one"), TurnEnded("two")]
+        server.network.answer_late(seconds)
+        for n in range(count):
+            journal.append("race", [Stamped(1, "one", TurnEnded(f"one {n}"))])
+        server.network.answer_late(0)
+        outcome = judged(journal, ["race"], {"one": range(count)})
+    proves("a server that answers late", engine, f"{count:,} appends, {seconds:g} s each", outcome)

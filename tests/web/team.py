@@ -34,7 +34,8 @@ class TeamBoard(Running):
 
     def program(self, name: str, **options: Any) -> httpx.Client:
         """A program of a user's, with a token."""
-        headers = {"Authorization": f"Bearer {self.users.token(name)}", "Origin": self.base}
+        own = {"Authorization": f"Bearer {self.users.token(name)}", "Origin": self.base}
+        headers = {**own, **options.pop("headers", {})}
         return httpx.Client(base_url=self.base, headers=headers, timeout=20, **options)
 
     def browser(self, name: str, **options: Any) -> tuple[httpx.Client, str]:

@@ -58,7 +58,7 @@ def test_a_plan_in_a_file_and_plans_of_other_kinds_are_reviewed_but_not_changed(
     (tmp_path / "plan.md").write_text("- [ ] one\n")
     here.board.open(here.session, cwd=str(tmp_path))
     here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())), PlanSet(OtherPlan("odd", "x", {})))
-    for name, words in (("file", "change it in your editor"), ("odd", "no steps to change")):
+    for name, words in (("file", "change it in an editor"), ("odd", "no steps to change")):
         answer = here.act("tick", name, target="s1")
         assert answer.status_code == 422
         assert words in answer.json()["error"]

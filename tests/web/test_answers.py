@@ -48,8 +48,8 @@ def test_the_agents_own_options_are_the_buttons_in_its_order(here: Here) -> None
         (each.name, {"act": "review", "option": each.id, "question": "q1"}) for each in (ALWAYS, YES, NO)
     ]
     assert re.findall(r'class="primary"[^>]*>([^<]*)<', page) == [YES.name]
-    assert "The agent asks for your approval" in section(page)
-    assert "The agent will see your words with your next prompt in Zed." in page
+    assert "The agent asks for approval" in section(page)
+    assert "The agent will see your words with the next prompt in Zed." in page
     assert 'data-act="review"' not in page, "the bar has the answers, so the plan needs no button for a review"
 
 
@@ -58,7 +58,7 @@ def test_no_button_is_loud_unless_the_agent_asks(here: Here) -> None:
     assert 'class="primary"' not in here.page()
     asks(here)
     assert replies(here.page()) == [], "nobody can give the answer to the agent, so it is given in the editor"
-    assert "Answer in Zed:" in here.page()
+    assert "It can only be answered in Zed:" in here.page()
 
 
 def test_an_answer_says_where_it_is_until_the_agent_has_it(here: Here) -> None:

@@ -165,7 +165,7 @@ def test_a_late_no_of_the_editor_is_decided_on_the_board(editor: Editor) -> None
     assert editor.end_of_turn()["answer"] == {"outcome": "selected", "optionId": "yes"}
     expect(page.locator("#p0-said")).to_contain_text("Sent to the agent")
     editor.reply(question, "no")
-    notice = page.get_by_role("region", name="You have to decide")
+    notice = page.get_by_role("region", name="A decision is needed")
     expect(notice).to_contain_text(f"answered “{NO}”, too late.")
     photograph(page, "disputed")
     page.get_by_role("button", name="Keep as it is").click()

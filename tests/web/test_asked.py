@@ -32,8 +32,8 @@ from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 
 OPTIONS = ("Yes, manually approve edits", "Yes, and use auto mode", "No, keep planning")
-ASKS = "The agent asks for your approval"
-WAITS = "The agent is waiting for your review"
+ASKS = "The agent asks for approval"
+WAITS = "The agent is waiting for a review"
 
 
 def proposal(*lines: str, plan_id: str = "plan-mode") -> PlanSet:
@@ -69,7 +69,7 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
     asked = section(page)
     assert f"{ASKS} in Zed" in asked
     assert re.findall(r"<li[^>]*>([^<]*)</li>", asked) == list(OPTIONS)
-    assert "Answer in Zed:" in asked
+    assert "It can only be answered in Zed:" in asked
     assert "This is the first version." in asked
     assert not re.search(r"<(button|input|a) ", asked), "it is answered elsewhere"
     assert page.index(asked) < page.index("<em>prose</em>"), "the question comes before the text"
@@ -82,7 +82,7 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
 
 def test_an_editor_without_a_name_asks_too(board: Running) -> None:
     board.write("s1", proposal("1. Read"), ReviewAsked("plan-mode", OPTIONS))
-    assert f"{ASKS} in your editor" in section(board.page("/sessions/s1"))
+    assert f"{ASKS} in the editor" in section(board.page("/sessions/s1"))
 
 
 def test_an_agent_that_waits_for_a_review_gets_it_here(board: Running) -> None:
@@ -129,7 +129,7 @@ def test_changes_after_a_verdict_are_shown_where_no_version_came_in_between(boar
     board.write("s1", PlanReviewed("main", 1, CHANGES_REQUESTED), by="user")
     board.write("s1", PlanChanged("main", None, (RewordStep("s2", "smaller"),)), ReviewAsked("main"))
     page = board.page("/sessions/s1")
-    assert "What changed since your last review" in section(page)
+    assert "What changed since the last review" in section(page)
     assert rows(page)[-1] == ("pair-changed", "step 2", "smaller")
 
 

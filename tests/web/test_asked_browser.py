@@ -23,7 +23,7 @@ def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page
     expect(page.locator("#plans > article").first.locator("h2")).to_have_text("Port the parser")
     expect(page.locator("#p1-body li").nth(18)).to_have_text("Look at file 19")
     expect(page.locator(".session-title .state")).to_have_text("needs you")
-    expect(page.locator("#announcer")).to_contain_text("The agent needs you")
+    expect(page.locator("#announcer")).to_contain_text("Needs you")
     photograph(page, "asked")
     page.evaluate(axe)
     for scheme in ("light", "dark"):

@@ -82,7 +82,7 @@ def test_what_was_done_is_said_to_those_who_do_not_see_it(stage: Stage) -> None:
     row(page, 1).click()
     said = page.get_by_role("status").filter(has_text="one")
     page.keyboard.press("x")
-    expect(said).to_have_text("Suggested: one: done. The agent will see it with your next prompt in your editor.")
+    expect(said).to_have_text("Suggested: one: done. The agent will see it with the next prompt in the editor.")
     page.keyboard.press("s")
     expect(page.get_by_role("status").filter(has_text="selected")).to_have_text("“one” selected, 1 step in all")
     assert len(stage.changes()) == 1
@@ -154,7 +154,7 @@ def test_a_notification_is_shown_to_those_who_asked_for_it(stage: Stage, new_pag
     comes_true(page, "notices.length === 1")
     stage.board.write("another", SessionOpened(title="Another"), items("pending"), ReviewAsked("main"))
     comes_true(page, "notices.length === 2")
-    words = "Plan: the agent waits for your answer"
+    words = "Plan: the agent waits for an answer"
     assert page.evaluate("notices") == [f"A title: {words}", f"Another: {words}"]
 
 
@@ -177,7 +177,7 @@ def test_each_question_is_told_once_whatever_becomes_of_it(stage: Stage, new_pag
         assert page.evaluate("notices.length") == 2, "a question less is no news"
         board.write(session, PlanReviewed("other", 3, APPROVED), ReviewAsked("other", question="q3"), by="client", at=4)
         comes_true(page, "notices.length > 2")
-        words = "the agent waits for your answer"
+        words = "the agent waits for an answer"
         assert page.evaluate("notices")[2:] == [f"Asks: other: {words}"]
         tags |= {tag.removesuffix(f"/{session}") for tag in page.evaluate("tags")}
     assert len(tags) == 1, "of two pages with the same news the browser shows one"

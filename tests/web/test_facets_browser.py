@@ -57,6 +57,24 @@ def test_the_address_filters_and_groups(board: Running) -> None:
     assert "by-" not in board.page("/sessions?group=nonsense")
 
 
+def test_states_and_facets_count_what_they_would_find_with_the_rest_of_the_search(board: Running) -> None:
+    team(board)
+    page = board.page("/sessions?host=devbox")
+    states = re.findall(r'value="(\w*)"[^>]*><span>[^<]*<small>(\d+)</small>', page)
+    assert dict(states) == {"": "2", "needs_you": "1", "running": "0", "idle": "1", "stopped": "0", "done": "0"}
+    assert re.findall(r'<option value="\w+"[^>]*>(\w+ \(\d\))', page) == ["devbox (2)", "laptop (2)", "ann (2)"]
+    assert "devbox (0)" in board.page("/sessions?host=devbox&user=bo")
+
+
+def test_a_group_does_not_repeat_its_name_in_every_row(board: Running) -> None:
+    team(board)
+    page = board.page("/sessions?group=user")
+    needs, groups = page[: page.index('id="by-user-')], page[page.index('id="by-user-') :]
+    assert "fact-user" in needs
+    assert "fact-user" not in groups
+    assert "fact-host" in groups
+
+
 def test_names_of_others_are_only_text(board: Running) -> None:
     team(board)
     evil = '"><script>alert(1)</script>'

@@ -17,7 +17,7 @@ from tests.web.browsing import is_live
 ATTACK = """async ([board, live]) => {
   const got = [];
   document.body.replaceChildren();
-  const late = (how) => new Promise((done) => setTimeout(() => done(`${how} never ended`), 1000));
+  const late = (how) => new Promise((done) => setTimeout(() => done(`${how} never ended`), 12000));
   const attempts = [];
   const attempt = (how, what) =>
     attempts.push(Promise.race([what().catch(String), late(how)]).then((said) => got.push([how, said])));
@@ -52,7 +52,7 @@ ATTACK = """async ([board, live]) => {
   }));
   attempt("window", async () => {
     const opened = window.open(`${board}/sessions/s1`);
-    for (let tries = 0; tries < 100 && !opened.closed; tries += 1) await new Promise((next) => setTimeout(next, 20));
+    for (let tries = 0; tries < 500 && !opened.closed; tries += 1) await new Promise((next) => setTimeout(next, 20));
     const seen = opened.closed ? "closed" : String(opened.document.body.innerText);
     opened.close();
     return seen;

@@ -6,6 +6,7 @@ from time import time
 
 import pytest
 
+from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     APPROVED,
     Comment,
@@ -20,6 +21,8 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep, SetStatus
+from planwire.readmodel.sessions import Sessions
+from planwire.web import app
 from tests.waiting import until
 from tests.web.board import Running, items, markdown, running_board
 
@@ -294,9 +297,28 @@ def test_sessions_that_were_there_before_the_board_are_read(tmp_path: Path) -> N
     with running_board(str(tmp_path / "j.db")) as board:
         board.write("before", items("completed", "pending"))
     with running_board(str(tmp_path / "j.db")) as board:
-        until(lambda: not board.server.app.hub.sessions.loading)
         [session] = board.json("/sessions.json")["sessions"]
         assert (session["id"], session["progress"]) == ("before", {"done": 1, "total": 2, "cancelled": 0})
+
+
+def test_a_program_that_asks_a_board_as_soon_as_it_is_up_hears_of_all_sessions(tmp_path: Path) -> None:
+    with open_journal(tmp_path / "j.db") as journal:
+        for number in range(200):
+            journal.append(f"s{number}", [Stamped(1, "agent", items("pending"))])
+    with running_board(str(tmp_path / "j.db")) as board:
+        answer = board.json("/sessions.json")
+    assert (len(answer["sessions"]), answer["loading"]) == (200, False)
+
+
+def test_a_program_does_not_wait_for_ever_for_a_board_that_reads_and_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "LOADING", 0.01)
+    monkeypatch.setattr(Sessions, "loading", property(lambda _: True, lambda *_: None), raising=False)
+    with running_board(str(tmp_path / "j.db")) as board:
+        board.write("there", items("pending"))
+        answer = board.json("/sessions.json")
+    assert ([each["id"] for each in answer["sessions"]], answer["loading"]) == (["there"], True)
 
 
 def test_what_another_process_writes_is_seen_too(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_only_an_agent_that_asks_makes_the_answer_loud_and_an_answered_proposal_
     page = stage.open()
     expect(page.locator("#plans .primary")).to_have_count(0)
     stage.write(ReviewAsked("text"))
-    question = page.get_by_role("region", name="The agent is waiting for your review")
+    question = page.get_by_role("region", name="The agent is waiting for a review")
     answers = page.locator(".answer-form")
     expect(answers.locator(".primary")).to_have_text("Approve")
     answers.get_by_role("textbox").fill("Smaller")

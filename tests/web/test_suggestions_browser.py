@@ -148,7 +148,7 @@ def test_no_word_of_a_person_moves_the_step_that_it_is_on_nor_those_above_it(sta
     before = tops(page)
     row(page, 3).locator(".mark").click()
     expect(row(page, 3).locator(".suggestion-status")).to_be_visible()
-    expect(page.locator(".toast")).to_contain_text("The agent will see it with your next prompt in Zed.")
+    expect(page.locator(".toast")).to_contain_text("The agent will see it with the next prompt in Zed.")
     assert tops(page) == before, "a tick moves nothing at all"
     for key, text, shown in (("e", "three, in other words", ".suggestion-text"), ("c", "Why?", ".comment")):
         page.keyboard.press(key)

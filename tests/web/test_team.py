@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from planwire.errors import InputError
-from planwire.journal import open_journal
+from planwire.journal import Terms, open_journal
 from planwire.model.events import Choice, PlanReviewed, Remarked, ReviewAsked
 from planwire.session.users_file import UsersFile
 from planwire.web import BoardServer
@@ -47,7 +47,9 @@ def test_a_stranger_sees_the_page_to_sign_in_and_nothing_else(shared: TeamBoard,
     assert answer.status_code == 401
     assert 'action="/sign-in"' in answer.text
     assert "step 1" not in answer.text
-    assert httpx.get(f"{shared.base}{address}.json").status_code == 401
+    program = httpx.get(f"{shared.base}{address}.json")
+    assert program.status_code == 401
+    assert program.json()["error"].startswith("You are not signed in. ")
     assert httpx.get(f"{shared.base}/live/sessions/s1").status_code == 401
 
 
@@ -88,6 +90,15 @@ def test_a_plain_cookie_is_kept_to_a_path_that_is_this_browsers_own(shared: Team
         assert [each for each in found if not each.startswith((cookie.path or "", "/static/"))] == []
     assert httpx.get(f"{shared.base}/sessions", cookies={cookie.name: cookie.value or ""}).status_code == 401
     assert httpx.get(f"{pages}/sessions").status_code == 401
+
+
+def test_the_cookies_of_other_servers_on_the_machine_lock_nobody_out(shared: TeamBoard) -> None:
+    browser, pages = shared.browser("Ann")
+    with browser:
+        [cookie] = browser.cookies.jar
+        for others in ("n=a b; {}", "{}; flag", '"; {}; theme={"a": 1}', "a=\xe9; {}"):
+            given = {b"Cookie": others.replace("{}", f"{cookie.name}={cookie.value}").encode("latin-1")}
+            assert httpx.get(f"{pages}/sessions", headers=given).status_code == 200
 
 
 def test_behind_a_tls_proxy_the_cookie_is_for_encrypted_connections_and_this_host_only(tmp_path: Path) -> None:
@@ -215,6 +226,26 @@ def test_a_request_for_changes_that_would_answer_an_agent_is_for_those_who_appro
         Remarked,
         Remarked,
     ]
+
+
+def test_words_are_true_for_every_reader_whatever_their_role(team: TeamBoard) -> None:
+    """One page is drawn for all: nobody is called *you* who may be somebody else."""
+    team.journal.lease("s1", Terms("relay", True, ("answer",)))
+    team.write("s1", ReviewAsked("main", (Choice("yes", "Go", "allow_once"),), "q1"), by="user")
+    with team.program("Cleo", headers=HTML) as cleo:
+        for page, state in (("/sessions", "Needs a decision"), ("/sessions/s1", "needs a decision")):
+            until(lambda page=page: "data-answer" in cleo.get(page).text)  # type: ignore[misc]
+            words = re.sub(r"<[^>]*>", " ", cleo.get(page).text)
+            for each in (state, "The agent asks for approval", "Waiting for somebody who may approve."):
+                assert each in words
+            assert not re.search(r"\byou\b|\byour\b(?! words)", words, re.IGNORECASE)
+
+
+def test_the_stream_of_a_page_for_another_role_is_refused(team: TeamBoard) -> None:
+    with team.program("Ben") as ben:
+        assert ben.get("/live/sessions/s1?role=approve").status_code == 409
+        with ben.stream("GET", "/live/sessions/s1?role=steer") as stream:
+            assert stream.status_code == 200
 
 
 def test_pages_hide_what_a_role_may_not(shared: TeamBoard) -> None:

@@ -5,18 +5,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
+from planwire.journal import Terms
 from planwire.model.events import Choice, ReviewAsked
 from tests.web.board import items
 from tests.web.browsing import STILL, Problems, is_live, photograph
 from tests.web.team import TeamBoard, team_board
 
+WATCH_CONNECTION = """
+    new MutationObserver(() => {
+      const words = document.getElementById("connection")?.textContent;
+      if (words && words !== window.said) hear(window.said = words);
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+"""
 OPTIONS = (Choice("yes", "Go ahead", "allow_once"), Choice("no", "Not yet", "reject_once"))
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[TeamBoard]:
+def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TeamBoard]:
+    monkeypatch.setattr("planwire.web.team_streams.LOOK_PACE", 0.02)
     with team_board(tmp_path) as running:
         running.open()
         yield running
@@ -39,6 +48,19 @@ def sign_in(page: Page, team: TeamBoard, name: str, address: str = "/sessions/s1
     page.get_by_role("button", name="Sign in").click()
     expect(page.locator(".signed-in .name")).to_have_text(name)
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+
+
+def says(page: Page) -> list[str]:
+    """All that the page says of its connection from now on, as it comes; a reload begins anew."""
+    heard: list[str] = []
+
+    def hear(words: str) -> None:
+        heard.append(words)
+
+    page.expose_function("hear", hear)
+    page.add_init_script(WATCH_CONNECTION)
+    page.evaluate(WATCH_CONNECTION)
+    return heard
 
 
 def test_a_person_pairs_a_browser_comments_is_refused_an_approval_and_signs_out(page: Page, team: TeamBoard) -> None:
@@ -89,16 +111,62 @@ def test_only_who_approves_has_the_answers_to_an_agents_question(page: Page, tea
     expect(page.locator(".answer-form:visible")).to_have_count(0)
 
 
+def test_a_page_that_is_open_follows_the_role_of_its_person(page: Page, team: TeamBoard) -> None:
+    team.journal.lease("s1", Terms("relay", True, ("answer",)))
+    team.write("s1", ReviewAsked("main", OPTIONS, "q1"))
+    sign_in(page, team, "Ben")
+    waiting, role = page.get_by_text("Waiting for somebody who may approve."), page.locator(".signed-in .role")
+    expect(waiting).to_be_visible()
+    team.users.change(lambda users: users.changed("Ben", lambda user: replace(user, role="approve")))
+    expect(role).to_have_text("can approve")
+    expect(page.get_by_role("button", name="Go ahead")).to_be_visible()
+    expect(waiting).to_be_hidden()
+
+    page.locator(".answer-form textarea").fill("not lost")
+    team.users.change(lambda users: users.changed("Ben", lambda user: replace(user, role="look")))
+    expect(page.locator("#connection")).to_have_text("your role has changed: reload the page")
+    expect(page.locator(".answer-form textarea")).to_have_value("not lost")
+
+
+def test_a_page_with_words_that_waits_to_be_reloaded_notices_what_else_becomes_of_its_person(
+    page: Page, team: TeamBoard
+) -> None:
+    sign_in(page, team, "Ben")
+    is_live(page)
+    page.keyboard.press("C")
+    page.keyboard.type("not lost")
+    connection, bar = page.locator("#connection"), page.locator(".signed-in")
+    team.users.change(lambda users: users.changed("Ben", lambda user: replace(user, role="look")))
+    expect(connection).to_have_text("your role has changed: reload the page")
+    photograph(page, "team-role-changed")
+    pill, name = connection.bounding_box(), bar.bounding_box()
+    assert pill
+    assert name
+    assert pill["y"] + pill["height"] <= name["y"], "it covers who is signed in"
+    team.users.change(lambda users: users.removed("Ben"))
+    expect(connection).to_have_text("you are signed out: reload the page to sign in")
+    expect(page.get_by_role("dialog").locator("textarea")).to_have_value("not lost")
+
+
 def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> None:
     sign_in(page, team, "Cleo")
     expect(page.locator(".signed-in .role")).to_have_text("can look")
     expect(page.locator(".steer:visible")).to_have_count(0)
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_role("dialog")).not_to_contain_text("Tick")
 
 
-def test_a_page_whose_person_was_removed_says_so_and_shows_no_more(page: Page, team: TeamBoard) -> None:
+def test_a_page_whose_person_has_another_role_or_was_removed_says_so_and_not_that_a_connection_was_lost(
+    page: Page, team: TeamBoard
+) -> None:
     sign_in(page, team, "Cleo")
+    heard = says(page)
+    team.users.change(lambda users: users.changed("Cleo", lambda user: replace(user, role="steer")))
+    expect(page.locator(".signed-in .role")).to_have_text("can steer")
+    is_live(page)
     team.users.change(lambda users: users.removed("Cleo"))
     expect(page.locator("#connection")).to_have_text("you are signed out: reload the page to sign in")
+    assert [each for each in heard if each != "live"] == ["you are signed out: reload the page to sign in"]
     team.write("s1", items("pending", "pending", summary="not for Cleo"))
     expect(page.locator("main")).not_to_contain_text("not for Cleo")
 

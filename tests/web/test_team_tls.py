@@ -8,7 +8,7 @@ import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.x509.oid import NameOID
 
 from planwire.errors import InputError
@@ -18,6 +18,11 @@ from planwire.web import BoardServer
 from planwire.web.team import Team
 from tests.web.board import items
 from tests.web.team import HTML, cookie_in, team_board, trusting
+
+MISMATCH = (
+    "the key in {1} is not that of the certificate in {0}: pass the two that were made together; in a file with a "
+    "chain, the board's own certificate comes first"
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +45,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     )
     certificate, secret = folder / "board.pem", folder / "board.key"
     certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    form = serialization.PrivateFormat.PKCS8
-    secret.write_bytes(key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption()))
+    secret.write_bytes(pem(key))
     return str(certificate), str(secret)
+
+
+def pem(key: ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey, passphrase: bytes = b"") -> bytes:
+    """A key as a file has it."""
+    locked: serialization.KeySerializationEncryption = serialization.NoEncryption()
+    if passphrase:
+        locked = serialization.BestAvailableEncryption(passphrase)
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
 
 
 def test_people_sign_in_act_and_watch_over_an_encrypted_connection(tmp_path: Path, files: tuple[str, str]) -> None:
@@ -92,12 +104,49 @@ def test_a_page_of_the_same_name_that_is_not_encrypted_can_not_act(tmp_path: Pat
         assert browser.post(f"{board.base}/sign-in", data=form, headers={"Origin": board.base}).status_code == 303
 
 
-@pytest.mark.parametrize("wrong", ["missing", "no PEM", "swapped"])
-def test_files_that_are_no_certificate_and_its_key_are_said_so_at_once(
-    tmp_path: Path, files: tuple[str, str], wrong: str
+NO_CERTIFICATE = "{0} holds no certificate in PEM format, which --tls-cert takes, with its chain"
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "said"),
+    [
+        ("none", "board.key", "{0} can't be read (No such file or directory): --tls-cert takes a file in PEM format"),
+        ("board.pem", ".", "{1} can't be read (Is a directory): --tls-key takes a file in PEM format"),
+        ("text", "board.key", NO_CERTIFICATE),
+        ("board.key", "board.key", NO_CERTIFICATE),
+        ("board.pem", "text", "{1} holds no private key in PEM format, which --tls-key takes"),
+        ("board.pem", "board.pem", "{1} holds no private key in PEM format, which --tls-key takes"),
+        (
+            *("board.key", "board.pem"),
+            "{0} is a key, and {1} a certificate: they are swapped. Pass --tls-cert {1} and --tls-key {0}",
+        ),
+        (
+            *("board.pem", "locked.key"),
+            "the key in {1} has a passphrase, and a board has nobody to ask for it: pass a file without one, which "
+            "openssl pkey -in {1} -out FILE makes",
+        ),
+        ("board.pem", "other.key", MISMATCH),
+        ("board.pem", "of-another-kind.key", MISMATCH),
+        (
+            *("damaged.pem", "board.key"),
+            "the certificate in {0} is damaged: pass one in PEM format, with its chain",
+        ),
+        ("board.pem", "damaged.key", "the key in {1} is damaged: pass the private key of {0}, in PEM format"),
+    ],
+)
+def test_files_that_are_no_certificate_and_its_key_are_refused_at_once_with_the_one_that_is_wrong(
+    tmp_path: Path, files: tuple[str, str], certificate: str, key: str, said: str
 ) -> None:
-    (tmp_path / "text").write_text("hello")
-    given = {"missing": (str(tmp_path / "none"), files[1]), "no PEM": (str(tmp_path / "text"), files[1])}
+    folder = Path(files[0]).parent
+    (folder / "text").write_text("hello")
+    (folder / "locked.key").write_bytes(pem(secret := ec.generate_private_key(ec.SECP256R1()), b"a passphrase"))
+    (folder / "other.key").write_bytes(pem(secret))
+    (folder / "of-another-kind.key").write_bytes(pem(ed25519.Ed25519PrivateKey.generate()))
+    for name in files:
+        first, *_, last = Path(name).read_text().splitlines()
+        (folder / f"damaged{Path(name).suffix}").write_text(f"{first}\nMIIB\n{last}\n")
+    given = str(folder / certificate), str(folder / key)
     team = Team(UsersFile(tmp_path / "users.json"))
-    with open_journal("memory:") as journal, pytest.raises(InputError, match="PEM"):
-        BoardServer(journal, team=team, tls=given.get(wrong, (files[1], files[0])))
+    with open_journal("memory:") as journal, pytest.raises(InputError) as refused:
+        BoardServer(journal, team=team, tls=given)
+    assert str(refused.value) == said.format(*given)

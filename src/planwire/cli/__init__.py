@@ -19,7 +19,7 @@ from planwire import __version__
 from planwire.cli.command_parser import CommandParser, HelpFormatter, Misuse
 from planwire.cli.error_words import error_words
 from planwire.cli.exit_codes import DONE, exit_code
-from planwire.cli.journal_secrets import warn_of_secret
+from planwire.cli.journal_secrets import hide_secret, take_hidden, warn_of_secret
 from planwire.errors import InputError, NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import one_line, printable
 
@@ -127,6 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
     gc.set_threshold(20_000, 20, 50)  # values die by themselves, and the rest stays: look for garbage less often
+    is_program = argv is None
     argv = sys.argv[1:] if argv is None else argv
     as_json = "--json" in argv[: argv.index("--") if "--" in argv else None]
     for stream in (sys.stdout, sys.stderr):
@@ -134,12 +135,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal that lacks a character must not cost the rest
     try:
         arguments = _parsed(argv)
+        is_hidden = take_hidden(arguments)
         as_json = vars(arguments).get("json", False)
         if "journal" in arguments and argv[0] not in _HURRIED:
             from planwire.cli.open_modes import warn_of_open_modes  # noqa: PLC0415  (it needs msgspec)
 
             warn_of_open_modes(arguments.journal)
-        warn_of_secret(vars(arguments).get("journal"))
+        if not is_hidden:
+            warn_of_secret(vars(arguments).get("journal"))
+            if is_program:
+                hide_secret(arguments, argv[0])
         code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()

@@ -65,7 +65,10 @@ def _given(arguments: argparse.Namespace) -> str | None:
 def _own_name(arguments: argparse.Namespace) -> str:
     """The name of a person who gave none."""
     if given := os.environ.get(NAME_VARIABLE):
-        return person_name(given)
+        try:
+            return person_name(given)
+        except InputError as error:
+            raise InputError(f"{NAME_VARIABLE} can't be your name: {error}") from None
     if is_remote(vars(arguments).get("journal")):
         with suppress(InputError, OSError, KeyError):  # an account may have a name that nobody can go by, or none
             return person_name(getuser())

@@ -18,16 +18,24 @@ from planwire.cli.edited_plan import kept_if_refused, with_edit
 from planwire.cli.exit_codes import DONE
 from planwire.cli.input_output import print_json
 from planwire.cli.remark_argument import all_remarks, newest_remark, plan_of_remark, remark
-from planwire.cli.session_argument import SESSION_HELP, add_journal_option, add_session_argument, add_session_option
+from planwire.cli.session_argument import (
+    SESSION_HELP,
+    add_journal_option,
+    add_session_argument,
+    add_session_option,
+    named_session,
+    refuse_beginning,
+)
 from planwire.cli.steered_plan import SteeredPlan, confirm, conflict_error, find_plan
 from planwire.cli.step_argument import choose_step
 from planwire.errors import EmptyText, EngineAway
 from planwire.hooks.drained import open_drained, tell_hooks
+from planwire.readmodel.away_words import go_by_last_known
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.shown import ShownSession
 from planwire.session.moved_on import MovedOn
-from planwire.session.steering import Steered
+from planwire.session.steering import Steered, refuse_while_away
 from planwire.steering.acts import ACTS, Act, On
 from planwire.steering.conflict import Touches
 from planwire.steering.reviews import VERDICTS
@@ -175,10 +183,14 @@ def _revision_help(act: Act) -> str:
 def run(arguments: argparse.Namespace) -> int:
     act, by = ACTS[arguments.act], acting_person(arguments)
     with open_drained(arguments.journal) as journal:
+        go_by_last_known(journal)
         try:
             target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
+            refuse_beginning(journal, named_session(arguments), target.session.id)
         except EngineAway as error:  # what waits, by this error, is from before
-            raise EngineAway(f"{error}. Nothing was written now: only the server knows the plan") from None
+            raise EngineAway(f"{error}. Nothing was written now") from None
+        if _asks(act):
+            refuse_while_away(journal)
         try:
             if "plan_text" in act.takes:
                 steered = edit(journal, target, arguments, by)

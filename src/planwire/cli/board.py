@@ -5,7 +5,7 @@ import os
 import sys
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,7 @@ from planwire.cli.session_argument import add_journal_option
 from planwire.cli.team_options import add_team_options, team_of, tls_of
 from planwire.errors import NoJournal
 from planwire.hooks.drained import open_followed
-from planwire.journal.engines import VARIABLE
-from planwire.readmodel.authors import shown_to_several
+from planwire.journal.user_files import VARIABLE
 
 if TYPE_CHECKING:
     from planwire.journal import Journal
@@ -90,8 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     by = steering_person(arguments)
     team, tls = team_of(arguments), tls_of(arguments)
     editor = arguments.editor or ("vscode" if team is None else "none")
-    readers = shown_to_several() if team else nullcontext()
-    with _opened(arguments) as journal, readers:
+    with _opened(arguments) as journal:
         server = BoardServer(
             journal,
             host=arguments.host,

@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 
 from planwire.cli.argument_types import number
 from planwire.cli.board_process import board_process
+from planwire.cli.journal_option import add_journal_option
 from planwire.cli.journal_secrets import shown_journal
 from planwire.cli.session_argument import choose_session, session_at
 from planwire.cli.show import print_session
@@ -48,7 +49,7 @@ _speed = number("a number above 0", float, lambda speed: 0 < speed < float("inf"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="run X times as fast (default: 1)")
-    parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
+    add_journal_option(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,7 +22,9 @@ from planwire.cli.terminal_checks import check_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
-from planwire.journal.engines import open_journal, shared_url, shown_url
+from planwire.journal.away.folder import waiting_here
+from planwire.journal.engines import is_remote, open_journal, shared_url
+from planwire.journal.shown_urls import shown_url
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES
 from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
 from planwire.journal.waiting import waiting_of, waiting_words
@@ -60,6 +62,9 @@ def _journal(url: str | None) -> Condition:
             count = len(journal.sessions())
             waits = waiting_words(waiting_of(journal))
     except NoJournal:
+        waits = waiting_words(waiting_here(shared)) if is_remote(shared) else None
+        if waits is not None:
+            return trouble("journal", f"{name} is not there yet, and could not be made: {waits}")
         return good("journal", f"{name} is not there yet: the first plan makes it")
     except PlanwireError as error:
         return trouble("journal", str(error) if name in str(error) else f"{name}: {error}")

@@ -1,5 +1,6 @@
 """Files to read, questions to people, and text and JSON for programs, harmless on a terminal all the same."""
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -9,9 +10,9 @@ from typing import IO, Any
 import msgspec
 
 from planwire.errors import InputError, reason
-from planwire.readmodel.plain_text import escaped_json, one_line
+from planwire.readmodel.plain_text import escaped_json, one_line, printable
 
-__all__ = ["agreed", "chosen", "indented_json", "json_line", "opened", "print_json", "write_line", "write_text"]
+__all__ = ["agreed", "chosen", "indented_json", "json_line", "note", "opened", "print_json", "write_line", "write_text"]
 
 
 @contextmanager
@@ -46,18 +47,32 @@ def chosen(question: str, names: Sequence[str]) -> int | None:
     return int(answer) - 1 if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(names) else None
 
 
+def note(words: str | None) -> None:
+    """Say something beside the output of a command, if there is anything to say."""
+    if words:
+        print(f"planwire: {printable(words)}", file=sys.stderr)
+
+
 def print_json(value: Any) -> None:
     """One JSON value, indented."""
     write_text(escaped_json(indented_json(value)) + "\n")
 
 
 def indented_json(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return msgspec.json.format(_encoded(value), indent=2).decode()
 
 
 def json_line(value: Any) -> str:
     """One JSON value on a line of its own."""
-    return escaped_json(msgspec.json.encode(value).decode()) + "\n"
+    return escaped_json(_encoded(value).decode()) + "\n"
+
+
+def _encoded(value: Any) -> bytes:
+    """The JSON of a value. The name of a file need not be text: bytes that are not become question marks."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def write_line(line: bytes) -> None:

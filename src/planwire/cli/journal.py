@@ -63,7 +63,7 @@ def _verify_arguments(parser: argparse.ArgumentParser) -> None:
 def _backup_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="FILE", help="the backup: a journal in a SQLite file")
     parser.add_argument("--thoughts", action="store_true", help="what agents thought, too, in FILE.thoughts")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--force", action="store_true", help="replace FILE, if it is an earlier backup")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_journal_option(parser)
 

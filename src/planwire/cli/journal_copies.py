@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from time import strftime
 
@@ -11,11 +10,14 @@ from planwire.cli.input_output import print_json
 from planwire.cli.journal_secrets import warn_of_secret
 from planwire.cli.journal_verify import counted
 from planwire.cli.progress_line import ProgressLine
-from planwire.errors import DamagedJournal, InputError, NoJournal, NotFound, Refused
+from planwire.errors import DamagedJournal, InputError, JournalUnavailable, NoJournal, NotFound, Refused
 from planwire.journal import Journal, open_journal
-from planwire.journal.backup import back_up, back_up_thoughts, restore_file
+from planwire.journal.backup import back_up
 from planwire.journal.copying import CopiedJournal, copy_journal
-from planwire.journal.engines import shared_url, shown_url
+from planwire.journal.engines import require_folder, shared_url
+from planwire.journal.restoring import restore_file, restore_thoughts
+from planwire.journal.shown_urls import shown_url
+from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.verifying import verify
 from planwire.readmodel.plain_text import one_line
 
@@ -32,9 +34,11 @@ def _backup(arguments: argparse.Namespace) -> int:
     target = Path(arguments.target)
     if not target.absolute().parent.is_dir():
         raise InputError(f"there is no folder {target.absolute().parent} for the backup: make it first")
-    with open_journal(arguments.journal, create=False) as journal, ProgressLine("Backing up") as line:
-        verified = back_up(journal, target, line.show, replace=arguments.force)
-        thoughts = arguments.thoughts and back_up_thoughts(journal, target)
+    with (
+        open_journal(arguments.journal, create=False) as journal,
+        ProgressLine("Backing up", "there is no new backup: repeat the command") as line,
+    ):
+        verified, thoughts = back_up(journal, target, line.show, replace=arguments.force, thoughts=arguments.thoughts)
     events = sum(each.events for each in verified.sessions)
     if arguments.json:
         print_json(
@@ -42,7 +46,7 @@ def _backup(arguments: argparse.Namespace) -> int:
                 "backup": str(target),
                 "sessions": len(verified.sessions),
                 "events": events,
-                "thoughts": bool(thoughts),
+                "thoughts": thoughts,
             }
         )
         return DONE
@@ -57,29 +61,50 @@ def _restore(arguments: argparse.Namespace) -> int:
     backup = Path(arguments.backup)
     if not backup.is_file():
         raise NotFound(f"there is no backup at {backup}")
-    url = shared_url(arguments.journal)
-    if url is None:
-        raise InputError("a journal in memory ends with this command: name another one")
-    with open_journal(backup, create=False) as source, ProgressLine("Checking the backup") as line:
-        found = verify(source, heard=lambda check: line.show(f"{check.events:,} events"))
+    url = _lasting(arguments.journal)
+    with open_journal(backup, create=False) as source:
+        with ProgressLine("Checking the backup", "nothing was changed") as line:
+            found = verify(source, heard=lambda check: line.show(f"{check.events:,} events"))
         if found.troubles:
             raise DamagedJournal(
                 f"the backup {backup} is not sound ({one_line(found.troubles[0].words)}): nothing was done"
             )
         if not url.startswith(_FILE):
             return _restore_to_server(source, url, arguments)
-    path = Path(url.removeprefix(_FILE))
-    if os.path.realpath(path) == os.path.realpath(backup):
+    path = _path(url)
+    if _is_same_file(path, backup):
         raise InputError(f"{backup} is the journal itself")
+    require_folder(path)
     _refuse_full(url, force=arguments.force)
-    with ProgressLine("Restoring") as line:
+    with ProgressLine("Restoring", "the journal is the old one or the backup, and whole") as line:
         aside = restore_file(backup, path, strftime("before-%Y%m%d-%H%M%S"), line.show)
+        with open_journal(backup, create=False) as source, open_journal(url) as journal:
+            thoughts = restore_thoughts(source, journal)
     if arguments.json:
-        print_json({"restored": str(path), "kept": str(aside) if aside else None, "sessions": len(found.sessions)})
+        print_json(
+            {
+                "restored": str(path),
+                "kept": str(aside) if aside else None,
+                "sessions": len(found.sessions),
+                "thoughts": thoughts,
+            }
+        )
     else:
+        with_thoughts = ", with what agents thought" if thoughts else ""
         kept = f" The old one is {aside}." if aside else ""
-        print(one_line(f"Restored {counted(len(found.sessions), 'session')} to {path}.{kept}"))
+        print(one_line(f"Restored {counted(len(found.sessions), 'session')} to {path}{with_thoughts}.{kept}"))
     return DONE
+
+
+def _path(url: str) -> Path:
+    return Path(url.removeprefix(_FILE))
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _refuse_full(url: str, *, force: bool) -> None:
@@ -107,29 +132,51 @@ def _restore_to_server(source: Journal, url: str, arguments: argparse.Namespace)
                 f"the journal {shown_url(url)} has {counted(sessions, 'session')}: pass --force to add those of the "
                 "backup, or name an empty one"
             )
-        return _copied(source, target, shown_url(url), as_json=arguments.json)
+        left = "the same command, with --force, goes on from here"
+        code = _copied(source, target, shown_url(url), left, as_json=arguments.json)
+        restore_thoughts(source, target)
+        return code
 
 
 def _copy(arguments: argparse.Namespace) -> int:
     for name, url in (("FROM", arguments.source), ("TO", arguments.to)):
         warn_of_secret(url, name)
-    source_url, target_url = (shared_url(each) for each in (arguments.source, arguments.to))
-    if source_url is not None and source_url == target_url:
+    source_url, target_url = (_lasting(each) for each in (arguments.source, arguments.to))
+    if source_url == target_url or _is_same_file(*map(_path, (source_url, target_url))):
         raise InputError("FROM and TO are the same journal")
-    with open_journal(arguments.source, create=False) as source, open_journal(arguments.to) as target:
-        return _copied(source, target, shown_url(arguments.to), as_json=arguments.json)
+    if target_url.startswith(_FILE):
+        refuse_place(Path(os.path.realpath(_path(target_url))))
+    with open_journal(arguments.source, create=False) as source:
+        source.last_position()  # its server may be away: nothing is created before it answers
+        with open_journal(arguments.to) as target:
+            left = "the same command goes on from here"
+            return _copied(source, target, shown_url(arguments.to), left, as_json=arguments.json)
 
 
-def _copied(source: Journal, target: Journal, name: str, *, as_json: bool) -> int:
+def _lasting(url: str | None) -> str:
+    """The URL of a journal that is there once this command has ended."""
+    found = shared_url(url)
+    if found is None:
+        raise InputError("a journal in memory ends with this command: name another one")
+    return found
+
+
+def _copied(source: Journal, target: Journal, name: str, left: str, *, as_json: bool) -> int:
+    events = 0
+
     def heard(now: CopiedJournal) -> None:
+        nonlocal events
+        events = now.events
         line.show(f"{now.events:,} events" + (f", {now.compared:,} compared" if now.compared else ""))
 
-    with ProgressLine("Copying") as line:
-        try:
+    try:
+        with ProgressLine("Copying", left) as line:
             copied = copy_journal(source, target, heard)
-        except KeyboardInterrupt:
-            print("planwire: interrupted; the same command goes on from here", file=sys.stderr)
+    except JournalUnavailable as error:
+        if not events:
             raise
+        there = f"What was copied before that ({counted(events, 'event')}) stays"
+        raise JournalUnavailable(f"{error}. {there}: {left}") from error
     if as_json:
         print_json({"sessions": copied.sessions, "events": copied.events, "refused": copied.refused})
     else:

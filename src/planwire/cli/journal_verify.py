@@ -7,28 +7,36 @@ from pathlib import Path
 import msgspec
 
 from planwire.cli.exit_codes import DAMAGED, DONE
+from planwire.cli.file_swap import read_bytes, swap_bytes
 from planwire.cli.input_output import indented_json, opened, print_json
 from planwire.cli.progress_line import ProgressLine
 from planwire.cli.session_argument import choose_session
-from planwire.errors import InputError, Refused, reason
+from planwire.errors import DamagedJournal, InputError, Refused, reason
 from planwire.journal import open_journal
+from planwire.journal.checked import Trouble
+from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.verifying import JournalNote, SessionCheck, Verified, verify
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["counted", "run"]
 
 
+class _KindOfFile(msgspec.Struct):
+    """What a file says that it is."""
+
+    kind: str
+
+
 def run(arguments: argparse.Namespace) -> int:
     if arguments.session and (arguments.note or arguments.against):
         raise InputError("a note is about all sessions: name none with --note and --against")
     note = _read_note(arguments.against) if arguments.against else None
-    with open_journal(arguments.journal, create=False) as journal, ProgressLine("Checking") as line:
-        sessions = [choose_session(journal, name).id for name in arguments.session] or None
-
-        def heard(check: SessionCheck) -> None:
-            line.show(f"{one_line(check.session)[:40]}, {check.events:,} events")
-
-        verified = verify(journal, sessions, note, heard)
+    if arguments.note:
+        _note_before(Path(arguments.note))  # a check takes minutes: say now what would be in the way
+    try:
+        verified = _verified(arguments, note)
+    except DamagedJournal as error:  # so much that nothing can be read
+        verified = Verified([], [Trouble(str(error))], [])
     troubles = verified.troubles
     if arguments.note:
         if troubles:
@@ -40,6 +48,19 @@ def run(arguments: argparse.Namespace) -> int:
         for sentence in sentences(verified):
             print(one_line(sentence))
     return DAMAGED if troubles else DONE
+
+
+def _verified(arguments: argparse.Namespace, note: JournalNote | None) -> Verified:
+    with (
+        open_journal(arguments.journal, create=False) as journal,
+        ProgressLine("Checking", "nothing was changed") as line,
+    ):
+        sessions = [choose_session(journal, name).id for name in arguments.session] or None
+
+        def heard(check: SessionCheck) -> None:
+            line.show(f"{one_line(check.session)[:40]}, {check.events:,} events")
+
+        return verify(journal, sessions, note, heard)
 
 
 def sentences(verified: Verified) -> list[str]:
@@ -56,7 +77,8 @@ def sentences(verified: Verified) -> list[str]:
             f"{counted(len(verified.gone), 'session')} of the note not there any more, forgotten or lost: {names}."
         )
     if unlinked:
-        said.append(f"{counted(unlinked, 'event')} without a link, from a planwire that knew of none.")
+        why = "an older planwire wrote them, or somebody removed their links"
+        said.append(f"{counted(unlinked, 'event')} without a link: {why}.")
     found = (
         "nothing is wrong" if not verified.troubles else f"{counted(len(verified.troubles) + more, 'problem')} found"
     )
@@ -96,11 +118,30 @@ def _read_note(name: str) -> JournalNote:
     return note
 
 
-def _write_note(path: Path, note: JournalNote) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+def _note_before(path: Path) -> bytes | None:
+    """The note that a new one takes the place of, if there is one. Any other file is refused."""
     try:
-        draft.write_text(indented_json(note) + "\n")
-        draft.replace(path)
+        place = Path(os.path.realpath(path))
+        refuse_place(place)
+        if not place.parent.is_dir():
+            raise InputError(f"there is no folder {place.parent} for the note: make it first")
+        if not os.path.lexists(place):
+            return None
+        before = read_bytes(place) if place.is_file() else None
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise InputError(f"{path} can't be written: {reason(error)}") from None
+    if before is None or not _is_note(before):
+        raise Refused(f"{path} is no note of planwire's, and was left as it is: name another file")
+    return before
+
+
+def _is_note(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text, type=JournalNote)
+        return msgspec.json.decode(text, type=_KindOfFile).kind == JournalNote({}).kind
+    except (ValueError, msgspec.MsgspecError):
+        return False
+
+
+def _write_note(path: Path, note: JournalNote) -> None:
+    swap_bytes(path, _note_before(path), f"{indented_json(note)}\n".encode())

@@ -4,7 +4,7 @@ import shlex
 import sys
 
 from planwire.errors import PlanwireError
-from planwire.journal.sqlite_modes import files_open_to_all
+from planwire.journal.sqlite.modes import files_open_to_all
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["warn_of_open_modes"]

@@ -1,9 +1,6 @@
 """The person's pager: long output on a terminal is read page by page, as with git."""
 
 import os
-import shlex
-import shutil
-import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -35,6 +32,8 @@ def paged(*, off: bool = False) -> Iterator[None]:
     if command is None:
         yield
         return
+    import subprocess  # noqa: PLC0415  (it takes every --help 3 ms)
+
     looks = {"LESS": "FRX", "LV": "-c", **os.environ}  # quit if it fits on the screen, and pass colours on
     process = subprocess.Popen(command, stdin=subprocess.PIPE, env=looks)  # noqa: S603
     assert process.stdin is not None
@@ -53,6 +52,9 @@ def paged(*, off: bool = False) -> Iterator[None]:
 
 def _pager() -> list[str] | None:
     """The words that start the pager; None if there is none, or it can't be started."""
+    import shlex  # noqa: PLC0415  (see above)
+    import shutil  # noqa: PLC0415
+
     name = next((os.environ[each] for each in ("PLANWIRE_PAGER", "PAGER") if each in os.environ), "less")
     try:
         words = shlex.split(name)

@@ -21,7 +21,10 @@ from planwire.hooks.command_line import Role, hook_command
 from planwire.hooks.guide import INSTRUCTIONS, prompt_text
 from planwire.hooks.hook_table import GEMINI, OPENCODE
 from planwire.hooks.plugin import NAME, Parts, plugin_files
-from planwire.journal.engines import HOOKS, default_path, hooks_path, make_hooks_path, shared_url, shown_url
+from planwire.journal.engines import shared_url
+from planwire.journal.hook_folders import HOOKS, hooks_path, make_hooks_path
+from planwire.journal.shown_urls import shown_url
+from planwire.journal.user_files import default_path
 
 __all__ = [
     "Receipt",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from planwire.cli.argument_types import seconds
 from planwire.cli.board_process import board_process
+from planwire.cli.journal_option import add_journal_option
 from planwire.errors import InputError
 from planwire.relay.process import GRACE, end_like
 from planwire.relay.run import relay, say
@@ -39,7 +40,7 @@ plans that the agent makes with its tools appear in the client beside the agent'
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "planwire relay [options] -- AGENT [ARGUMENT ...]\n       planwire relay [options] --proxy"
-    parser.add_argument("--journal", metavar="URL", help="where the plans are kept: a path, or sqlite:PATH")
+    add_journal_option(parser)
     parser.add_argument("--no-context", action="store_true", help="never add the plan to a prompt")
     parser.add_argument(
         "--no-answers", action="store_true", help="let only the client answer and prompt the agent, not planwire"
@@ -82,9 +83,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _open_journal(url: str | None) -> "Journal":
-    from planwire.journal import open_journal  # noqa: PLC0415
+    from planwire.relay.journalled import open_for_recording  # noqa: PLC0415
 
-    return open_journal(url)
+    return open_for_recording(url)
 
 
 def _handoffs(journal: str | None) -> "Handoffs":

@@ -11,8 +11,9 @@ from time import time_ns
 from typing import Final
 
 from planwire.cli.journal_option import add_journal_option
-from planwire.errors import InputError, NotFound
+from planwire.errors import EngineAway, InputError, NotFound
 from planwire.journal import Journal
+from planwire.readmodel.away_words import is_away
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.folders import (
     KnownSession,
@@ -37,6 +38,7 @@ __all__ = [
     "choose_session",
     "named_session",
     "named_sessions",
+    "refuse_beginning",
     "session_at",
     "short_list",
     "this_folder",
@@ -94,10 +96,27 @@ def choose_session(
         return _latest_here(journal, known, elsewhere=elsewhere, looks=not asking)
     named = sessions_named(journal, name)
     if not named:
-        raise NotFound(f"no session begins with {name!r}. The latest ones are:\n{short_list(journal, known)}")
+        listed = short_list(journal, known)
+        if is_away(journal):
+            raise NotFound(
+                f"this machine has not seen a session that begins with {name!r}, and the journal's server can't be "
+                "asked now (planwire doctor says why): try again once it can, or do this on the machine where the "
+                f"session runs. Seen here were:\n{listed}"
+            )
+        raise NotFound(f"no session begins with {name!r}. The latest ones are:\n{listed}")
     if len(named) > 1:
         raise InputError(f"{len(named)} sessions begin with {name!r}: use more of the id\n{short_list(journal, named)}")
     return named[0]
+
+
+def refuse_beginning(journal: Journal, name: str | None, session: str) -> None:
+    """Refuse to write to a session that was named by the beginning of its id, while only the server knows whether
+    another one is called so, or begins so, too."""
+    if name not in (None, session) and is_away(journal):
+        raise EngineAway(
+            f"the journal's server can't be asked now, and may have other sessions that begin with {name!r}: pass the "
+            f"whole id of the one that you mean. Seen here was {one_line(session)}"
+        )
 
 
 def _asking_here(journal: Journal) -> KnownSession | None:
@@ -169,7 +188,7 @@ def session_at(
 
 def short_list(journal: Journal, known: Sequence[KnownSession]) -> str:
     """The latest sessions for an error message, a line each, and the number of the others."""
-    short = short_ids(session.id for session in journal.sessions())
+    short = short_ids({session.id for session in (*journal.sessions(), *known)})
     now = time_ns() // 1_000_000
     lines = []
     for session in known[:LISTED]:

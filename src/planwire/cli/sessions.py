@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from time import time_ns
 from typing import Final, NamedTuple
 
-from planwire.cli.input_output import print_json
+from planwire.cli.input_output import note, print_json
 from planwire.cli.offered_ids import plain_ids
 from planwire.cli.session_argument import add_journal_option, this_folder
 from planwire.hooks.drained import open_drained
 from planwire.journal import Journal
 from planwire.readmodel.as_json import session_json
+from planwire.readmodel.away_words import go_by_last_known, last_known_words
 from planwire.readmodel.facets import FACETS, GROUPS, Group, grouped, has_all, varied
 from planwire.readmodel.folders import is_here, is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_drained(arguments.journal) as journal:
+        go_by_last_known(journal)
         narrowed = arguments.here or any(getattr(arguments, each) for each in FACETS)
         if arguments.ids and not narrowed:  # for completion, which must not wait for every session to be read
             _print_ids(session.id for session in newest_first(journal))
@@ -78,6 +80,7 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     folder = this_folder() if arguments.here else None
     holds = holds_of(end_lapsed(journal))
     files, known = FilePlans(), newest_first(journal)
+    note(last_known_words(journal))
     every = [load_session(journal, each, files, holds=holds) for each in known]
     asking = {each.id: each for each in every if each.glance.asked}
     glances = waiting_first((each.glance for each in every), time_ns() // 1_000_000)

@@ -13,11 +13,13 @@ from planwire.cli.agent_settings import Edit
 from planwire.cli.command_parser import CommandParser
 from planwire.cli.editors import EDITORS, Editor, SettingsFile, settings_path
 from planwire.cli.exit_codes import DONE
+from planwire.cli.journal_option import add_journal_option
 from planwire.cli.settings_write import plan_edit, plan_undo
 from planwire.cli.terminals import TERMINALS
 from planwire.cli.venv_warning import warn_of_venv
 from planwire.errors import InputError, Refused
-from planwire.journal.engines import has_secret, unrevealing_url
+from planwire.journal.engines import unrevealing_url
+from planwire.journal.shown_urls import has_secret
 from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -69,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help="what the editor calls the agent (default: from its command)")
-    parser.add_argument("--journal", metavar="URL", help="where its plans are kept (default: the user's own journal)")
+    add_journal_option(parser)
     parser.add_argument("--tools", action="store_true", help="give the agent the plan tools")
     parser.add_argument("--board", action="store_true", help="serve the board while the agent runs")
     parser.add_argument(

@@ -7,7 +7,7 @@ from time import time_ns
 from msgspec.structs import replace
 
 from planwire.cli.argument_types import revision
-from planwire.cli.input_output import print_json
+from planwire.cli.input_output import note, print_json
 from planwire.cli.pager import add_pager_option, paged
 from planwire.cli.session_argument import (
     add_journal_option,
@@ -19,6 +19,7 @@ from planwire.cli.session_argument import (
 )
 from planwire.hooks.drained import open_drained
 from planwire.readmodel.as_json import plan_json, session_json
+from planwire.readmodel.away_words import go_by_last_known, is_away, last_known_words
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.folders import short_ids
 from planwire.readmodel.rationale import Reasons
@@ -54,9 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     with open_drained(arguments.journal) as journal:
+        go_by_last_known(journal)
         session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
-        name = short_ids(each.id for each in journal.sessions())[session.id]
-        thinking = {} if arguments.json else Reasons(journal).of(session.journalled)
+        name = short_ids({session.id, *(each.id for each in journal.sessions())})[session.id]
+        note(last_known_words(journal))
+        thinking = {} if arguments.json or is_away(journal) else Reasons(journal).of(session.journalled)
     cards = (*session.cards(), *session.dismissed())
     chosen = None if arguments.plan is None else choose_plan(cards, arguments.plan)
     with paged(off=arguments.no_pager):

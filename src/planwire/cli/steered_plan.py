@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from planwire.cli.input_output import agreed
 from planwire.cli.session_argument import choose_plan, choose_session, named_session, session_at
-from planwire.errors import InputError, NotFound, Refused
+from planwire.errors import EngineAway, InputError, NotFound, Refused
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.followed_files import FilePlans
@@ -55,7 +55,11 @@ def find_plan(
         raise InputError(f"the session has {len(cards)} plans: pass --plan with one of {names}")
     if arguments.revision is None:
         return SteeredPlan(session, card, card, card.revision)
-    seen = session_at(journal, known, arguments.revision, files).card(card.id)
+    try:
+        seen = session_at(journal, known, arguments.revision, files).card(card.id)
+    except EngineAway as error:
+        without = "leave out --revision to say it about the plan as it was last known here"
+        raise EngineAway(f"{error}. Only the server has the plan as you saw it: {without}") from None
     return SteeredPlan(session, card, seen or card, arguments.revision)
 
 

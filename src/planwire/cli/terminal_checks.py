@@ -23,7 +23,7 @@ from planwire.errors import JournalError
 from planwire.hooks.drained import open_drained
 from planwire.hooks.plugin import hook_commands
 from planwire.journal.drainer_lock import DrainerLock
-from planwire.journal.engines import journal_of_hooks
+from planwire.journal.hook_folders import journal_of_hooks
 
 __all__ = ["check_terminal", "fired"]
 

@@ -14,7 +14,8 @@ from planwire.demo.keys import Keys
 from planwire.demo.person import People
 from planwire.demo.reviewer import Narrator, Reviewer
 from planwire.errors import InputError, reason
-from planwire.journal.engines import default_path, unrevealing_url
+from planwire.journal.engines import unrevealing_url
+from planwire.journal.user_files import default_path
 
 __all__ = ["DemoConversation", "project_folder"]
 

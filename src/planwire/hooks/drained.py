@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, open_journal
-from planwire.journal.engines import hooks_path, journal_of_hooks, make_hooks_path
+from planwire.journal.hook_folders import hooks_path, journal_of_hooks, make_hooks_path
 from planwire.journal.spool import Spool
 
 __all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of", "tell_hooks"]
@@ -33,9 +33,9 @@ def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
         yield journal
 
 
-def open_journal_of(folder: Path) -> Journal:
-    """Open the journal that a folder of hooks belongs to."""
-    return open_journal(journal_of_hooks(folder))
+def open_journal_of(folder: Path, patience: float | None = None) -> Journal:
+    """Open the journal that a folder of hooks belongs to, with so many seconds of patience for its server."""
+    return open_journal(journal_of_hooks(folder), patience=patience)
 
 
 @contextmanager

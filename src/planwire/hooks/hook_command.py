@@ -16,6 +16,7 @@ from planwire.hooks.draining import HookDrainer
 from planwire.hooks.happenings import Chance
 from planwire.hooks.hooked_sessions import HookedSessions
 from planwire.hooks.thin_hook import PATIENCE, say
+from planwire.journal.waiting import MOMENT
 
 __all__ = ["ask", "settle", "tell_now"]
 
@@ -27,7 +28,7 @@ def tell_now(folder: str, answer: str) -> None:
     """Drain the spool, and so answer the hook of this process too, unless somebody does so meanwhile."""
     place = Path(folder)
     until = monotonic() + PATIENCE
-    with open_journal_of(place) as journal:
+    with open_journal_of(place, MOMENT) as journal:
         drainer = HookDrainer(journal, place)
         while not drainer.lock.acquire():
             if (place / "answers" / answer).exists() or monotonic() > until:
@@ -67,7 +68,7 @@ def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
 def settle(folder: str) -> None:
     """Record that this hook has told what it was to tell. If another process drains, that one does."""
     place = Path(folder)
-    with open_journal_of(place) as journal:
+    with open_journal_of(place, MOMENT) as journal:
         drainer = HookDrainer(journal, place)
         with drainer.lock as is_held:
             if is_held:

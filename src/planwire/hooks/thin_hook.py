@@ -11,7 +11,7 @@ it, by renaming it, and only one of them will: so either the hook says it, or th
 
 import os
 import sys
-from time import monotonic, sleep, time_ns
+from time import monotonic, sleep, time, time_ns
 
 TYPE_CHECKING = False  # importing it from typing takes longer than all the rest
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ else:
     except ImportError:  # somebody imports this as a part of planwire
         from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 
-__all__ = ["PATIENCE", "run", "say", "serve"]
+__all__ = ["PATIENCE", "is_away", "run", "say", "serve"]
 
 #: Variables that tell which agent started a process. Only that they are there is noted, never what they hold.
 TELLING = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID", "CLAUDECODE")
@@ -41,6 +41,8 @@ GLANCE = 0.003
 MOST_SECONDS = 2.0
 #: Looks after which to see whether there still is somebody.
 LOOKS = 16
+#: Seconds for which nobody asks a server again that did not answer somebody else (`journal/away/outage`).
+LATELY = 2.0
 
 
 def run(arguments: "list[str]") -> None:
@@ -73,6 +75,8 @@ def tell(folder: str, note: "dict[str, str]", body: bytes) -> None:
         return
     if _somebody_answers(folder, answer, PATIENCE):
         _say_answer(folder, answer)
+        return
+    if is_away(folder):
         return
     hook_command = _become_planwire("planwire.hooks.hook_command", MOST_SECONDS)
     hook_command.tell_now(folder, answer)
@@ -176,6 +180,16 @@ def _somebody_answers(folder: str, answer: str, patience: float) -> bool:
         looks += 1
         sleep(GLANCE)
     return True
+
+
+def is_away(folder: str) -> bool:
+    """Whether somebody has just found that the server of this folder's journal is away: then nobody can answer. Its
+    folder beside those of hooks has the same name."""
+    beside, name = os.path.split(folder)
+    try:
+        return abs(time() - os.stat(f"{os.path.dirname(beside)}/away/{name}/away").st_mtime) < LATELY
+    except OSError:
+        return False
 
 
 def _say_answer(folder: str, answer: str) -> bool:

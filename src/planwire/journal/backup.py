@@ -1,7 +1,11 @@
 """Backups of journals: a SQLite file each, private, whole from the moment that it has its name, and checked.
 
-A SQLite journal is copied by SQLite's own means, with what is in its log, while others write. A journal of any other
-engine is copied event by event (`copying`). Whatever interrupts it leaves a hidden draft, which is swept away later.
+What agents thought goes into a file beside it, if at all, and that one gets its name first. A backup takes the place
+of an earlier one if it is told to, and of nothing else.
+
+A SQLite journal is copied by SQLite's own means, with what is in its log, while others write. Whatever interrupts that
+leaves a hidden draft, which is swept away later. A journal of any other engine is copied event by event (`copying`)
+into a hidden file, from which the next backup to the same place goes on.
 """
 
 import os
@@ -9,21 +13,22 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, Refused
-from planwire.journal.copying import CopiedJournal, copy_journal
+from planwire.journal.copying import copy_journal
 from planwire.journal.protocol import Journal
-from planwire.journal.sqlite import SqliteJournal
-from planwire.journal.sqlite_archive import ArchivedJournal, open_sqlite
-from planwire.journal.sqlite_drafts import JournalDraft, sweep_drafts
-from planwire.journal.sqlite_errors import translate_errors
-from planwire.journal.sqlite_file import connect, sync_folder
-from planwire.journal.sqlite_log import refuse_foreign_log
-from planwire.journal.sqlite_unwritable import UnwritableFile, is_writable
+from planwire.journal.sqlite.archive import ArchivedJournal, open_sqlite
+from planwire.journal.sqlite.beside import beside, refuse_place
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
+from planwire.journal.sqlite.errors import translate_errors
+from planwire.journal.sqlite.file import check_file, connect, resolved, sync_folder
+from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
+from planwire.journal.thoughts_file import check_thoughts
 from planwire.journal.verifying import Verified, verify
 
-__all__ = ["back_up", "back_up_thoughts", "restore_file"]
+__all__ = ["BackedUp", "back_up", "checked", "copy_file", "sync_file"]
 
 #: Pages that SQLite copies at a time: as many as take a moment.
 _PAGES: Final = 500
@@ -31,46 +36,124 @@ _PATIENCE: Final = 30.0
 Heard = Callable[[str], None]
 
 
-def back_up(journal: Journal, target: Path, heard: Heard = lambda _: None, *, replace: bool = False) -> Verified:
-    """Write a backup to a file that does not exist yet, or replace one. Returns what a check of it found: nothing."""
-    target = Path(os.path.realpath(target))
-    if os.path.lexists(target) and not replace:
-        raise Refused(f"{target} exists already: name another file, or pass --force to replace it")
-    if any(path.exists() and path.stat().st_size for path in _beside(target)[1:2]):
-        raise Refused(f"{target} is a journal in use, with a log beside it: name another file")
-    with translate_errors(target):
+class BackedUp(NamedTuple):
+    """A backup that was made: what a check of it found, which is nothing wrong, and whether thoughts lie beside it."""
+
+    verified: Verified
+    has_thoughts: bool
+
+
+def back_up(
+    journal: Journal, target: Path, heard: Heard = lambda _: None, *, replace: bool = False, thoughts: bool = False
+) -> BackedUp:
+    """Write a backup to a file that does not exist yet, or replace one, together with the thoughts beside it."""
+    with translate_errors(target, "the backup {} can't be made"):
+        target = resolved(target)
+        source = _thoughts_of(journal) if thoughts else None
+        _refuse_target(journal, target, replace=replace)
+        _refuse_thoughts(target, replace=replace, are_asked_for=thoughts, are_there=source is not None)
         sweep_drafts(target)
         with JournalDraft(target) as draft:
             if isinstance(journal, SqliteJournal | ArchivedJournal):
                 copy_file(journal.path, draft.path, heard)
             else:
-                draft.path.unlink()
-                with SqliteJournal(draft.path) as copy:
-                    copied = copy_journal(journal, copy, lambda now: heard(f"{now.events:,} events"))
-                _refuse_half(copied)
-            _sync(draft.path)
-            verified = _checked(draft.path, target, heard)
-            if replace:
-                draft.path.replace(target)
-            elif not draft.take_name():
-                raise Refused(f"{target} appeared meanwhile, and was left as it is")
+                _copy_events(journal, target.with_name(f".{target.name}.part"), heard).replace(draft.path)
+            sync_file(draft.path)
+            verified = checked(draft.path, target, heard)
+            with _thoughts_put_beside(target, source):
+                _give_name(draft, target, replace=replace)
         sync_folder(target.parent)
-    return verified
+    return BackedUp(verified, source is not None)
 
 
-def back_up_thoughts(journal: Journal, target: Path) -> bool:
-    """Write what agents thought to a file beside a backup, in place of what is there. Says whether there was any."""
-    source = getattr(journal.thoughts, "path", None)
-    if not isinstance(source, Path) or not source.is_file():
-        return False
-    path = target.with_name(f"{target.name}.thoughts")
-    with translate_errors(path), JournalDraft(path) as draft:
+@contextmanager
+def _thoughts_put_beside(target: Path, source: Path | None) -> Iterator[None]:
+    """Thoughts that have their name before the backup has its own. If that fails, new ones are removed again."""
+    if source is None:
+        yield
+        return
+    path = _thoughts_beside(target)
+    is_new = not os.path.lexists(path)
+    with JournalDraft(path) as draft:
         with _thoughts_reader(source) as reader, closing(connect(draft.path, _PATIENCE)) as writer:
             reader.backup(writer)
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        _sync(draft.path)
-        draft.path.replace(path)
-    return True
+        sync_file(draft.path)
+        _give_name(draft, path, replace=not is_new)
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            path.unlink()
+        raise
+
+
+def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
+    if replace and os.path.lexists(name):
+        for leftover in beside(name)[1:]:  # an empty log, and memory that nobody shares
+            leftover.unlink(missing_ok=True)
+        draft.path.replace(name)
+    elif not draft.take_name():
+        raise Refused(f"{name} appeared meanwhile, and was left as it is")
+
+
+def _copy_events(journal: Journal, part: Path, heard: Heard) -> Path:
+    """Copy a journal into a file that may have a part of it from before, and of what was there then."""
+    there = {each.id for each in journal.sessions()}  # before anything is made: its server may be away
+    with SqliteJournal(part) as copy:
+        gone = {each.id for each in copy.sessions()} - there
+        for _ in range(2):
+            if gone:
+                copy.forget(*gone)
+            copied = copy_journal(journal, copy, lambda now: heard(f"{now.events:,} events"))
+            gone = set(copied.refused)  # they were begun anew, or the part is that of another journal
+            if not gone:
+                return part
+    session, reason = next(iter(copied.refused.items()))
+    raise JournalUnavailable(f"there is no new backup: session {session!r} can't be copied, since {reason}")
+
+
+def _refuse_target(journal: Journal, target: Path, *, replace: bool) -> None:
+    refuse_place(target)
+    if os.path.lexists(target):
+        source = getattr(journal, "path", None)
+        if isinstance(source, Path) and source.samefile(target):
+            raise Refused(f"{target} is the journal itself: name another file")
+        if not replace:
+            raise Refused(f"{target} exists already: name another file, or pass --force to replace an earlier backup")
+        check_file(target)
+    for file in (target, _thoughts_beside(target)):
+        _, log, _ = beside(file)
+        if log.exists() and log.stat().st_size:
+            why = "of a file in use" if os.path.lexists(file) else "of a file that is gone"
+            raise Refused(f"{log} is the log {why}, and would be lost: name another file for the backup")
+
+
+def _refuse_thoughts(target: Path, *, replace: bool, are_asked_for: bool, are_there: bool) -> None:
+    """Thoughts beside an earlier backup are replaced by thoughts, and never by nothing."""
+    path = _thoughts_beside(target)
+    if not os.path.lexists(path):
+        return
+    if not replace:
+        raise Refused(f"{path} exists already, and would be taken for part of the backup: name another file")
+    check_thoughts(path)
+    if not are_there:
+        lost = "and the journal has none now" if are_asked_for else "which would be lost"
+        rest = "" if are_asked_for else "pass --thoughts to replace it, too, "
+        raise Refused(
+            f"the earlier backup has what agents thought in {path}, {lost}: {rest}delete that file if it is to go, or "
+            "name another backup"
+        )
+
+
+def _thoughts_beside(target: Path) -> Path:
+    return target.with_name(f"{target.name}.thoughts")
+
+
+def _thoughts_of(journal: Journal) -> Path | None:
+    """The file with what agents thought, if there is one."""
+    path = getattr(journal.thoughts, "path", None)
+    return path if isinstance(path, Path) and path.is_file() else None
 
 
 @contextmanager
@@ -81,23 +164,6 @@ def _thoughts_reader(source: Path) -> Iterator[sqlite3.Connection]:
     else:
         with closing(UnwritableFile(source, _PATIENCE)) as file:  # which may be a copy, for as long as it is there
             yield file.connection
-
-
-def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: None) -> Path | None:
-    """Put a copy of a backup in the place of a SQLite journal. The old one, which nobody may have open, is kept under
-    another name with its log; returns that name."""
-    backup, path = (Path(os.path.realpath(each)) for each in (backup, path))
-    with translate_errors(path):
-        sweep_drafts(path)
-        with JournalDraft(path) as draft:
-            copy_file(backup, draft.path, heard)
-            _sync(draft.path)
-            _checked(draft.path, backup, heard)
-            kept = _put_aside(path, aside)
-            if not draft.take_name():
-                raise Refused(f"{path} appeared meanwhile, and was left as it is: try again")
-        sync_folder(path.parent)
-    return kept
 
 
 def copy_file(source: Path, target: Path, heard: Heard) -> None:
@@ -111,17 +177,13 @@ def copy_file(source: Path, target: Path, heard: Heard) -> None:
         closing(_reader(source, journal)) as reader,
         closing(connect(target, _PATIENCE)) as writer,
     ):
-        reader.execute("BEGIN")  # from here on it sees one state, whoever writes meanwhile
-        reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        with translate_errors(source):
+            reader.execute("BEGIN")  # from here on it sees one state, whoever writes meanwhile
+            reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         reader.backup(writer, pages=_PAGES, progress=progress)
         with suppress(sqlite3.OperationalError):  # there is no such table before the first lease
             writer.execute("DELETE FROM leases")
         writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _beside(path: Path) -> tuple[Path, ...]:
-    """The files of a journal: itself, its log, its shared memory."""
-    return path, Path(f"{path}-wal"), Path(f"{path}-shm")
 
 
 def _reader(source: Path, journal: Journal) -> sqlite3.Connection:
@@ -130,7 +192,7 @@ def _reader(source: Path, journal: Journal) -> sqlite3.Connection:
     return connect(source, _PATIENCE, "ro")
 
 
-def _checked(draft: Path, name: Path, heard: Heard) -> Verified:
+def checked(draft: Path, name: Path, heard: Heard) -> Verified:
     heard("checking")
     with open_sqlite(draft) as copy:
         verified = verify(copy)
@@ -143,46 +205,7 @@ def _checked(draft: Path, name: Path, heard: Heard) -> Verified:
     return verified
 
 
-def _refuse_half(copied: CopiedJournal) -> None:
-    for session, reason in copied.refused.items():
-        raise JournalUnavailable(f"session {session!r} could not be copied: {reason}. Nothing was written")
-
-
-def _put_aside(path: Path, ending: str) -> Path | None:
-    """Give a journal that nobody uses another name, with its log. Its shared memory is of no use to anybody."""
-    if not os.path.lexists(path):
-        for leftover in _beside(path)[1:]:
-            leftover.unlink(missing_ok=True)
-        return None
-    _refuse_in_use(path)
-    aside = path.with_name(f"{path.name}.{ending}")
-    file, log, memory = _beside(path)
-    if log.exists():
-        log.rename(f"{aside}-wal")
-    file.rename(aside)
-    memory.unlink(missing_ok=True)
-    return aside
-
-
-def _refuse_in_use(path: Path) -> None:
-    """SQLite gives nobody the file alone while any process has it open."""
-    try:
-        refuse_foreign_log(path)  # which SQLite would apply
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None)) as alone:
-            alone.execute("PRAGMA locking_mode = EXCLUSIVE")
-            alone.execute("BEGIN EXCLUSIVE")
-            alone.execute("ROLLBACK")
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise Refused(
-                f"another process has the journal {path} open: end it first (a board, a relay, an agent with "
-                "planwire's tools), then restore"
-            ) from None
-    except (sqlite3.DatabaseError, DamagedJournal):
-        return  # it is damaged, and put aside for that
-
-
-def _sync(path: Path) -> None:
+def sync_file(path: Path) -> None:
     handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)

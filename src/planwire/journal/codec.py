@@ -80,10 +80,10 @@ def refuse_unless_next(session: str, last: int, appends: Sequence[StoredAppend])
         last = seq
 
 
-def decode(session: str, seq: int, at: int, by: str, text: str | bytes) -> Recorded:
+def decode(session: str, seq: int, at: int, by: str | bytes, text: str | bytes) -> Recorded:
     """Turn a row back into the event that it stores."""
     try:
-        return Recorded(session, seq, at, by, decode_event(text))
+        return Recorded(session, seq, at, by if isinstance(by, str) else by.decode(), decode_event(text))
     except (ValueError, TypeError, RecursionError, msgspec.MsgspecError) as error:
         raise DamagedJournal(
             f"event {seq} of session {session!r} can't be read: {error}. It was damaged, or written by another "

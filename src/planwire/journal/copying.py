@@ -1,8 +1,9 @@
 """A journal copied into another one, of any engine, event by event as they are stored, with their links and keys.
 
 A copy can be cut off at any moment and begun again: it goes on where each session of the target ends, once that end is
-found to be the same. What comes in while it runs is fetched in further rounds. In the end both are read once more and
-compared. Snapshots are a cache and leases a matter of processes: neither is copied.
+found to be the same. What comes in while it runs is fetched in further rounds, and what is forgotten goes from the
+copy, too, unless it was there before. In the end both are read once more and compared. Snapshots are a cache and leases
+a matter of processes: neither is copied.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from planwire.errors import Conflict
+from planwire.errors import Conflict, DamagedJournal
 from planwire.journal.protocol import Journal, Once, StoredAppend, StoredEvent
 
 __all__ = ["CopiedJournal", "copy_journal"]
@@ -21,6 +22,8 @@ BATCH_EVENTS: Final = 500
 BATCH_BYTES: Final = 1_000_000
 #: Rounds after which a copy does not run after its source any longer.
 ROUNDS: Final = 5
+
+_MORE: Final = ", of which planwire journal verify says more"
 
 
 class CopiedJournal(Struct):
@@ -38,6 +41,7 @@ def copy_journal(
     """Copy all sessions of one journal into another. `heard` is told of the progress after each batch."""
     copied = CopiedJournal()
     ends: dict[str, int] = {}
+    there = {each.id for each in target.sessions()}
     for _ in range(ROUNDS):
         behind = [each.id for each in source.sessions() if ends.get(each.id, 0) < each.last_seq]
         behind = [session for session in behind if session not in copied.refused]
@@ -49,6 +53,13 @@ def copy_journal(
                 copied.refused[session] = reason
             ends[session] = target.last_seq(session)
             copied.sessions = len(ends) - len(copied.refused)
+    forgotten = ends.keys() - {each.id for each in source.sessions()}
+    if new := forgotten - there:
+        target.forget(*new)
+    for session in forgotten:
+        del ends[session]
+        copied.refused.pop(session, None)
+    copied.sessions = len(ends) - len(copied.refused)
     for session, end in ends.items():
         if session not in copied.refused and not _is_same(source, target, session, end, copied, heard):
             copied.refused[session] = "its copy is not the same: forget it there, and copy it again"
@@ -62,24 +73,41 @@ def _copy_session(
     last, here = target.last_seq(session), source.last_seq(session)
     if last > here:
         return f"the target has {last} events of it, and the source only {here}"
-    if last and not _continues(source, target, session, last):
-        return "the target has a session of that name with other events"
     try:
+        if last and (reason := _why_apart(source, target, session, last)):
+            return reason
         for batch in _batches(source.stored(session, last)):
+            for event in (each for append in batch for each in append.events):
+                if event.seq != last + 1:
+                    return _missing(last + 1, event.seq - 1)
+                if not event.is_sound:
+                    return f"event {event.seq} is not as it was written in the source{_MORE}"
+                last = event.seq
             target.store(session, batch)
             copied.events += sum(len(append.events) for append in batch)
             heard(copied)
     except Conflict as error:
         return f"somebody else writes to it in the target ({error})"
-    return ""
+    except DamagedJournal as error:
+        return str(error)
+    return _missing(last + 1, here) if last < here <= source.last_seq(session) else ""
 
 
-def _continues(source: Journal, target: Journal, session: str, last: int) -> bool:
-    """Whether a session of the target is the beginning of the source's. Equal links say that for all before them."""
+def _missing(first: int, last: int) -> str:
+    events = f"event {first} is" if first == last else f"events {first} to {last} are"
+    return f"{events} missing in the source{_MORE}"
+
+
+def _why_apart(source: Journal, target: Journal, session: str, last: int) -> str:
+    """Why a session of the target is not the beginning of the source's; nothing if it is. Equal links say that for all
+    before them."""
     [ours, theirs] = [next(_flat(journal.stored(session, last - 1)), None) for journal in (source, target)]
-    if ours is None or theirs is None or ours[0] != theirs[0]:
-        return False
-    return ours[0].link is not None or _equal(source, target, session, last)
+    if ours is None or ours[0].seq != last:
+        return _missing(last, last)
+    is_same = theirs is not None and ours[0] == theirs[0]
+    if is_same and (ours[0].link is not None or _equal(source, target, session, last)):
+        return ""
+    return "the target has a session of that name with other events"
 
 
 def _is_same(

@@ -11,10 +11,11 @@ trouble. It must not make the others wait either: a subscriber with long work le
 
 Trouble has three degrees. A journal that is unavailable is tried again, from the event where that began. An event that
 can't be read (one damaged row would otherwise deafen every session of the journal) is left behind: every subscriber
-hears of the trouble and may look for itself, and following goes on after it. A subscriber that raises any other
-`JournalError` hears that, and nothing more.
+hears of the trouble and may look for itself, and following goes on after it. A subscriber that raises any other error
+hears nothing more: it is told of a `JournalError`, and the log has the rest.
 """
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, Thread
@@ -28,6 +29,8 @@ __all__ = ["Follower", "follower_of"]
 
 #: Seconds until the follower tries a journal again that was unavailable.
 RETRY: Final = 1.0
+
+_log = logging.getLogger("planwire")
 
 
 class _Subscriber(NamedTuple):
@@ -105,12 +108,19 @@ class Follower:
             except JournalError as error:
                 if not is_troubled:
                     self._tell(error)
+                    if not isinstance(error, JournalUnavailable):
+                        with suppress(JournalError):  # leave behind what can't be read, unless nothing can
+                            position = journal.last_position()
+                            self._tell(None)
+                            continue
                 is_troubled = True
-                if not isinstance(error, JournalUnavailable):
-                    with suppress(JournalError):  # leave behind what can't be read, unless nothing can
-                        position, is_troubled = journal.last_position(), False
-                if is_troubled:
-                    stop.wait(RETRY)
+                stop.wait(RETRY)
+            except Exception as error:  # of an engine: everybody would be deaf from here on
+                if not is_troubled:
+                    _log.exception("the journal can't be followed, and is tried again")
+                    self._tell(JournalUnavailable(f"the journal can't be followed: {error!r}"))
+                is_troubled = True
+                stop.wait(RETRY)
 
     def _hand_out(self, followed: Followed) -> None:
         for session in (None, followed.recorded.session):
@@ -119,15 +129,29 @@ class Follower:
                     subscriber.hear(followed)
                 except JournalUnavailable:
                     raise
-                except JournalError as error:
-                    subscriber.trouble(error)
+                except Exception as error:
                     self._drop(subscriber)
+                    self._let_go(subscriber, error)
 
     def _tell(self, trouble: JournalError | None) -> None:
         with self._lock:
             everyone = [each for of_session in self._subscribers.values() for each in of_session]
         for subscriber in everyone:
-            subscriber.trouble(trouble)
+            try:
+                subscriber.trouble(trouble)
+            except Exception as error:
+                self._drop(subscriber)
+                self._let_go(subscriber, error)
+
+    def _let_go(self, subscriber: _Subscriber, error: Exception) -> None:
+        """See the last of a subscriber that failed."""
+        try:
+            if isinstance(error, JournalError):
+                subscriber.trouble(error)
+                return
+        except Exception as another:
+            error = another
+        _log.error("a subscriber of the journal failed, and hears of no more events", exc_info=error)
 
 
 def _end_of(journal: Journal) -> int | None:

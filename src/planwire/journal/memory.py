@@ -143,7 +143,8 @@ class MemoryJournal(PolledJournal):
             if ended is not None:
                 self.append(known.session, events, expected_seq)
         except Conflict:
-            self._leases.setdefault(known.name, known)
+            with self._lock:
+                self._leases.setdefault(known.name, known)
             raise
 
     def forget(self, *sessions: str) -> None:
@@ -216,4 +217,5 @@ class _MemoryLease:
 
     def release(self) -> None:
         self._released = True
-        self._journal._leases.pop(self.name, None)
+        with self._journal._lock:
+            self._journal._leases.pop(self.name, None)

@@ -8,11 +8,10 @@ something may have changed. A writer in the same process rings the bell, so that
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
-from threading import Lock
 from time import monotonic
 from typing import Final, NamedTuple, Protocol, Self
 
+from planwire.journal.bell import Bell
 from planwire.journal.protocol import Followed, Stop
 
 __all__ = ["Found", "PolledJournal"]
@@ -34,12 +33,12 @@ class Found(NamedTuple):
 
 
 class PolledJournal(Protocol):
-    """What every engine has in common: `with` closes it, and `follow` polls. Its writers ring the bell."""
+    """What engines without notices have in common: `with` closes one, and `follow` polls. Its writers ring the bell."""
 
-    _listeners: set[Lock]
+    _bell: Bell
 
     def __init__(self) -> None:
-        self._listeners = set()
+        self._bell = Bell()
 
     def follow(
         self,
@@ -69,21 +68,14 @@ class PolledJournal(Protocol):
         """A value that changes when anyone writes."""
 
     def _ring(self) -> None:
-        """Wake the loops of this process. A ring that comes before a loop waits cuts its next wait short."""
-        if not self._listeners:
-            return
-        for listener in tuple(self._listeners):
-            with suppress(RuntimeError):  # it rang already
-                listener.release()
+        """Wake the loops of this process."""
+        self._bell.ring()
 
     def _poll(self, after: int, session: str | None, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         heard = monotonic()
         moved = looked = heard - QUIET - TRUST
         sight = self._glance()
-        rung = Lock()  # a ring releases it: to wait is to acquire it
-        rung.acquire()
-        self._listeners.add(rung)
-        try:
+        with self._bell.near() as rung:
             while stop is None or not stop.is_set():
                 now = monotonic()
                 before, sight = sight, self._glance()
@@ -109,5 +101,3 @@ class PolledJournal(Protocol):
                 wait = IDLE_WAIT if idle else BUSY_WAIT
                 if rung.acquire(timeout=wait if timeout is None else min(wait, timeout - (now - heard))):
                     looked = now - TRUST
-        finally:
-            self._listeners.discard(rung)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from planwire.errors import UnknownJournal, reason
+from planwire.journal.user_files import expanded
 
 __all__ = ["FILE", "read_url", "resolved", "write_url"]
 
@@ -22,7 +23,7 @@ def resolved(url: str) -> str:
     """A URL, or that in the file which it names."""
     if not url.startswith(FILE):
         return url
-    path = Path(url[len(FILE) :]).expanduser()
+    path = expanded(url[len(FILE) :])
     try:
         found = read_url(path)
     except (OSError, ValueError) as error:
@@ -30,6 +31,8 @@ def resolved(url: str) -> str:
         raise UnknownJournal(f"{path} should hold the URL of a journal, and can't be read: {why}") from None
     if not found or found.startswith(FILE):
         raise UnknownJournal(f"{path} holds no URL of a journal")
+    if len(found.splitlines()) > 1:
+        raise UnknownJournal(f"{path} holds more than the URL of a journal: leave one line in it, with nothing else")
     return found
 
 

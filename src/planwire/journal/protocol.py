@@ -69,13 +69,14 @@ class Followed(Struct, frozen=True):
 
 class StoredEvent(Struct, frozen=True):
     """An event as an engine keeps it: the text, whatever it says, and its link in the chain of its session (`chain`);
-    None for one that was written before there were links."""
+    None for one that was written before there were links. `is_sound`: the engine finds it as it was written."""
 
     seq: int
     at: int
     by: str
     text: bytes
     link: bytes | None
+    is_sound: bool = True
 
 
 class StoredAppend(Struct, frozen=True):
@@ -130,8 +131,8 @@ class Terms(Struct, frozen=True, omit_defaults=True):
 
 
 class KnownLease(Struct, frozen=True):
-    """A lease as anyone finds it. Its random `name` is never used again. One that is not held has lapsed: its holder
-    ended without a word."""
+    """A lease as anyone finds it. A random `name` is never used again; that of a process's lease is
+    (`Terms.lease_of`). One that is not held has lapsed: its holder ended without a word."""
 
     session: str
     name: str

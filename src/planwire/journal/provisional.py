@@ -62,6 +62,8 @@ class AheadEvents:
         self.base = base
         self.keys: dict[Once, tuple[Recorded, ...]] = {}
         self.doubt: Doubt | None = None
+        #: Whether a remark waits: its name is not known before it is delivered.
+        self.has_remarks = False
         self._known = [each for each in known if each.seq <= base]
         self._own = [Recorded(session, PROVISIONAL + base, at, PLANWIRE, Gap(0, _UNKNOWN))]
         self._session = session
@@ -70,26 +72,26 @@ class AheadEvents:
     def last(self) -> int:
         return self._own[-1].seq
 
-    @property
-    def has_remarks(self) -> bool:
-        """Whether a remark waits: its name is not known before it is delivered."""
-        return any(isinstance(each.event, Remarked) for each in self._own)
-
-    def add(self, rows: Sequence[EventRow], once: Once | None) -> tuple[Recorded, ...]:
+    def add(self, rows: Iterable[EventRow | Recorded], once: Once | None) -> tuple[Recorded, ...]:
+        """Add events of this process, or of others that wait as well."""
         first = self.last + 1
         added = tuple(
             Recorded(self._session, seq, row.at, row.by, row.event) for seq, row in enumerate(rows, start=first)
         )
         self._own += added
+        self.has_remarks = self.has_remarks or any(isinstance(each.event, Remarked) for each in added)
         if once is not None:
             self.keys[once] = added
         return added
 
     def read(self, after: int, upto: int | None) -> list[Recorded] | None:
-        """The events behind a number; None if only the server has the first of them."""
+        """The events behind a number; None if only the server has the first of them. Who is at the end pays nothing
+        for what waits: an outage may be long."""
         if after < self.base and (not self._known or after < self._known[0].seq - 1):
             return None
-        return [each for each in (*self._known, *self._own) if after < each.seq and (upto is None or each.seq <= upto)]
+        own = self._own[max(0, after + 1 - self._own[0].seq) :]
+        found = [*(each for each in self._known if after < each.seq), *own]
+        return found if upto is None else [each for each in found if each.seq <= upto]
 
 
 def names_remarks(event: Event) -> bool:

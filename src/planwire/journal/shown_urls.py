@@ -5,20 +5,31 @@ it is not clear what belongs to a secret, since that was not encoded, too much i
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
-__all__ = ["has_secret", "shown_url"]
+__all__ = ["has_raw_login", "has_secret", "lasting_url", "shown_url"]
 
 HIDDEN: Final = "***"
 _HIDING: Final = rf"\1{HIDDEN}"
 #: A scheme of two letters or more: a single one before a colon is a drive.
 _SERVER: Final = re.compile(r"(?!sqlite:)([A-Za-z][A-Za-z0-9+.-]+:/*)(.*)", re.DOTALL | re.IGNORECASE)
+#: A login in what has no scheme, or that of a file: the scheme was forgotten, or mistyped. (No name is `sqlite`, and a
+#: single letter before a slash is a drive.)
+_STRAY: Final = re.compile(
+    r"(?<![A-Za-z0-9._+-])(?!sqlite:)([A-Za-z0-9._+-]{2,}:(?!//)|[A-Za-z0-9._+-]:(?![\\/])).*(?=@)",
+    re.DOTALL | re.IGNORECASE,
+)
 #: A name with a password behind it.
 _NAMED: Final = re.compile(r"([A-Za-z0-9._+-]*):")
-#: A setting whose name says that it is secret, or leads to what is.
+#: A setting whose name says that it is secret, or leads to what is. What is behind an & and no setting belongs to it.
 _SECRET: Final = re.compile(
-    r"(\b[\w.%-]*(?:pass|pwd|secret|token|cred|seed|key|auth|jwt|sig)[\w.%-]*=)([^&#\s]*)", re.IGNORECASE
+    r"(\b[\w.%-]*(?:pass|pwd|secret|token|cred|seed|key|auth|jwt|sig)[\w.%-]*=)"
+    r"('[^']*'|[^&#\s]*(?:&[^=&#\s]*(?![^&#\s]))*)",
+    re.IGNORECASE,
 )
+#: Of these, the settings that name an account, or the file with its keys.
+_OF_ACCOUNT: Final = re.compile(r"cred|key|seed", re.IGNORECASE)
 #: Schemes of which a lone word in front of a host is a user. Of the others it may be a token.
 _WITH_USERS: Final = ("postgres:", "postgresql:")
 #: How a path begins, to a file with something secret that is not in the URL itself.
@@ -27,13 +38,13 @@ _PATH: Final = re.compile(r"(?:[~.]{0,2}/|%2F|[A-Za-z]:\\)", re.IGNORECASE)
 
 def shown_url(url: str) -> str:
     """A URL as people may see it: without what is secret in it."""
-    found = _SERVER.fullmatch(url)
-    if found is None:
-        return _SECRET.sub(_HIDING, url)
-    scheme, rest = found.groups()
-    login, at, place = rest.rpartition("@")
-    place, mark, _ = place.partition("#")
-    return "".join((scheme, _login(scheme, login), at, _SECRET.sub(_HIDING, place), mark and mark + HIDDEN))
+    return _without(url, lambda setting: f"{setting[1]}{HIDDEN}")
+
+
+def lasting_url(url: str) -> str:
+    """A URL without passwords and tokens, which change while the journal stays the same. Keys stay in it: with those of
+    another account it names another journal. So it is not for people to see."""
+    return _without(url, lambda setting: setting[0] if _OF_ACCOUNT.search(setting[1]) else f"{setting[1]}{HIDDEN}")
 
 
 def has_secret(url: str) -> bool:
@@ -42,7 +53,34 @@ def has_secret(url: str) -> bool:
     scheme, rest = found.groups() if found else ("", url)
     login, _, place = rest.rpartition("@") if found else ("", "", url)
     settings = (setting for _, setting in _SECRET.findall(place) if setting and not _PATH.match(setting))
-    return _login(scheme, login) != login or any(settings)
+    return _login(scheme, login) != login or any(settings) or (found is None and _has_login(url))
+
+
+def has_raw_login(url: str) -> bool:
+    """Whether a server's URL seems to have a password that was not encoded: a second @, or one behind a slash. An
+    engine would take a part of it for a host or a name, and tell."""
+    found = _SERVER.fullmatch(url)
+    place = found[2].partition("?")[0] if found else ""
+    host, _, rest = place.partition("/")
+    return host.count("@") > 1 or "@" in rest
+
+
+def _without(url: str, setting: Callable[[re.Match[str]], str]) -> str:
+    """A URL without the secrets in its login, and each setting that may be one as `setting` gives it."""
+    found = _SERVER.fullmatch(url)
+    if found is None:
+        return _SECRET.sub(setting, _STRAY.sub(_HIDING, url, count=1))
+    scheme, rest = found.groups()
+    login, at, place = rest.rpartition("@")
+    place, mark, _ = place.partition("#")
+    return "".join((scheme, _login(scheme, login), at, _SECRET.sub(setting, place), mark and mark + HIDDEN))
+
+
+def _has_login(url: str) -> bool:
+    """Whether a login stands at the beginning of what has no scheme, or behind one that was mistyped. Elsewhere it is
+    part of a path, more likely."""
+    stray = _STRAY.search(url)
+    return stray is not None and re.fullmatch(r"(?:sqlite:)?/*|.*//", url[: stray.start()], re.IGNORECASE) is not None
 
 
 def _login(scheme: str, login: str) -> str:

@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.journal.drainer_lock import DrainerLock
+from planwire.journal.folder_times import is_settled
 from planwire.journal.protocol import Once
 from planwire.journal.spool_append import HEAD, LATE, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
 from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
@@ -114,14 +115,30 @@ class Spool:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._empty_since = 0  # when a name last came or went, in nanoseconds
 
-    def append(self, note: Mapping[str, str], body: bytes, most: int = MOST) -> bool:
-        """Append a record, and say whether it is kept. Nothing is raised."""
-        return append(str(self.folder), encode_note(dict(note)), body, most)
+    def append(self, note: Mapping[str, str], body: bytes, most: int = MOST, *, durable: bool = False) -> bool:
+        """Append a record, and say whether it is kept. Nothing is raised. `durable`: see `spool_append.append`."""
+        return append(str(self.folder), encode_note(dict(note)), body, most, durable=durable)
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to drain. Cheap: it reads the names in one folder."""
-        return not any(name in _SEALED or name.startswith(_SEGMENTS) for name in self._names())
+        """Whether there is nothing to drain. Cheap, for it is asked a hundred times a second: it reads the names in the
+        folder only if one has come or gone since it was empty."""
+        try:
+            changed = os.stat(self.folder).st_mtime_ns  # noqa: PTH116  (a Path takes twice as long)
+        except OSError:
+            return True
+        if changed == self._empty_since:
+            return True
+        is_empty = not any(name in _SEALED or name.startswith(_SEGMENTS) for name in self._names())
+        if is_empty and is_settled(changed):
+            self._empty_since = changed
+        return is_empty
+
+    def waiting(self) -> Iterator[Spooled]:
+        """What is there, in order, and stays there. Somebody may drain it meanwhile."""
+        for segment in (*self._named(SEALED), Segment(self.folder / SPOOL), *self._named(LATE)):
+            yield from (each for each in segment if isinstance(each, Spooled))
 
     def drainer_lock(self) -> DrainerLock:
         """The lock to acquire before draining."""

@@ -12,7 +12,8 @@ can't pass for a record, not even if its own record is torn. A record in full:
 
 Writers take turns (`flock`). Whoever drains renames the file while holding its lock; so a writer that was waiting looks
 whether the file still has its name, and opens the new one if not. One whose turn does not come, because another was
-stopped in the middle of its own, leaves its record in a file of its own, which is drained as well.
+stopped in the middle of its own, leaves its record in a file of its own, which is drained as well, behind the spool. A
+writer whose records must keep their order goes on like that until it is.
 
 A body that finds no room leaves its first bytes in `overflow`, for they tell whose it was: what is lost shall be known.
 On a full disk there is no room for that either. So the folder has a `reserve`, a file that is there to be removed.
@@ -59,7 +60,7 @@ MOST_IN_A_RECORD = 32 << 20
 MOST_OVERFLOW = 1 << 20
 HEAD = 512
 
-#: Seconds after which somebody who drains has said often enough nothing: it was stopped, or is stuck.
+#: Seconds without a sign of life after which whoever drains counts as stopped, or stuck.
 _STALE = 5.0
 _RESERVED = 8 << 10
 _PRIVATE_FILE = 0o600
@@ -75,19 +76,26 @@ _MOST_TRIES = 100
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
-def append(folder: str, note: bytes, body: bytes, most: int = MOST) -> bool:
-    """Append a record, and say whether it is in the spool. Nothing is raised, whatever is wrong."""
+def append(folder: str, note: bytes, body: bytes, most: int = MOST, *, durable: bool = False) -> bool:
+    """Append a record, and say whether it is in the spool. Nothing is raised, whatever is wrong.
+
+    `durable`: it is on the disk by then, behind all that its writer appended before. One that is not kept leaves no
+    sign: its writer has it still, and knows."""
     try:
         if make_folder(folder):
             refill(folder)
-        if len(body) <= MOST_IN_A_RECORD and _append(folder, SPOOL, note, body, most):
-            return True
+        if len(body) <= MOST_IN_A_RECORD:
+            if durable and _count_late(folder):
+                raise _NotOurTurn
+            if _append(folder, SPOOL, note, body, most, durable):
+                return True
     except _NotOurTurn:
-        if _put_aside(folder, note, body):
+        if _put_aside(folder, note, body, durable):
             return True
     except Exception:  # a full disk, a folder of somebody else's, …
         pass
-    _leave_a_sign(folder, note, body[:HEAD])
+    if not durable:
+        _leave_a_sign(folder, note, body[:HEAD])
     return False
 
 
@@ -125,20 +133,24 @@ def refill(folder: str) -> None:
         os.close(handle)
 
 
-def put(folder: str, name: str, data: bytes) -> None:
-    """Write a file that is there all at once, or not at all."""
+def put(folder: str, name: str, data: bytes, durable: bool = False) -> None:
+    """Write a file that is there all at once, or not at all. `durable`: it is on the disk by then."""
     path = f"{folder}/{name}"
     draft = f"{folder}/.{name}-{os.urandom(4).hex()}"
     handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE)
     try:
         try:
             _write(handle, data)
+            if durable:
+                os.fsync(handle)
         finally:
             os.close(handle)
         os.rename(draft, path)
     except OSError:
         os.unlink(draft)
         raise
+    if durable:
+        _sync_folder(folder)
 
 
 def locked(path: str, flags: int = 0, patience: "float | None" = None) -> "int | None":
@@ -182,7 +194,7 @@ class _NotOurTurn(Exception):
     """Others keep the file locked."""
 
 
-def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool:
+def _append(folder: str, name: str, note: bytes, body: bytes, most: int, durable: bool = False) -> bool:
     handle = locked(f"{folder}/{name}", os.O_CREAT | os.O_APPEND)
     if handle is None:
         raise _NotOurTurn
@@ -193,6 +205,10 @@ def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool
             return False
         try:
             _write(handle, record)
+            if durable:
+                os.fsync(handle)
+                if not length:
+                    _sync_folder(folder)
         except BaseException:
             os.ftruncate(handle, length)
             raise
@@ -201,14 +217,32 @@ def _append(folder: str, name: str, note: bytes, body: bytes, most: int) -> bool
         os.close(handle)
 
 
-def _put_aside(folder: str, note: bytes, body: bytes) -> bool:
+def _put_aside(folder: str, note: bytes, body: bytes, durable: bool) -> bool:
     try:
-        if sum(name.startswith(LATE) for name in os.listdir(folder)) < _MOST_LATE:
-            put(folder, f"{LATE}{time_ns():020d}-{os.urandom(4).hex()}", _record(note, body))
+        if _count_late(folder) < _MOST_LATE:
+            put(folder, f"{LATE}{time_ns():020d}-{os.urandom(4).hex()}", _record(note, body), durable)
             return True
     except OSError:
         pass
     return False
+
+
+def _count_late(folder: str) -> int:
+    return sum(name.startswith(LATE) for name in os.listdir(folder))
+
+
+def _sync_folder(folder: str) -> None:
+    """Bring a new name to the disk, too, where the file system has a way to."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
 
 
 def _record(note: bytes, body: bytes) -> bytes:

@@ -1,26 +1,29 @@
 """Thoughts in a SQLite file of their own, next to the journal that they belong to, which only its owner can read.
 
-The file comes into being with the first thought, and whoever only reads never makes one. Any number of processes may
-use it at once. A person may delete it at any time: each use looks whether the file is still the same.
+The file comes into being with the first thought, as whole as a journal does, and whoever only reads never makes one.
+Any number of processes may use it at once. A person may delete it at any time: each use looks whether the file is still
+the same.
 """
 
 import os
 import sqlite3
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Thought
-from planwire.journal.sqlite_errors import not_a_journal, translate_errors
-from planwire.journal.sqlite_file import PRIVATE_FILE, PRIVATE_FOLDER, connect, resolved, scrub, transaction
-from planwire.journal.sqlite_rows import bindable
-from planwire.journal.sqlite_unwritable import UnwritableFile, is_writable
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
+from planwire.journal.sqlite.errors import not_a_journal, translate_errors
+from planwire.journal.sqlite.file import PRIVATE_FOLDER, connect, resolved, scrub, transaction
+from planwire.journal.sqlite.log import file_alone
+from planwire.journal.sqlite.rows import bindable
+from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.journal.thoughts import too_old
 
-__all__ = ["FileThoughts"]
+__all__ = ["FileThoughts", "check_thoughts"]
 
 #: "plwt" in ASCII.
 APPLICATION_ID: Final = 0x706C7774
@@ -121,12 +124,14 @@ class FileThoughts:
         if create:
             resolved(self.path)
             self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, PRIVATE_FILE))
+            if not self.path.exists():
+                _create(self.path)
         elif not self.path.exists():
             return
         connection = connect(self.path, PATIENCE)
         try:
             _check(connection, self.path)
+            connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is a thought, and no more
         except BaseException:
             connection.close()
             raise
@@ -149,8 +154,26 @@ class FileThoughts:
             connection.close()
 
 
+def check_thoughts(path: Path) -> None:
+    """Refuse a file that does not hold thoughts. It comes out as it went in."""
+    with translate_errors(path):
+        if not path.is_file() or not path.stat().st_size:
+            raise not_a_journal(path, "it does not hold what agents thought")
+        with file_alone(path) as connection:
+            if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+                raise not_a_journal(path, "it is a SQLite database of another program")
+
+
+def _create(path: Path) -> None:
+    sweep_drafts(path)
+    with JournalDraft(path) as draft:
+        with closing(connect(draft.path, 0)) as connection:
+            _check(connection, path)
+        draft.take_name()
+
+
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Make a new file one for thoughts, and refuse one of another program."""
+    """Make an empty file one for thoughts, and refuse one of another program."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -160,4 +183,3 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         with transaction(connection, PATIENCE) as writer:
             for statement in _TABLE:
                 writer.execute(statement)
-    connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is a thought, and no more

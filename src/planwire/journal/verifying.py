@@ -50,8 +50,10 @@ class SessionCheck(Struct):
     end: NotedEnd | None = None
     troubles: list[Trouble] = msgspec.field(default_factory=list)
     unnamed: int = 0
+    wrong: int | None = None  # the last event that something is wrong with
 
     def add(self, words: str, seq: int | None = None) -> None:
+        self.wrong = seq
         if len(self.troubles) < _MOST:
             self.troubles.append(Trouble(words, self.session, seq))
         else:
@@ -138,6 +140,8 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
         fits = link(link_before or NO_LINK, session, seq, event.at, event.by, event.text)
         if is_next and event.link != fits:
             check.add(f"event {seq} of session {session!r} was changed or swapped: its link does not fit", seq)
+    if not event.is_sound and check.wrong != seq:
+        check.add(f"event {seq} of session {session!r} is not as it was written", seq)
     if noted is not None and seq == noted.seq and mark(session, event).hex() != noted.link:
         check.add(f"event {seq} of session {session!r} is not the one that was there when the note was made", seq)
     try:

@@ -12,6 +12,7 @@ import msgspec
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal, require_journal
+from planwire.journal.waiting import note_state
 from planwire.model.events import Recorded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
@@ -52,13 +53,21 @@ class View(Generic[_S]):
     """A fold of a session's events, one by one, which the journal keeps under a name of its own.
 
     msgspec must be able to write and read `kind`. `rules` counts the versions of `kind` and `fold`: raise it whenever
-    either gives another answer than before, and the view ignores the snapshots that there are.
+    either gives another answer than before, and the view ignores the snapshots that there are. `note` hears of every
+    state that is the newest.
     """
 
     def __init__(
-        self, name: str, kind: type[_S], begin: Callable[[str], _S], fold: Callable[[_S, Recorded], _S], rules: int
+        self,
+        name: str,
+        kind: type[_S],
+        begin: Callable[[str], _S],
+        fold: Callable[[_S, Recorded], _S],
+        rules: int,
+        note: Callable[[Journal, _S], None] = lambda *_: None,
     ) -> None:
-        self._name = name
+        self.name = name
+        self._note = note
         self._begin = begin
         self._fold = fold
         self._rules = rules
@@ -89,6 +98,10 @@ class View(Generic[_S]):
             state = self._fold(state, recorded)
         return state
 
+    def written(self, state: _S) -> bytes:
+        """A state as a snapshot of this view."""
+        return msgspec.msgpack.encode((self._rules, state))
+
     def _loaded(self, journal: Journal, session: str) -> _S:
         return self._kept(journal, session) or self._begin(session)
 
@@ -98,10 +111,11 @@ class View(Generic[_S]):
             state = self._fold(state, recorded)
         if state.seq // EVENTS_PER_SNAPSHOT > before // EVENTS_PER_SNAPSHOT:
             self._keep(journal, state)
+        self._note(journal, state)
         return state
 
     def _kept(self, journal: Journal, session: str) -> _S | None:
-        kept = journal.snapshot(session, self._name)
+        kept = journal.snapshot(session, self.name)
         if kept is not None:
             with suppress(msgspec.MsgspecError, ValueError, RecursionError):
                 rules, state = self._decoder.decode(kept.data)
@@ -111,12 +125,11 @@ class View(Generic[_S]):
 
     def _keep(self, journal: Journal, state: _S) -> None:
         with suppress(*UNKEEPABLE):
-            data = msgspec.msgpack.encode((self._rules, state))
-            journal.keep_snapshot(state.id, state.seq, data, self._name)
+            journal.keep_snapshot(state.id, state.seq, self.written(state), self.name)
 
 
 #: All that `fold` knows of a session's plans.
-STATE: Final = View("state", SessionState, SessionState, fold, rules=12)
+STATE: Final = View("state", SessionState, SessionState, fold, rules=12, note=note_state)
 
 load_state = STATE.load
 catch_up = STATE.catch_up

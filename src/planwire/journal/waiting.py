@@ -8,15 +8,34 @@ from typing import Final, Protocol, runtime_checkable
 from msgspec import Struct
 
 from planwire.journal.protocol import Journal
+from planwire.model.records import SessionState
 
-__all__ = ["NOT_YET", "WaitingRecords", "begin_without", "is_away", "waiting_count", "waiting_of", "waiting_words"]
+__all__ = [
+    "MOMENT",
+    "NOT_YET",
+    "WaitingRecords",
+    "begin_without",
+    "go_by_last_known",
+    "is_away",
+    "note_state",
+    "refusal_of",
+    "waiting_count",
+    "waiting_of",
+    "waiting_words",
+    "why_away",
+]
 
+#: Seconds after which whoever only records, or has little time, takes a server for one that is away.
+MOMENT: Final = 0.5
 #: What a person reads who said something that waits.
-NOT_YET: Final = "Not yet delivered: the journal's server is away. It waits on this machine, and will be delivered."
+NOT_YET: Final = (
+    "Not yet delivered: it waits on this machine, and will be delivered as soon as the journal's server takes it."
+)
 
 
 class WaitingRecords(Struct, frozen=True):
-    """How many records wait on this machine; since when the server is away (in milliseconds), and why, if it is."""
+    """How many records wait on this machine; since when the server is away (in milliseconds), if it is; and why they
+    wait, if that is known."""
 
     count: int = 0
     since: int | None = None
@@ -34,6 +53,8 @@ class _CanBeAway(Protocol):
 
     def begin_without(self, session: str) -> bool: ...
 
+    def go_by_last_known(self) -> None: ...
+
 
 def waiting_of(journal: Journal) -> WaitingRecords:
     """What waits for a journal."""
@@ -45,19 +66,45 @@ def is_away(journal: Journal) -> bool:
     return isinstance(journal, _CanBeAway) and journal.is_away
 
 
+def why_away(journal: Journal) -> str:
+    """Why what can't wait is refused now, in a clause."""
+    return waiting_of(journal).why or "the journal's server has not yet received what was recorded here before"
+
+
 def begin_without(journal: Journal, session: str) -> bool:
     """Begin to record a session while nobody can say what the journal has of it. Whether that is so, and was done: the
     session is empty then, until the server is back."""
     return isinstance(journal, _CanBeAway) and journal.begin_without(session)
 
 
-def waiting_words(waiting: WaitingRecords, clock: str = "") -> str | None:
-    """What waits, in a sentence; None if there is nothing to say. `clock` is the time since when."""
-    if waiting.since is None:
-        return f"{_records(waiting.count)} to be delivered to the journal's server" if waiting.count else None
-    kept = waiting_count(waiting.count) or "what comes is kept on this machine"
+def go_by_last_known(journal: Journal) -> None:
+    """While the server is away, have a journal answer with what this machine knew last, and what waits here: to say
+    something about that, or to show it as that. Without this, what only the server knows is `EngineAway`."""
+    if isinstance(journal, _CanBeAway):
+        journal.go_by_last_known()
+
+
+def note_state(journal: Journal, state: SessionState) -> None:
+    """Tell a journal the newest state of a session, for those who will want to know it while its server is away."""
+    note = getattr(journal, "note_state", None)
+    if note is not None:
+        note(state)
+
+
+def refusal_of(journal: Journal) -> str | None:
+    """Why the journal's server refuses the login, and what to do about it; None if it does not."""
+    refusal: str | None = getattr(journal, "refusal", None)
+    return refusal
+
+
+def waiting_words(waiting: WaitingRecords, since: str = "") -> str | None:
+    """What waits, in a sentence; None if there is nothing to say. `since` says what is wrong with the server and since
+    when; without it, the reason for the waiting does."""
     why = f" ({waiting.why})" if waiting.why else ""
-    return f"The journal's server is away{f' since {clock}' if clock else ''}: {kept}{why}"
+    if waiting.since is None:
+        return f"{_records(waiting.count)} to be delivered to the journal's server{why}" if waiting.count else None
+    kept = waiting_count(waiting.count) or "what comes is kept on this machine"
+    return f"The journal's server {since}: {kept}" if since else f"{kept}{why}"
 
 
 def waiting_count(count: int) -> str:

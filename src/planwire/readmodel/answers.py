@@ -84,7 +84,7 @@ def asked_words(card: PlanCard) -> str:
     """What a plan needs of a person, in a few words for a notification; "" if it needs nothing."""
     if card.disputed:
         return f"{card.title}: decide how the agent goes on"
-    return f"{card.title}: the agent waits for your answer" if card.question else ""
+    return f"{card.title}: the agent waits for an answer" if card.question else ""
 
 
 def asked_moments(cards: Iterable[PlanCard]) -> str:

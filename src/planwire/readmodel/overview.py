@@ -15,28 +15,30 @@ from planwire.readmodel.plain_text import age
 from planwire.readmodel.questions import need_of
 from planwire.readmodel.states import (
     DONE,
-    FILTERS,
     IDLE,
     NEEDS_YOU,
     NOBODY,
     RUNNING,
+    STATES,
     STOPPED,
     Hold,
+    state_name,
     state_of,
     stop_words,
 )
 
 __all__ = [
     "DONE",
-    "FILTERS",
     "IDLE",
     "NEEDS_YOU",
     "RUNNING",
+    "STATES",
     "STOPPED",
     "Overview",
     "fork_words",
     "is_found",
     "overview",
+    "state_name",
     "state_words",
     "total_progress",
     "waiting_first",
@@ -172,7 +174,7 @@ def state_words(glance: Overview, now: int | None = None, *, why: bool = False) 
         return f"{STOPPED}: {reason}"
     if glance.is_quiet:
         return "quiet" if now is None or now - glance.last_at < _RECENT else f"quiet for {age(glance.last_at, now)}"
-    return FILTERS[glance.state].lower()
+    return state_name(glance.state).lower()
 
 
 def is_found(glance: Overview, words: str) -> bool:
@@ -184,7 +186,7 @@ def is_found(glance: Overview, words: str) -> bool:
 @lru_cache(maxsize=4_096)
 def _facts(glance: Overview) -> str:
     who, where = (glance.agent, glance.client), (glance.cwd, glance.host, glance.user, glance.repository)
-    facts = (glance.title, *who, *where, glance.id, FILTERS[glance.state], *glance.current)
+    facts = (glance.title, *who, *where, glance.id, state_name(glance.state), *glance.current)
     return " ".join(each for each in facts if each).casefold()
 
 

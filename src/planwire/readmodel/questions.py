@@ -50,8 +50,8 @@ class QuestionCard(Struct, frozen=True):
     def words(self) -> str:
         """The question in a sentence, with the place to answer it if that is elsewhere."""
         if self.is_review:
-            return "The agent is waiting for your review"
-        return f"The agent asks for your approval{'' if self.is_open else f' in {self.client}'}"
+            return "The agent is waiting for a review"
+        return f"The agent asks for approval{'' if self.is_open else f' in {self.client}'}"
 
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:

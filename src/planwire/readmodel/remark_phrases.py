@@ -79,8 +79,8 @@ def remark_name(state: SessionState, remark_id: str) -> str:
 def told(event: Told, before: SessionState) -> tuple[Phrase, ...]:
     """A telling. It says nothing while it is on its way, nor if it has no remarks."""
     if event.way == ANSWER:
-        decisions = (each.decision for each in before.plans.values())
-        given = next((each for each in decisions if each and each.question == event.request), None)
+        reviews = (each for record in before.plans.values() for each in reversed(record.reviews))
+        given = next((each for each in reviews if each.question == event.request and each.is_on_its_way), None)
         return (Phrase("told", f"the agent got its answer: {given.answer if given else 'another one'}"),)
     remarks = event.remarks
     if event.stage == REFUSED:

@@ -7,8 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.acp.board import Board, Change, SessionBoard
-from planwire.model.titles import plan_title
-from planwire.readmodel.cards import cards_of
+from planwire.model.titles import plan_title, plan_titles
 from planwire.readmodel.differences import PlanDifference, differences
 from planwire.readmodel.plain_text import one_line
 
@@ -44,8 +43,8 @@ class Frame(Struct, frozen=True):
         """What the line changed. A plan that it removed goes by its own title."""
         gone = {each.id: plan_title(each.before.plan) for each in self.change.plans if each.before is not None}
         session = next((each for each in self.sessions if each.id == self.change.session), None)
-        cards = () if session is None else cards_of(session)
-        return differences(self.change.plans, {**gone, **{card.id: card.title for card in cards}})
+        titles = plan_titles(state.plan for state in session.plans.values()) if session and self.change.plans else {}
+        return differences(self.change.plans, {**gone, **titles})
 
 
 def replayed(lines: Iterable[RecordedMessage]) -> Iterator[Frame]:

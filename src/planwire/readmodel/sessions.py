@@ -15,15 +15,14 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
 
-from msgspec.structs import replace
-
 from planwire.errors import EngineAway, JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, catch_up, follower_of, load_state, state_at
 from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import waiting_of, waiting_words
+from planwire.journal.waiting import note_state
 from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
+from planwire.readmodel.away_words import away_words
 from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview
@@ -99,7 +98,7 @@ class Sessions:
     @property
     def away(self) -> str | None:
         """That the journal's server is away, or that something waits to be delivered; None if neither is so."""
-        return _waiting_words(self.journal)
+        return away_words(self.journal)
 
     def start(self) -> None:
         """Begin to keep up, and to load what there is."""
@@ -188,7 +187,7 @@ class Sessions:
                 self._changed("")
 
     def _work(self) -> None:
-        next_roll_call, waiting = 0.0, _waiting_words(self.journal)
+        next_roll_call, waiting = 0.0, away_words(self.journal)
         leases: list[KnownLease] = []
         while True:
             try:
@@ -199,7 +198,7 @@ class Sessions:
                     self._has_trouble(_ROLL_CALL, None)
             except JournalError as error:
                 self._has_trouble(_ROLL_CALL, error)
-            before, waiting = waiting, _waiting_words(self.journal)
+            before, waiting = waiting, away_words(self.journal)
             if self.loading or waiting != before:
                 self.loading = False
                 self._changed("")
@@ -252,6 +251,7 @@ class Sessions:
 
     def _keep(self, state: SessionState, first_at: int, last_at: int) -> ShownSession:
         session = show_session(state, self._files.of(state), first_at, last_at, _now(), self._hold(state.id))
+        note_state(self.journal, state)
         self._glances[state.id] = session.glance
         self._kept[state.id] = session
         self._kept.move_to_end(state.id)
@@ -285,14 +285,6 @@ class Sessions:
                     with self._set_aside(each.id):
                         if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
-
-
-def _waiting_words(journal: Journal) -> str | None:
-    """What waits for the journal's server, in a sentence for people. Why it is away is for whoever runs it, who gets to
-    know by commands."""
-    waiting = replace(waiting_of(journal), why="")
-    since = time.strftime("%H:%M", time.localtime(waiting.since / 1_000)) if waiting.since else ""
-    return waiting_words(waiting, since)
 
 
 def _now() -> int:

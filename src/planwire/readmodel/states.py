@@ -15,10 +15,10 @@ from planwire.journal.protocol import KnownLease
 from planwire.model.records import SessionState
 from planwire.model.steps import Progress
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
+from planwire.readmodel.audience import audience
 
 __all__ = [
     "DONE",
-    "FILTERS",
     "HOOK",
     "IDLE",
     "MCP",
@@ -26,11 +26,13 @@ __all__ = [
     "NOBODY",
     "RELAY",
     "RUNNING",
+    "STATES",
     "STOPPED",
     "Hold",
     "holds_of",
     "is_asked",
     "running_until",
+    "state_name",
     "state_of",
     "stop_words",
 ]
@@ -42,14 +44,8 @@ RUNNING: Final = "running"
 IDLE: Final = "idle"
 STOPPED: Final = "stopped"
 DONE: Final = "done"
-#: All of them, in the order for people, and their names: lists of sessions have a filter for each.
-FILTERS: Final = {
-    NEEDS_YOU: "Needs you",
-    RUNNING: "Running",
-    IDLE: "Idle",
-    STOPPED: "Stopped",
-    DONE: "Done",
-}
+#: All of them, in the order for people: lists of sessions have a filter for each.
+STATES: Final = (NEEDS_YOU, RUNNING, IDLE, STOPPED, DONE)
 #: Who holds leases.
 HOOK: Final = "hook"
 MCP: Final = "mcp"
@@ -120,6 +116,11 @@ def state_of(state: SessionState, progress: Progress, hold: Hold, last_at: int, 
     if hold.is_lost:
         return STOPPED
     return RUNNING if now < running_until(hold, last_at) else IDLE
+
+
+def state_name(state: str) -> str:
+    """A state for people."""
+    return audience().needs if state == NEEDS_YOU else state.capitalize()
 
 
 def running_until(hold: Hold, last_at: int) -> float:

@@ -16,10 +16,11 @@ from typing import Final, assert_never
 from msgspec.structs import replace
 
 from planwire.errors import EngineAway, UnstorableEvent
+from planwire.journal.engines import open_journal
 from planwire.journal.protocol import Journal, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
-from planwire.journal.waiting import begin_without
+from planwire.journal.waiting import MOMENT, begin_without, note_state
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
@@ -30,10 +31,17 @@ from planwire.session.forks import fork_session
 from planwire.session.origin import placed, this_host
 from planwire.session.writer import append_latest, reopening
 
-__all__ = ["JournalledSessions"]
+__all__ = ["JournalledSessions", "open_for_recording"]
 
-_MEMORY: Final = View("relay", SessionMemory, begin, learn, rules=12)
+_MEMORY: Final = View(
+    "relay", SessionMemory, begin, learn, rules=12, note=lambda journal, memory: note_state(journal, memory.state)
+)
 _UNSTORABLE: Final = "the journal can't store it"
+
+
+def open_for_recording(url: str | None) -> Journal:
+    """Open a journal. What is recorded is on the disk within a moment, though its server may be silent for long."""
+    return open_journal(url, patience=MOMENT)
 
 
 class _JournalledSession:
@@ -190,6 +198,7 @@ class JournalledSessions:
             session.is_fresh = False
             session.unwritten = []
             session.written = session.pending.memory
+            note_state(journal, session.written.state)
             self._tell_written(wire_id, session)
         session.forget_thoughts()
 

@@ -21,6 +21,7 @@ from typing import Final
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Journal, Terms
+from planwire.journal.waiting import refusal_of
 from planwire.model.events import Gap, PlanSet, TurnEnded
 from planwire.model.kinds import prose_of
 from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
@@ -72,7 +73,7 @@ class Recorder:
     `tell` hears what the journal knows of a session. `traffic` is a number that changes as long as there is traffic,
     `look` the seconds between two looks at the journal. `on_unavailable` hears, once, that the journal can't be used;
     for whoever wants to know that, the recorder opens it at once. `terms` says what the lease of a session is to say.
-    `mark` shows another process how far the recorder has come.
+    `mark` shows another process how far the recorder has come. `say` tells whoever reads the log what to do.
     """
 
     def __init__(
@@ -84,12 +85,14 @@ class Recorder:
         on_unavailable: Callable[[Exception], None] | None = None,
         terms: Callable[[str], Terms] = lambda _: Terms(),
         mark: RecordingMark | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         self._open_journal = open_journal
         self._traffic = traffic
         self._look = look
         self._on_unavailable = on_unavailable
         self._mark = mark
+        self._say = say
         self._backlog = Backlog()
         self._journal: Journal | None = None
         self._sessions = JournalledSessions(tell, terms)
@@ -206,6 +209,7 @@ class Recorder:
                 self._answers_since = _now()
             if self._journal is not None and not self._given_up:
                 self._advance(self._journal)
+                self._report_refusal(self._journal)
         except JournalUnavailable as error:
             self._asked, self._answers_since = None, _now()
             self._problem, self._backlog.why = error, _UNWRITABLE
@@ -298,6 +302,12 @@ class Recorder:
         on_unavailable, self._on_unavailable = self._on_unavailable, None
         if on_unavailable is not None:
             on_unavailable(error)
+
+    def _report_refusal(self, journal: Journal) -> None:
+        """Say, once, that the journal's server refuses the login: nobody but a person can mend that."""
+        if self._say is not None and (refusal := refusal_of(journal)) is not None:
+            self._say(f"{refusal}. The agent works on, and what is recorded waits on this machine until then")
+            self._say = None
 
     def _drop(self) -> None:
         """Count what nobody will record."""

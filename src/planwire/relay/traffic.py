@@ -86,7 +86,7 @@ class Traffic:
         on_unavailable = self._on_unavailable if handoffs else None
         mark = handoffs.mark() if handoffs else None
         self._recorder = Recorder(
-            open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms, mark
+            open_journal, self._learn, self._traffic, self._look, on_unavailable, self._terms, mark, say
         )
         self._to_agent = Pipe(
             client[0],

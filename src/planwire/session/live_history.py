@@ -19,7 +19,7 @@ from planwire.errors import EngineAway, JournalError
 from planwire.journal import Journal, Once, Stamped, read_on
 from planwire.journal.provisional import is_provisional
 from planwire.journal.view import UNKEEPABLE
-from planwire.journal.waiting import begin_without
+from planwire.journal.waiting import begin_without, note_state
 from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -161,6 +161,7 @@ class LiveHistory:
         self._is_back = False
         self._opened = self.state.opened or self._opened
         if self.seq != before.seq:
+            note_state(self._journal, self.state)
             if self.seq - self._kept_at >= max(SNAPSHOT_EVERY, len(self.stream)):
                 self._keep()
             if self._listeners:

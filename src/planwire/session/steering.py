@@ -11,21 +11,22 @@ from planwire.errors import CannotWait, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import NOT_YET, is_away, waiting_of
+from planwire.journal.waiting import NOT_YET, is_away, note_state, why_away
 from planwire.model.events import PlanReviewed, Recorded
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
-from planwire.session.reach import session_reach
+from planwire.session.reach import Reach, session_reach
 from planwire.session.writer import append_latest, stamped
-from planwire.steering.acts import decide
+from planwire.steering.acts import decide, is_for_now
 from planwire.steering.roles import APPROVE, refuse_beyond
 from planwire.steering.target import Decision, Disputed
 from planwire.steering.wanted import Wanted
+from planwire.steering.words import in_a_row
 
-__all__ = ["USER", "Once", "Steered", "steer"]
+__all__ = ["USER", "Once", "Steered", "refuse_while_away", "steer"]
 
 ALREADY_DONE: Final = "Already done."
 
@@ -67,7 +68,7 @@ def steer(
     the answer is that of the first time.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
-    reach = session_reach(journal, state.id)
+    reach = _known_reach(journal, state.id, wanted)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -96,10 +97,10 @@ def steer(
         state = state_at(journal, state.id, recorded[0].seq - 1)
         decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file, reach)))]
     [(before, decision)] = decided
-    after = fold_all(before.id, recorded, before)
+    note_state(journal, after := fold_all(before.id, recorded, before))
     return Steered(
         after,
-        f"{decision.words} {NOT_YET}" if is_provisional(recorded[-1].seq) else decision.words,
+        in_a_row(decision.words, NOT_YET) if is_provisional(recorded[-1].seq) else decision.words,
         decision.is_suggestion,
         f"r{before.remarked + 1}" if after.remarked > before.remarked else None,
         _revision(before, plan_id),
@@ -109,13 +110,26 @@ def steer(
     )
 
 
+def _known_reach(journal: Journal, session: str, wanted: Wanted) -> Reach:
+    """What the agent can be given now. While the journal's server is away nobody knows, so an act that depends on it is
+    refused: another reason than that would be a guess."""
+    reach = session_reach(journal, session)
+    if is_for_now(wanted):
+        refuse_while_away(journal)
+    return reach
+
+
 def _refuse_waiting(journal: Journal, decision: Decision) -> None:
     """Refuse an act that can't wait, while the journal's server is away."""
-    if is_away(journal) and not all(may_wait(each, is_act=True) for each in decision.events):
-        why = waiting_of(journal).why or "what was said before is not delivered yet"
+    if not all(may_wait(each, is_act=True) for each in decision.events):
+        refuse_while_away(journal)
+
+
+def refuse_while_away(journal: Journal) -> None:
+    """Refuse what can't wait, whatever it is, while the journal's server is away."""
+    if is_away(journal):
         raise CannotWait(
-            f"the journal's server is away: {why}. Nothing was written: only comments and suggestions can wait until "
-            "it is back"
+            f"{why_away(journal)}. Nothing was written: only comments and suggestions can wait on this machine"
         )
 
 

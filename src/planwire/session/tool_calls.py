@@ -12,7 +12,7 @@ from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, Once, state_at
 from planwire.journal.provisional import is_provisional
 from planwire.journal.thoughts import kept_why
-from planwire.journal.waiting import NOT_YET, is_away, waiting_of
+from planwire.journal.waiting import NOT_YET, is_away, why_away
 from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP, MAIN
@@ -177,9 +177,8 @@ class ToolCalls:
 def _refuse_expecting(journal: Journal, arguments: Any) -> None:
     """Refuse a call that holds only for one revision, while nobody can say which one the plan has."""
     if isinstance(arguments, dict) and arguments.get("expected_revision") is not None and is_away(journal):
-        why = waiting_of(journal).why or "what was recorded before is not delivered yet"
-        problem = f"the journal's server is away, and the plan's revision can't be checked: {why}"
-        raise ToolError("engine_away", problem, "call again without expected_revision, or once the server is back")
+        problem = f"the plan's revision can't be checked now: {why_away(journal)}"
+        raise ToolError("engine_away", problem, "call again without expected_revision, or later")
 
 
 def _once(by: str, call_id: str) -> Once:

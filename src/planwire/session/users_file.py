@@ -15,8 +15,8 @@ from typing import Final
 import msgspec
 
 from planwire.errors import InputError, reason
-from planwire.journal.engines import default_path
 from planwire.journal.spool_append import HAS_FLOCK, locked
+from planwire.journal.user_files import default_path
 from planwire.session.team_secrets import (
     code_digest,
     new_code,
@@ -41,14 +41,23 @@ _OTHERS: Final = 0o077
 def default_users_path() -> Path:
     """The file that the environment names, or the one in the folder of the user's data."""
     given = os.environ.get(USERS_VARIABLE)
-    return Path(given).expanduser() if given else default_path().parent / "users.json"
+    return _expanded(given) if given else default_path().parent / "users.json"
+
+
+def _expanded(given: str | os.PathLike[str]) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError:
+        raise InputError(
+            f"there is no home folder for {str(given)!r}: name the file of users by its full path"
+        ) from None
 
 
 class UsersFile:
     """The users in a file. One that does not exist has none."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = Path(path).expanduser() if path else default_users_path()
+        self.path = _expanded(path) if path else default_users_path()
         self._known: Users | None = None
         self._version: tuple[int, int, int] | None = None
 

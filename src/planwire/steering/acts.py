@@ -38,6 +38,7 @@ __all__ = [
     "acts_for",
     "check_early",
     "decide",
+    "is_for_now",
 ]
 
 
@@ -263,6 +264,13 @@ def acts_for(record: PlanRecord, reach: Reach = NOBODY) -> tuple[str, ...]:
         and (steps or act.on is not On.STEP or not act.needs_target)
         and fit.get(act.name, True)
     )
+
+
+def is_for_now(wanted: Wanted) -> bool:
+    """Whether it depends on who runs the agent at this moment what an act comes to: a verdict, which may be the answer
+    to its question, words that it is to hear now, or a stop."""
+    is_verdict = wanted.act == "review" and wanted.verdict != COMMENTED
+    return is_verdict or bool(wanted.now) or wanted.act in ("tell", "stop")
 
 
 def decide(

@@ -42,7 +42,7 @@ _INTERRUPTED: Final = "The agent's turn is cancelled, and then it hears it."
 def client_name(client: str | None) -> str:
     """The program in front of the agent, without its version."""
     name, _, version = (client or "").rpartition(" ")
-    return name if name and version[:1].isdigit() else client or "your editor"
+    return name if name and version[:1].isdigit() else client or "the editor"
 
 
 def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *, now: bool = False) -> str:
@@ -56,7 +56,7 @@ def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *
     ways = ["its next call of a plan tool"] if has_tools else []
     if HEAR in reach.can and reach.is_working:
         ways = ["the result of its next tool call"]
-    ways += [f"your next prompt in {client_name(client)}"] if client or not has_tools else []
+    ways += [f"the next prompt in {client_name(client)}"] if client or not has_tools else []
     return f"The agent will see it with {' or '.join(ways)}."
 
 

@@ -12,6 +12,7 @@ from planwire.steering.reach import STOP, TELL
 from planwire.steering.reviews import comment
 from planwire.steering.target import Decision, Target
 from planwire.steering.wanted import Wanted
+from planwire.steering.words import in_a_row
 
 __all__ = ["stop", "tell", "with_telling"]
 
@@ -46,7 +47,7 @@ def with_telling(on: Target, wanted: Wanted, decision: Decision) -> Decision:
     if the agent's turn has to be cancelled for it, and nobody agreed to that. Words with an answer wait for the turn
     that goes on with it."""
     if TELL not in on.reach.can:
-        return replace(decision, words=f"{decision.words} {_NOT_NOW}")
+        return replace(decision, words=in_a_row(decision.words, _NOT_NOW))
     is_answer = any(isinstance(each, PlanReviewed) and each.question for each in decision.events)
     if on.reach.needs_interrupt and not wanted.interrupt and not is_answer:
         raise InterruptNeeded(_IN_A_TURN)

@@ -96,7 +96,7 @@ def refuse_unchangeable(record: PlanRecord) -> None:
     if kind_of(plan).has_editable_steps:
         return
     if address_of(plan) is not None:
-        raise PlanError("This plan is a file: change it in your editor, or comment on the plan.")
+        raise PlanError("This plan is a file: change it in an editor, or comment on the plan.")
     raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")
 
 

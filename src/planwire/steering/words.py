@@ -10,7 +10,7 @@ from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED, plan_title
 
-__all__ = ["QUOTED", "change_sentence", "changes_sentence", "named", "quoted", "step_of", "step_texts"]
+__all__ = ["QUOTED", "change_sentence", "changes_sentence", "in_a_row", "named", "quoted", "step_of", "step_texts"]
 
 #: Characters of a step's text that a message repeats.
 QUOTED: Final = 80
@@ -47,6 +47,12 @@ def changes_sentence(texts: Mapping[str, str], changes: tuple[StepChange, ...], 
     else:
         words = [shortened(unwrapped(change_sentence(each, texts)), SPELLED_CHARACTERS) for each in changes]
     return "; ".join([*words, shortened(note, SPELLED_CHARACTERS)] if note else words)
+
+
+def in_a_row(*said: str) -> str:
+    """Sentences one after the other. A full stop ends each but the last, also behind a quotation."""
+    *first, last = (each for each in said if each)
+    return " ".join([*(each if each.endswith(".") else f"{each}." for each in first), last])
 
 
 def step_of(change: StepChange) -> str | None:

@@ -19,6 +19,7 @@ from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
+from planwire.steering.words import in_a_row
 from planwire.terminal.change_lines import conflict_lines
 from planwire.terminal.dialogs import DecisionDialog, DialogAnswer
 from planwire.terminal.lines import Line
@@ -186,9 +187,9 @@ class Commander:
         app, panel = self._screen.app, self._screen.panel
         first = steered.is_suggestion and not app.knows_suggestions
         app.knows_suggestions |= steered.is_suggestion
-        words = [steered.words, f"Applied to revision {steered.seen} of the plan." if anyway else ""]
-        words += [_HINT] if first else []
-        self.say(" ".join(each if each.endswith((".", "”")) else f"{each}." for each in words if each), 6)
+        applied = f"Applied to revision {steered.seen} of the plan." if anyway else ""
+        words = in_a_row(steered.words, applied, _HINT if first else "")
+        self.say(words if words.endswith((".", "”")) else f"{words}.", 6)
         app.reviews.remove(self._screen.session, plan_id, wanted.comments or ())
         if not panel.is_attached:  # the person left it meanwhile
             return

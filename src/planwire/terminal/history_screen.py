@@ -25,6 +25,7 @@ from planwire.terminal.lines import Line, cut, fitted
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.slider import Slider
+from planwire.terminal.trouble_bar import TroubleBar
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
@@ -85,6 +86,7 @@ class HistoryScreen(Screen[None]):
         self._timeline = Timeline(session)
         self._shares: list[float] = []
         self._marked: int | None = None
+        self._trouble = TroubleBar()
         self._whose = LinesView(id="whose")
         self._slider = Slider(id="slider")
         self._rows = RowList(id="moments")
@@ -93,6 +95,7 @@ class HistoryScreen(Screen[None]):
         self._difference = LinesView(id="then-difference")
 
     def compose(self) -> ComposeResult:
+        yield self._trouble
         yield self._whose
         yield self._slider
         yield self._rows
@@ -111,11 +114,15 @@ class HistoryScreen(Screen[None]):
             await self.update()
 
     def sessions_changed(self, changed: Collection[str]) -> None:
-        if self.session in changed and self.is_mounted:
+        if not self.is_mounted:
+            return
+        self._trouble.say(self.app.sessions.away)
+        if self.session in changed:
             self.call_later(self.update)
 
     async def update(self) -> None:
         """Read on to the newest event, and go there if the cursor was on the newest."""
+        self._trouble.say(self.app.sessions.away)
         newest = self._moments[-1].seq if self._moments else None
         try:
             self._timeline = await asyncio.to_thread(self.app.timelines.get, self.session)

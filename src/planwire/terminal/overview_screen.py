@@ -16,8 +16,7 @@ from textual.widgets import Footer, Input
 
 from planwire.errors import JournalError
 from planwire.readmodel.facets import varied
-from planwire.readmodel.overview import FILTERS, NEEDS_YOU, is_found, waiting_first
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.overview import NEEDS_YOU, STATES, is_found, state_name, waiting_first
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, bindings
 from planwire.terminal.lines import Line, Part, cut
@@ -26,6 +25,7 @@ from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import session_age, session_rows
 from planwire.terminal.session_screen import SessionScreen
+from planwire.terminal.trouble_bar import TroubleBar
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
@@ -81,7 +81,7 @@ class StateBar(LinesView):
 
 
 def _name(state: str) -> str:
-    return FILTERS.get(state, "All")
+    return state_name(state) if state else "All"
 
 
 class OverviewScreen(Screen[None]):
@@ -107,12 +107,14 @@ class OverviewScreen(Screen[None]):
         self.here = here
         self._state = ""
         self._words = ""
+        self._trouble = TroubleBar()
         self._find = Input(placeholder="/ to search: agent, folder, title, step", id="find", compact=True)
         self._bar = StateBar()
         self._rows = RowList(id="sessions")
         self._panel = PlanPanel(id="preview", empty="")
 
     def compose(self) -> ComposeResult:
+        yield self._trouble
         yield self._find
         yield self._bar
         with Horizontal(id="beside"):
@@ -131,6 +133,7 @@ class OverviewScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         if self.is_mounted:
             self.update()
+            self._preview()
 
     def sessions_changed(self, changed: Collection[str]) -> None:
         if not self.is_mounted:
@@ -141,12 +144,13 @@ class OverviewScreen(Screen[None]):
 
     def update(self) -> None:
         """Show the sessions as they are now."""
+        self._trouble.say(self.app.sessions.problem)
         glances = [each for each in self.app.sessions.glances() if not self.here or self.app.is_here(each)]
         found = [each for each in glances if is_found(each, self._words)]
         bar = self._bar
-        bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in FILTERS}}
+        bar.counts = {"": len(found), **{state: sum(each.state == state for each in found) for state in STATES}}
         bar.state = self._state
-        bar.scope = one_line(self.app.sessions.problem or ("this folder" if self.here else ""))
+        bar.scope = "this folder" if self.here else ""
         bar.update_lines()
         shown = waiting_first((each for each in found if self._state in ("", each.state)), time_ns() // 1_000_000)
         facets = varied(glances)
@@ -181,7 +185,7 @@ class OverviewScreen(Screen[None]):
         self._find.focus()
 
     def action_state(self) -> None:
-        states = ["", *FILTERS]
+        states = ["", *STATES]
         self.filter_by(states[(states.index(self._state) + 1) % len(states)])
 
     def action_scope(self) -> None:

@@ -124,7 +124,7 @@ class PlanPanel(LinesView, can_focus=True):
     def action_look(self, way: str) -> None:
         """Scroll, and stay there."""
         self.looked_around()
-        getattr(self, way)(animate=False)
+        getattr(self, way)(animate=False, force=True)  # the scrollbar may be drawn only later
 
     def on_click(self, event: Click) -> None:
         row = self.row_at(event)

@@ -21,6 +21,7 @@ from planwire.terminal.plan_sheet import AGES
 from planwire.terminal.session_lines import head_lines
 from planwire.terminal.steering import PlanActs
 from planwire.terminal.steps_panel import StepsPanel
+from planwire.terminal.trouble_bar import TroubleBar
 
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
@@ -46,12 +47,14 @@ class SessionScreen(Screen[None]):
     def __init__(self, session: str) -> None:
         super().__init__()
         self.session = session
+        self.trouble = TroubleBar()
         self.head = LinesView(id="head")
         self.panel = StepsPanel(session)
         self.panel.sheet.drafts_of = lambda plan_id: self.app.reviews.of(self.session, plan_id)
         self.acts = PlanActs(self)
 
     def compose(self) -> ComposeResult:
+        yield self.trouble
         yield self.head
         yield self.panel
         yield KeysFooter()
@@ -68,7 +71,10 @@ class SessionScreen(Screen[None]):
             self.update()
 
     def sessions_changed(self, changed: Collection[str]) -> None:
-        if self.session in changed and self.is_mounted:
+        if not self.is_mounted:
+            return
+        self.trouble.say(self.app.sessions.away)
+        if self.session in changed:
             self.update()
 
     def turn_to(self, session: str) -> None:
@@ -80,6 +86,7 @@ class SessionScreen(Screen[None]):
 
     def update(self) -> None:
         """Show the session as it is now."""
+        self.trouble.say(self.app.sessions.away)
         try:
             session = self.app.sessions.get(self.session)
             said = self.app.reasons.of(session.journalled) if session else {}

@@ -234,7 +234,7 @@ def _asked(card: PlanCard) -> Iterator[str]:
         yield one_line(card.question.sent)
     elif card.question is not None and not card.waits_here:
         where = one_line(card.client_name)
-        yield f"The agent is waiting for an answer in {where}. It will see a review with your next prompt."
+        yield f"The agent is waiting for an answer in {where}. It will see a review with the next prompt."
 
 
 def _answer(number: str, option: AnswerOption) -> DialogChoice:

@@ -40,6 +40,8 @@ from planwire.web.token_entry import TokenEntry
 
 __all__ = ["BoardApp"]
 
+#: Seconds that a program waits for a board that has just started to read all sessions.
+LOADING: Final = 10.0
 _FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -121,8 +123,10 @@ class BoardApp:
     async def _overview(self, request: Request) -> Response:
         query = asked_for(request)
         if wants_json(request):
-            glances = found(self.hub.sessions.glances(), query, _now())
-            return json_response({"sessions": [session_json(glance) for glance in glances]})
+            sessions = self.hub.sessions
+            await self.hub.wait_until_loaded(LOADING)  # people see that more are to come, and a program would not
+            loading, glances = sessions.loading, found(sessions.glances(), query, _now())
+            return json_response({"sessions": [session_json(glance) for glance in glances], "loading": loading})
         search = f"?{request.url.query}" if request.url.query else ""
         return await self._page(request, query, "", f"/live{OVERVIEW}{search}")
 

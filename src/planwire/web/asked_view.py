@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from planwire.readmodel.answers import answers, dispute_words, words_go
+from planwire.readmodel.audience import audience
 from planwire.readmodel.card import PlanCard, QuestionCard
 from planwire.readmodel.plain_text import shortened
 from planwire.web.addresses import plan_address
@@ -93,21 +94,27 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
 
 def _who_asks(card: PlanCard) -> str:
     if card.question is None:
-        return "You have to decide"
+        return "A decision is needed"
     return "An answer is on its way" if card.question.sent else card.question.words
 
 
 def _state_of_answer(card: PlanCard) -> Html:
     question = card.question
     if question is None:
-        return el("p", dispute_words(card))
+        return el("p", dispute_words(card), _waiting())
     asked = el("span", " Asked ", moment(question.at), ".", class_="origin")
     if question.sent:
         return el("p", f"{question.sent[:1].upper()}{question.sent[1:]}.", asked)
     if question.is_open:
-        return el("p", "It will continue once it has an answer.", asked)
-    where = f"Answer in {card.client_name}{':' if question.options else '.'}"
+        return el("p", "It will continue once it has an answer.", _waiting(), asked)
+    where = f"It can only be answered in {card.client_name}{':' if question.options else '.'}"
     return el("div", el("p", where, asked), _offered(question))
+
+
+def _waiting() -> Html:
+    """That others decide, for those who may not. Pages are one for all roles: the style says who sees it."""
+    words = audience().waiting
+    return el("span", f" {words}", class_="for-others") if words else EMPTY
 
 
 def _offered(question: QuestionCard) -> Html:
@@ -119,7 +126,7 @@ def _what_is_new(card: PlanCard, before: PlanCard | None, around: int) -> Html:
     if before is None:
         words = "This is the first version." if card.is_first else "The version before was dismissed."
         return el("p", words, class_="nothing")
-    since = "your last review" if before.version == card.version else f"version {before.version}"
+    since = "the last review" if before.version == card.version else f"version {before.version}"
     name = el("summary", f"What changed since {since}")
     changes = difference_view(before, card, around) if around else brief_difference(before, card)
     return el("details", name, changes, open=True)

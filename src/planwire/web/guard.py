@@ -14,11 +14,11 @@ The board shows what agents do on this machine, and any page in the user's brows
 import hmac
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
-from starlette.responses import HTMLResponse, Response
+from starlette.requests import cookie_parser
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from planwire.web.cookie_path import Message, Send
 from planwire.web.frame import words_page
@@ -149,12 +149,7 @@ def bearer_of(headers: Headers) -> str:
 
 def cookie_of(headers: Headers, name: str) -> str:
     """The value of a cookie; "" if there is none."""
-    cookies: SimpleCookie = SimpleCookie()
-    try:
-        cookies.load(headers.get(b"cookie", ""))
-    except CookieError:
-        return ""
-    return cookies[name].value if name in cookies else ""
+    return cookie_parser(headers.get(b"cookie", "")).get(name, "")
 
 
 def same_secret(given: str, secret: str) -> bool:
@@ -203,6 +198,21 @@ class _Limited:
         await self._send(message)
 
 
-def words_answer(status: int, title: str, what: str, headers: Mapping[str, str] | None = None) -> Response:
-    """A page of words as an answer."""
-    return HTMLResponse(words_page(title, what, way_back=False), status, headers)
+def words_answer(status: int, title: str, what: str, headers: Mapping[str, str] | None = None) -> App:
+    """Words as an answer: a page for people, JSON for programs."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        made: Response = HTMLResponse(words_page(title, what, way_back=False), status, headers)
+        if _is_for_program(scope):
+            made = JSONResponse({"error": f"{title}. {what}"}, status, headers)
+        await made(scope, receive, send)
+
+    return answer
+
+
+def _is_for_program(scope: Scope) -> bool:
+    """Whether the sender of a request wants JSON, or sent some."""
+    headers = dict(scope["headers"])
+    accepts, sends = (headers.get(name, b"") for name in (b"accept", b"content-type"))
+    is_json = scope["path"].endswith(".json") or b"application/json" in accepts or b"application/json" in sends
+    return is_json and b"text/html" not in accepts

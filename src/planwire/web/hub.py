@@ -85,6 +85,13 @@ class Hub:
         await self._render(topic)
         return topic
 
+    async def wait_until_loaded(self, seconds: float) -> None:
+        """Wait for the sessions that there were at the start, but no longer than this."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.sessions.loading:
+                    await asyncio.sleep(PACE)
+
     @contextmanager
     def watching(self, key: Key, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
         """A watcher of a page, for as long as the block lasts. It has the page with the id `event_id`.

@@ -1,8 +1,6 @@
 """Where a board listens: an address of this machine, others for a team, or a Unix socket for a proxy."""
 
-import os
 import socket
-import ssl
 import stat
 from contextlib import suppress
 from ipaddress import ip_address
@@ -11,11 +9,9 @@ from typing import Final
 
 from planwire.errors import InputError, reason
 from planwire.web.team import Team
+from planwire.web.tls_files import TlsFiles
 
-__all__ = ["TlsFiles", "addresses_of", "check_tls", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
-
-#: The certificate with its chain, and its key, as files.
-TlsFiles = tuple[str, str]
+__all__ = ["addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
 
 _BACKLOG: Final = 2_048
 #: A Unix socket is for its owner and its group: the proxy's.
@@ -103,17 +99,3 @@ def addresses_of(host: str) -> list[str]:
             way.connect((elsewhere, 9))
             found.append(way.getsockname()[0])
     return list(dict.fromkeys(found))
-
-
-def check_tls(files: TlsFiles) -> None:
-    """Raise `InputError` if a certificate or its key can't be used, before anybody is told that the board is there."""
-    for path in files:
-        if not os.access(path, os.R_OK):
-            raise InputError(f"{path} can't be read: --tls-cert and --tls-key take files in PEM format")
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*files, password=lambda: "")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "reason", None) or str(error)
-        raise InputError(
-            f"{files[0]} and {files[1]} are no certificate and its key in PEM format without a passphrase ({why})"
-        ) from None

@@ -5,6 +5,7 @@ or several people's, or on several repositories, it also searches by those, and 
 change are the same values as before, so that a change costs its own row, however many there are.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from hashlib import sha256
@@ -12,10 +13,12 @@ from typing import Final, TypeAlias
 from urllib.parse import urlencode
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from planwire.readmodel.audience import audience
 from planwire.readmodel.facets import FACETS, GROUPS, Group, has_all, values_of, varied
 from planwire.readmodel.inbox import Day, Folder, inbox
-from planwire.readmodel.overview import FILTERS, NEEDS_YOU, Overview, is_found, waiting_first
+from planwire.readmodel.overview import NEEDS_YOU, STATES, Overview, is_found, state_name, waiting_first
 from planwire.web.addresses import OVERVIEW
 from planwire.web.frame import action
 from planwire.web.html import EMPTY, Html, el, void
@@ -65,8 +68,12 @@ class Query(Struct, frozen=True):
 
 def found(glances: Iterable[Overview], query: Query, now: int) -> list[Overview]:
     """The sessions that match, in the order on the page."""
+    return waiting_first(_matching(glances, query), now)
+
+
+def _matching(glances: Iterable[Overview], query: Query) -> list[Overview]:
     here = (glance for glance in glances if query.state in ("", glance.state) and has_all(glance, query.facets))
-    return waiting_first((glance for glance in here if is_found(glance, query.words)), now)
+    return [glance for glance in here if is_found(glance, query.words)]
 
 
 def overview_page(
@@ -78,14 +85,15 @@ def overview_page(
     shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now, query.group)
     needs = [inbox_item(each, ask(each.id), facets) for each in shown.needs_you[:ANSWERED_HERE]]
     needs += [row(each) for each in shown.needs_you[ANSWERED_HERE:]]
-    parts = [_section("needs", FILTERS[NEEDS_YOU], needs), _section("runs", "Running", map(row, shown.running))]
+    parts = [_section("needs", state_name(NEEDS_YOU), needs), _section("runs", "Running", map(row, shown.running))]
     is_search = query.is_search
     parts += [_day(day, is_search, row, is_first=number == 0) for number, day in enumerate(shown.days)]
-    parts += [_group(query.group, group, row) for group in shown.groups]
+    inside = partial(session_row, facets=tuple(each for each in facets if each != query.group))
+    parts += [_group(query.group, group, inside) for group in shown.groups]
     if not matching:
         parts = [leaf("none", "div", _nothing(glances, loading), class_="nothing")]
     elif not needs and not is_search and query.page == 1:
-        parts.insert(0, leaf("none", "p", "Nothing needs you.", class_="nothing all-well"))
+        parts.insert(0, leaf("none", "p", audience().nothing, class_="nothing all-well"))
     children = (
         _form(glances, query, facets),
         leaf("trouble", "p", problem or EMPTY, class_="trouble", role="alert" if problem else None),
@@ -142,10 +150,8 @@ def _summary(own: str, name: str, count: int) -> Part:
 def _form(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Part:
     if not glances:
         return leaf("find", "div", el("h1", "Sessions"), class_="find")
-    counts = dict.fromkeys(FILTERS, 0)
-    for glance in glances:
-        counts[glance.state] += 1
-    states = [("", "All", len(glances)), *((state, name, counts[state]) for state, name in FILTERS.items())]
+    counts = Counter(glance.state for glance in _matching(glances, replace(query, state="")))
+    states = [("", "All", counts.total()), *((state, state_name(state), counts[state]) for state in STATES)]
     choices = [
         el(
             "label",
@@ -182,13 +188,14 @@ def _form(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Par
 
 
 def _facet_choices(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Html:
-    """A choice for each facet in which the sessions differ, or that is searched for, and one of groups."""
+    """A choice for each facet in which the sessions differ, or that is searched for, and one of groups. It counts what
+    each value would find together with the rest of the search."""
     offered = [each for each in FACETS if each in facets or query.facets[each]]
     if not offered and not query.group:
         return EMPTY
     choices = []
     for facet in offered:
-        counted = values_of(glances, facet)
+        counted = values_of(_matching(glances, replace(query, **{facet: ""})), facet)
         values = {**counted, **({} if query.facets[facet] in ("", *counted) else {query.facets[facet]: 0})}
         options = {"": f"Any {facet}", **{value: f"{value} ({count:,})" for value, count in values.items()}}
         choices.append(_choice(facet, facet.capitalize(), options, query.facets[facet]))

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from planwire.readmodel.card import PlanId
 from planwire.readmodel.facets import FACETS, GROUPS
-from planwire.readmodel.overview import FILTERS
+from planwire.readmodel.overview import STATES
 from planwire.readmodel.sessions import Sessions
 from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import decode_id
@@ -73,7 +73,7 @@ def asked_for(request: Request) -> Query:
     group = fields.get("group", "")
     return Query(
         fields.get("q", "").strip()[:LONGEST_QUERY],
-        state if state in FILTERS else "",
+        state if state in STATES else "",
         max(1, number),
         **{facet: fields.get(facet, "")[:LONGEST_QUERY] for facet in FACETS},
         group=group if group in GROUPS else "",

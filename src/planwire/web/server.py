@@ -6,7 +6,7 @@ import secrets
 import socket
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -16,11 +16,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from planwire.errors import InputError
 from planwire.journal import Journal
+from planwire.readmodel.audience import shown_to_several
 from planwire.session.steering import USER
 from planwire.web.app import BoardApp
 from planwire.web.hub import MOST_WATCHERS
-from planwire.web.listening import TlsFiles, addresses_of, check_tls, listen, listen_on_path, refuse_unsafe
+from planwire.web.listening import addresses_of, listen, listen_on_path, refuse_unsafe
 from planwire.web.team import Team
+from planwire.web.tls_files import TlsFiles, check_tls
 
 __all__ = ["LARGEST_REQUEST", "TOKEN_VARIABLE", "BoardServer", "new_token"]
 
@@ -123,7 +125,8 @@ class BoardServer:
         """Serve until `stop`, or a signal."""
         _allow_many_watchers()
         try:
-            self._server.run(sockets=[self._socket])
+            with shown_to_several() if self._team else nullcontext():
+                self._server.run(sockets=[self._socket])
         finally:
             self.close()
 

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from planwire.readmodel.answers import asked_moments, asked_words
 from planwire.readmodel.card import PlanCard, PlanId, Progress
-from planwire.readmodel.overview import Overview, state_words
+from planwire.readmodel.overview import Overview, state_name, state_words
 from planwire.readmodel.plan_tree import PlanNode, forest
 from planwire.readmodel.shown import ShownSession
 from planwire.web.addresses import OVERVIEW, plan_address, session_address
@@ -169,7 +169,7 @@ def _now(glance: Overview) -> Part:
     label = "Stopped at" if stopped else "Now"
     words = [f"{glance.done} of {glance.total} steps done"] if glance.total else []
     words += [f"{label}: {current[0]}"] if current else []
-    words += ["The agent needs you"] if glance.asked else []
+    words += [state_name(glance.state)] if glance.asked else []
     steps = [el("li", el("bdi", wording(step))) for step in current[:NAMED]]
     if len(current) > NAMED:
         steps.append(el("li", f"and {len(current) - NAMED} more"))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from planwire.readmodel.answers import asked_moments, asked_words
 from planwire.readmodel.card import PlanCard, Progress
 from planwire.readmodel.facets import facet_of
-from planwire.readmodel.overview import RUNNING, Overview
+from planwire.readmodel.overview import RUNNING, Overview, state_name
 from planwire.web.addresses import encode_id, session_address
 from planwire.web.asked_view import answer_form, question_view
 from planwire.web.html import EMPTY, Html, el, moment, sign_of_life
@@ -48,7 +48,7 @@ def session_row(glance: Overview, facets: tuple[str, ...] = ()) -> Part:
         _when(glance),
         class_=f"session-row row-{glance.state}",
         data_status=glance.state,
-        data_asked="The agent waits for you" if glance.asked else None,
+        data_asked=state_name(glance.state) if glance.asked else None,
     )
 
 
@@ -73,7 +73,7 @@ def inbox_item(glance: Overview, asking: tuple[Asking, ...], facets: tuple[str, 
         *questions,
         class_=f"session-row inbox-item row-{glance.state}",
         data_status=glance.state,
-        data_asked=", ".join(asked_words(each.card) for each in asking) or "The agent waits for you",
+        data_asked=", ".join(asked_words(each.card) for each in asking) or state_name(glance.state),
         data_question=asked_moments(each.card for each in asking) or None,
     )
 

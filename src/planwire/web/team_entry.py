@@ -11,8 +11,9 @@ gets a page that has the browser ask once more, now from the board's own site.
 """
 
 from typing import Final
+from urllib.parse import parse_qs
 
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse
 
 from planwire.errors import InputError
 from planwire.session.team_users import TeamUser
@@ -108,11 +109,15 @@ class TeamEntry:
 
     def _proxied(self, scope: Scope, name: str) -> App:
         user = self._users.read().find(name)
+        if user is not None and user.name != name:  # another account may read like a user's
+            raise ProxyRefusal(
+                f"The proxy names {name!r}, who is not the user {user.name!r}: both must be spelled alike"
+            )
         role = self._role_of(user)
         if role is None:
             who = "The proxy names somebody who is no user here. planwire user add NAME adds one."
             return words_answer(403, "You are no user of this board", who)
-        return self._let_in(scope, SignedIn(user.name if user else name, LOOK if self._only_shows else role), "")
+        return self._let_in(scope, SignedIn(name, LOOK if self._only_shows else role), "")
 
     def _still(self, person: SignedIn) -> bool:
         """Whether a person may still see what they see."""
@@ -132,12 +137,15 @@ class TeamEntry:
     def _let_in(self, scope: Scope, person: SignedIn, prefix: str, path: str | None = None) -> App:
         path = scope["path"] if path is None else path
         inner = {**scope, "path": path, "planwire.person": person}
+        is_live = path.startswith("/live/")
+        if is_live and _role_of_page(scope) not in ("", person.role):
+            return words_answer(409, "Your role has changed", "Reload the page.")
         if path == SIGN_OUT and scope["method"] == "POST" and person.is_browser:
             return self._signs_out(person, prefix)
 
         async def answer(_scope: Scope, receive: Receive, send: Send) -> None:
             to = AnswerBelow(prefix, send).send if prefix else send
-            if path.startswith("/live/"):
+            if is_live:
                 await self.streams.run(self._app, person, inner, receive, to)
             else:
                 await self._app(inner, receive, to)
@@ -155,7 +163,7 @@ class TeamEntry:
 
         return answer
 
-    def _unknown(self, scope: Scope, headers: Headers) -> Response:
+    def _unknown(self, scope: Scope, headers: Headers) -> App:
         """The answer to whoever is no user: a page to sign in for people, words for programs."""
         if "text/html" not in headers.get(b"accept", "") or self._team.proxy is not None or scope["method"] != "GET":
             what = "Sign in on the board's page, or send a token of planwire user token NAME as a Bearer token."
@@ -171,6 +179,12 @@ def _first(scope: Scope) -> str:
 
 def _path_below(scope: Scope) -> str:
     return f"/{scope['path'][1:].partition('/')[2]}"
+
+
+def _role_of_page(scope: Scope) -> str:
+    """The role that a page was made for, as its stream names it: with another one the person needs another page."""
+    query: bytes = scope["query_string"]
+    return parse_qs(query.decode("latin-1")).get("role", [""])[0]
 
 
 def _may_be_plain(scope: Scope, headers: Headers) -> bool:

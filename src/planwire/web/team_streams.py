@@ -1,7 +1,8 @@
 """The open streams of a team's people: each ends as soon as its person may not see it any more.
 
 A request is checked when it comes, and a stream lasts for hours. So somebody looks at the file of the users twice a
-second. The times at which people were last here go into it now and then.
+second. A stream that is ended like that says so, with the event `over`: its page has lost no connection. The times at
+which people were last here go into the file now and then.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ LOOK_PACE: Final = 0.5
 #: Seconds between two writes of when people were last here.
 USES_PACE: Final = 60.0
 _DISCONNECT: Final = "http.disconnect"
+_OVER: Final = b"event: over\ndata: over\n\n"
 
 
 class TeamStreams:
@@ -52,7 +54,7 @@ class TeamStreams:
         ended = asyncio.Event()
         self._open[ended] = person
         try:
-            await app(scope, _until(ended, receive), send)
+            await app(scope, _until(ended, receive), _with_end(ended, send))
         finally:
             del self._open[ended]
 
@@ -106,3 +108,13 @@ def _until(ended: asyncio.Event, receive: Receive) -> Receive:
             end.cancel()
 
     return receive_or_end
+
+
+def _with_end(ended: asyncio.Event, send: Send) -> Send:
+    """A stream whose end says why it came, if the event is set."""
+
+    async def send_or_end(message: Message) -> None:
+        is_end = message["type"] == "http.response.body" and not message.get("more_body") and not message.get("body")
+        await send({**message, "body": _OVER} if is_end and ended.is_set() else message)
+
+    return send_or_end

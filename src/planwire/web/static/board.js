@@ -1,7 +1,7 @@
 // The board's script. Pages are complete without it: it keeps them live and makes a few things handier. On the page of a
 // session it loads the scripts for steering, and where agents ask, those for answers.
 
-import { fetched, latest } from "./fetching.js";
+import { fetched, latest, pageOf } from "./fetching.js";
 import { startKeys } from "./keys.js";
 import { keepsListening, lookForNews, startNotify } from "./notify.js";
 import { changed, forget, morph, onChanged, show } from "./page.js";
@@ -29,9 +29,12 @@ function announce() {
 const connection = document.getElementById("connection");
 let source = null;
 let version = body.dataset.version;
+const SOON = 200, LATER = 2000;
+let patience = SOON; // milliseconds until a page whose stream was refused asks why: the first time at once
+let due = 0;
 
 function tell(state, words) {
-  if (connection.dataset.state === state) return;
+  if (connection.textContent === words) return;
   connection.dataset.state = state;
   connection.textContent = words;
 }
@@ -40,48 +43,74 @@ function connect() {
   if (source || (document.hidden && !keepsListening()) || !body.dataset.live) return;
   const address = new URL(body.dataset.live, location.href);
   address.searchParams.set("since", version);
+  if (body.dataset.role) address.searchParams.set("role", body.dataset.role);
   source = new EventSource(address);
-  source.onopen = () => tell("live", "live");
+  source.onopen = () => { tell("live", "live"); patience = SOON; };
   source.onmessage = (message) => {
     version = message.lastEventId;
     show(JSON.parse(message.data));
   };
-  source.onerror = () => {
-    if (source.readyState !== EventSource.CLOSED) return tell("lost", "connection lost, reconnecting…");
+  source.addEventListener("over", () => { // the board ended it: for its person there is another page now, or none
     disconnect();
-    tell("lost", "connection lost, reconnecting…");
-    setTimeout(refresh, 2000);
+    refresh();
+  });
+  source.onerror = () => {
+    lost();
+    if (source.readyState !== EventSource.CLOSED) return;
+    disconnect();
+    refreshIn(patience);
+    patience = LATER;
   };
 }
+
+const lost = () => tell("lost", "connection lost, reconnecting…");
 
 function disconnect() {
   source?.close();
   source = null;
 }
 
+/** Whether there are words on the page that a reload could lose. */
+const isWritten = () => [...document.querySelectorAll("textarea")].some((each) => each.value.trim());
+
 const LOCKED = "role" in body.dataset
   ? "you are signed out: reload the page to sign in"
   : "the board was restarted: open the link it printed";
 
-/** After a refusal: the board may be back, with or without knowing this browser. */
+function refreshIn(milliseconds) {
+  clearTimeout(due);
+  due = setTimeout(refresh, milliseconds);
+}
+
+/** After the end of a stream, or its refusal: the board may be back, with or without knowing this browser, or its person
+ * has another role. A page with unsent words asks to be reloaded, and keeps looking whether that is still so. */
 async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (answer.status === 401) return tell("locked", LOCKED);
-    if (answer.ok) connect();
-    else setTimeout(refresh, 4000);
+    if (answer.status === 403) tell("locked", "you may not see this board any more: reload the page");
+    else if (!answer.ok) lost();
+    if (!answer.ok) return refreshIn(2 * LATER);
+    if (pageOf(await answer.text()).body.dataset.role === body.dataset.role) return connect();
+    if (!isWritten()) return location.reload();
+    tell("locked", "your role has changed: reload the page");
+    refreshIn(LATER);
   } catch {
-    setTimeout(refresh, 4000);
+    lost();
+    refreshIn(2 * LATER);
   }
 }
 
+const isLocked = () => connection?.dataset.state === "locked";
+const wake = () => (isLocked() ? refresh() : connect());
+
 // A browser has few connections to spare: a page that nobody sees lets go of its own, unless it is to tell of news.
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) connect();
+  if (!document.hidden) wake();
   else if (!keepsListening()) disconnect();
 });
 addEventListener("pagehide", disconnect);
-addEventListener("pageshow", connect);
+addEventListener("pageshow", wake);
 
 // ---------------------------------------------------------------- searching, copying
 

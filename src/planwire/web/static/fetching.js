@@ -2,11 +2,14 @@
 
 import { trusted } from "./page.js";
 
+/** A page that was fetched, as a document of its own. */
+export const pageOf = (text) => new DOMParser().parseFromString(trusted(text), "text/html");
+
 /** The page at an address, and the part of it with an id; null if there is none. */
 export async function fetched(address, id) {
   const answer = await fetch(address, { headers: { accept: "text/html" } });
   if (!answer.ok) return null;
-  const page = new DOMParser().parseFromString(trusted(await answer.text()), "text/html");
+  const page = pageOf(await answer.text());
   return { page, part: page.getElementById(id) };
 }
 

@@ -9,10 +9,13 @@ const LISTS = {
   compare: [["Tab", "Next control"]],
 };
 
-/** The keys of a page that people can steer, from the table of acts. */
+/** The keys of a session's page: those to look around, and of the acts in the table those that are for this person. */
 async function steering() {
+  const { onlyShows, mayNot = "" } = document.body.dataset;
+  if (onlyShows !== undefined) return [["", [["j k", "Next, previous step"], ["n p", "Next, previous plan"]]]];
   const { ACTS } = await import("./table.js");
-  const all = Object.values(ACTS).flatMap(({ gestures }) => gestures);
+  const own = Object.entries(ACTS).filter(([name]) => !mayNot.split(" ").includes(name));
+  const all = own.flatMap(([, { gestures }]) => gestures);
   const of = (...kinds) => all.filter(({ on }) => kinds.includes(on)).map(({ keys, label, help }) => [
     keys.join(" "), help.startsWith("set the") ? label : `${label}: ${help}`,
   ]);

@@ -8,7 +8,7 @@ const words = {
   done: () => "Everything on the plan is done.",
   stopped: () => "The agent has stopped.",
   idle: () => "The agent has ended its turn.",
-  needs_you: (asked) => asked ?? "The agent waits for you",
+  needs_you: (asked) => asked ?? "A decision is needed",
 };
 
 let wanted = false;
@@ -31,7 +31,7 @@ async function takePlace() {
 }
 
 /** What is going on: the sessions on the page, each with its address (one tag, so that of several pages with the same
-    news the browser shows one), its name, its state, and what it needs; first what needs you. */
+    news the browser shows one), its name, its state, and what it needs; first what needs a decision. */
 function sessions() {
   const top = document.getElementById("session-top");
   if (top) {
@@ -71,7 +71,7 @@ export function startNotify() {
   button.type = "button";
   button.id = "notify";
   button.textContent = "Notify me";
-  button.title = "Get a desktop notification when an agent needs you, has stopped or is done";
+  button.title = "Get a desktop notification when an agent needs a decision, has stopped or is done";
 
   async function turn(on) {
     wanted = on;

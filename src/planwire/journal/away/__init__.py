@@ -1,0 +1,3 @@
+"""What this machine does while the server of a journal is away."""
+
+__all__: list[str] = []

@@ -1,0 +1,94 @@
+"""Appends while the server is away: judged, numbered, and put where they wait.
+
+Appends that may wait (`may_wait`) go to the spool that all processes of this user share (`folder`), under provisional
+numbers (`provisional`). Those that may not are refused, and nothing of them is kept.
+"""
+
+import os
+from collections.abc import Sequence
+from threading import RLock
+from time import time_ns
+from typing import Final
+
+from planwire.errors import CannotWait, Conflict, JournalUnavailable
+from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.known_here import KnownHere
+from planwire.journal.away.records import WaitingAppend
+from planwire.journal.away.server import CLOSED, AwayServer
+from planwire.journal.codec import EventRow, encode
+from planwire.journal.may_wait import may_wait
+from planwire.journal.protocol import Once, Stamped
+from planwire.journal.provisional import AheadEvents, Doubt, deliverable, names_remarks
+from planwire.model.events import Recorded
+
+__all__ = ["NO_WAITING", "AheadWriter"]
+
+NO_WAITING: Final = "Nothing was written: this can't wait on this machine"
+_UNNAMED: Final = (
+    "Nothing was written: words that wait here have no name yet, and another remark of this session may get the one "
+    "that was meant. Try again once they are delivered"
+)
+_NOT_KNOWN: Final = "Whether it was written is not known: look once the server is back"
+_FULL: Final = "Nothing was written: there is no room for more that waits in {}, or this user can't write there"
+
+
+class AheadWriter:
+    """Writes what waits, of one process. `lock` guards what that knows."""
+
+    def __init__(self, server: AwayServer, folder: AwayFolder, known: KnownHere, lock: RLock) -> None:
+        self._server = server
+        self._folder = folder
+        self._known = known
+        self._lock = lock
+        self._writer = os.urandom(8).hex()
+
+    def append(
+        self,
+        session: str,
+        events: Sequence[Stamped],
+        expected_seq: int | None,
+        once: Once | None,
+        *,
+        in_doubt: bool = False,
+    ) -> tuple[Recorded, ...]:
+        """Have events wait. `in_doubt`: the server may have them, for the connection broke before it answered."""
+        rows = encode(session, events)
+        with self._lock:
+            if self._server.closing.is_set():
+                raise JournalUnavailable(CLOSED)
+            ahead = self._known.ahead.get(session)
+            if ahead is not None and once is not None and once in ahead.keys:
+                return ahead.keys[once]
+            if not rows:
+                return ()
+            has_remarks = ahead is not None and ahead.has_remarks
+            is_unnamed = has_remarks and any(names_remarks(row.event) for row in rows)
+            if is_unnamed or not all(may_wait(row.event) for row in rows):
+                if in_doubt:
+                    raise self._server.absence(_NOT_KNOWN)
+                raise self._server.absence(_UNNAMED if is_unnamed else NO_WAITING, CannotWait)
+            ahead = self._known.go_ahead(session, expected_seq, time_ns() // 1_000_000)
+            doubt = None
+            if in_doubt and once is None:
+                ahead.doubt = doubt = _doubt(expected_seq, ahead.base, rows)
+            if expected_seq not in (None, ahead.last):
+                raise Conflict(session, expected_seq or 0, ahead.last)
+            if ahead.doubt is not None and ahead.doubt.means(rows):
+                doubt, ahead.doubt = ahead.doubt, None
+            self._wait(session, ahead, rows, once, doubt)
+            return ahead.add(rows, once)
+
+    def _wait(
+        self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once | None, doubt: Doubt | None
+    ) -> None:
+        if ahead.has_remarks:
+            rows = encode(session, [Stamped(row.at, row.by, deliverable(row.event)) for row in rows])
+        texts = tuple((row.at, row.by, row.text) for row in rows)
+        waiting = WaitingAppend(session, self._writer, ahead.base, ahead.last + 1, texts, once, doubt)
+        if not self._folder.put(waiting):
+            raise self._server.absence(_FULL.format(self._folder.path), CannotWait)
+
+
+def _doubt(expected_seq: int | None, base: int, rows: Sequence[EventRow]) -> Doubt:
+    texts = tuple((row.at, row.by, row.text) for row in rows)
+    return Doubt(base if expected_seq is None else expected_seq, expected_seq is not None, texts)

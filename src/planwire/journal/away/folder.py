@@ -1,0 +1,101 @@
+"""The folder on this machine where appends wait for a journal's server (`delivery` brings them there).
+
+All processes of a user share it: one spool (`spool`). Beside it is what they know of the outage (`outage`).
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from planwire.journal.away.outage import SharedOutage
+from planwire.journal.away.records import WaitingAppend, file_name, write_waiting
+from planwire.journal.protocol import Once
+from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES, Spool
+from planwire.journal.spool_append import LATE, MOST, MOST_IN_A_RECORD, SPOOL, put
+from planwire.journal.user_files import away_path
+from planwire.journal.waiting import WaitingRecords
+
+__all__ = ["AwayFolder", "waiting_here"]
+
+#: What a record takes in the spool besides its body.
+_BESIDES: Final = 20_000
+_BLOCK: Final = 1 << 20
+
+
+class AwayFolder:
+    """What waits in a folder, which need not be there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spool = Spool(path)
+        self.outage = SharedOutage(path)
+        self._counted: tuple[object, int] = ((), 0)
+
+    def is_empty(self) -> bool:
+        """Whether nothing waits. Cheap: it reads the names in one folder."""
+        return self.spool.is_empty()
+
+    def put(self, waiting: WaitingAppend) -> bool:
+        """Have an append wait, safe from a crash of the machine. False if there is no room, and nothing is kept."""
+        body = write_waiting(waiting)
+        most = 2 * len(body) + _BESIDES  # escaping can double it
+        if len(body) > MOST_IN_A_RECORD or _size(self.path / SPOOL) + most > MOST:
+            return False
+        note = {"session": waiting.session, "count": str(len(waiting.rows))}
+        return self.spool.append(note, body, durable=True)
+
+    def set_aside(self, session: str, key: Once, body: bytes) -> None:
+        """Keep a record that can't be written, under a name that nobody drains."""
+        with suppress(OSError):
+            put(str(self.path), f"{_aside(session)}{key.source}-{key.n}", body)
+
+    def forget(self, *sessions: str) -> None:
+        """Remove what was set aside of sessions."""
+        names = tuple(map(_aside, sessions))
+        with suppress(FileNotFoundError):
+            for each in os.listdir(self.path) if names else ():  # noqa: PTH208  (names are all it takes)
+                if each.removeprefix(".").startswith(names):  # or is the draft of one
+                    (self.path / each).unlink(missing_ok=True)
+
+    def count(self) -> int:
+        """How many records wait. It reads them only if something changed since the last time."""
+        found = self.sizes()
+        if found != self._counted[0]:
+            self._counted = (found, sum(_records(self.path / name) for name, _ in found))
+        return self._counted[1]
+
+    def sizes(self) -> list[tuple[str, int]]:
+        """The files in which records wait, and their sizes: others once something changes."""
+        with suppress(OSError):
+            there = [(each.name, _size(each)) for each in sorted(self.path.iterdir())]
+            return [each for each in there if each[0] == SPOOL or each[0].startswith((SEALED, SEALED_LOSSES, LATE))]
+        return []
+
+
+def waiting_here(url: str) -> WaitingRecords:
+    """What waits for a journal that can't be opened."""
+    folder = AwayFolder(away_path(url))
+    outage = folder.outage.known()
+    return WaitingRecords(folder.count(), why=outage.why if outage else "")
+
+
+def _aside(session: str) -> str:
+    """How the names of files begin in which a session's records are set aside."""
+    return f"{ASIDE}{file_name(session)}-"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _records(path: Path) -> int:
+    """The records in a file: each begins with the one byte that none has inside."""
+    count = 0
+    with suppress(OSError), path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            count += block.count(b"\x1e")
+    return count

@@ -1,0 +1,311 @@
+"""A journal whose server can be away: this process works on, and what it records waits on this machine.
+
+While the server answers, every call goes to it, and costs hardly more. When it does not, appends that
+may wait do so on this machine, and others raise `EngineAway` (`ahead_writer`). What this process knows it can still
+read, at least the end of it (`reading`). A thread looks every second whether the server is back, and delivers what
+waits (`delivery`). Until all of it is delivered, new appends go behind it: the order within a session is kept.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import RLock, Thread
+from time import monotonic, time_ns
+from typing import Final, Self
+from weakref import ref
+
+from planwire.errors import CannotWait, EngineAway, JournalUnavailable, NotWritable, reason
+from planwire.journal.away.ahead_writer import NO_WAITING, AheadWriter
+from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.known_here import KnownHere
+from planwire.journal.away.last_known import LastKnown
+from planwire.journal.away.leases import AwayLeases
+from planwire.journal.away.reading import AwayReader
+from planwire.journal.away.recalled import RecalledSessions
+from planwire.journal.away.server import AwayServer
+from planwire.journal.checked import Checked, Trouble
+from planwire.journal.codec import encode_terms
+from planwire.journal.may_wait import may_wait
+from planwire.journal.protocol import (
+    Followed,
+    Journal,
+    JournalFacts,
+    KnownLease,
+    KnownSession,
+    Lease,
+    Once,
+    Snapshot,
+    Stamped,
+    Stop,
+    StoredAppend,
+    Terms,
+    Thoughts,
+)
+from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import WaitingRecords
+from planwire.model.events import Recorded
+from planwire.model.records import SessionState
+
+__all__ = ["AwayJournal"]
+
+#: Seconds between two looks at a server that is away, and between those while it answers and something waits.
+TRY: Final = 1.0
+SOON: Final = 0.05
+#: Seconds that a look may take to deliver what waits, that an append waits for the end of that if it can wait itself
+#: (so that nobody writes faster than it is delivered), that any other append waits, and between two glances meanwhile.
+LOOK_PATIENCE: Final = 30.0
+MAKE_WAY: Final = 0.2
+PATIENCE: Final = 2.0
+GLANCE: Final = 0.01
+#: Seconds between two writings of what is known, for processes that may start while the server is away.
+KEEP: Final = 5.0
+
+_log = logging.getLogger("planwire")
+
+
+class AwayJournal:
+    """A `Journal` around one that a server keeps. `folder` is where appends wait. Until the server has been reached
+    once, nobody knows where the thoughts beside the journal are: what is recorded then has none."""
+
+    def __init__(self, open_engine: Callable[[], Journal], folder: Path, patience: float | None = None) -> None:
+        self._folder = AwayFolder(folder)
+        self._server = AwayServer(open_engine, self._folder)
+        self._leases = AwayLeases(self._server.ask)
+        self._lock = RLock()
+        self._known = KnownHere()
+        self._ahead = AheadWriter(self._server, self._folder, self._known, self._lock)
+        self._last_known = LastKnown(folder / "known")
+        self._reader = AwayReader(self._server, self._known, self._last_known, self._lock)
+        self._written_at = monotonic()
+        self._clear_until = 0.0
+        thread = Thread(target=_tend_on, args=(ref(self), self._server), name="planwire-away", daemon=True)
+        try:
+            self._server.begin(patience, thread.start)
+        except BaseException:
+            self._server.closing.set()
+            raise
+        if not self._server.is_away and not self._folder.is_empty():
+            self.tend(PATIENCE if patience is None else min(patience, PATIENCE))
+
+    # -- what waits
+
+    @property
+    def is_away(self) -> bool:
+        """Whether what is appended now would wait."""
+        return not self._server.takes_events or bool(self._known.ahead)
+
+    def waiting(self) -> WaitingRecords:
+        """What waits here, and whether the server is away."""
+        return self._server.waiting()
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the server refuses the login, if it does."""
+        return self._server.refusal
+
+    def note_state(self, state: SessionState) -> None:
+        """Remember the newest state of a session, for when the server is away."""
+        self._last_known.note(state)
+
+    def go_by_last_known(self) -> None:
+        """From now on, answer with what this machine knew last, while the server is away."""
+        self._reader.recalled = RecalledSessions(self._folder, self._last_known, self._known)
+
+    def begin_without(self, session: str) -> bool:
+        """Begin to record a session of which only the server knows what it holds. Whether the server is away."""
+        with self._lock:
+            if not self._server.is_away:
+                return False
+            self._known.begin_without(session, _now())
+            return True
+
+    def tend(self, patience: float = LOOK_PATIENCE) -> bool:
+        """Look whether the server is back, and deliver what waits for no more than so many seconds. Whether nothing
+        waits any more. A thread does this all the time."""
+        if not self._server.deliver(patience):
+            return False
+        with self._lock:
+            self._server.note_back()
+            is_empty = self._folder.is_empty()
+            if is_empty:
+                self._known.ahead.clear()
+        self._leases.settle_all()
+        return is_empty
+
+    def _must_queue(self) -> bool:
+        """Whether something waits here, behind which an append has to go, or the server takes none. What another
+        process has waiting is in no order with what this one does next: a glance now and then is enough."""
+        if not self._server.takes_events or self._known.ahead:
+            return True
+        now = monotonic()
+        if now < self._clear_until:
+            return False
+        if not self._folder.is_empty():
+            return True
+        self._clear_until = now + GLANCE
+        return False
+
+    def _is_delivered(self, patience: float) -> bool:
+        """Whether nothing waits any more, after no more than so many seconds."""
+        until = monotonic() + patience
+        while self._server.takes_events:
+            if self.tend(patience):
+                return True
+            if monotonic() > until:
+                break
+            self._server.closing.wait(GLANCE)
+        return False
+
+    # -- events
+
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        if self._must_queue():
+            can_wait = all(may_wait(each.event) for each in events)
+            if not self._is_delivered(MAKE_WAY if can_wait else PATIENCE):
+                return self._ahead.append(session, events, expected_seq, once)
+        engine = self._server.engine
+        if engine is None:
+            raise self._server.absence()
+        try:
+            written = engine.append(session, events, expected_seq, once)
+        except EngineAway as error:
+            self._server.note_away(error)
+            return self._ahead.append(session, events, expected_seq, once, in_doubt=not isinstance(error, NotWritable))
+        for each in written:
+            self._known.note(each, is_new=once is None)
+        return written
+
+    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        return self._reader.read(session, after, upto)
+
+    def last_seq(self, session: str) -> int:
+        return self._reader.last_seq(session)
+
+    def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
+        return self._server.each(self._server.ask(lambda engine: engine.stored(session, after)))
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        self._require_delivered()
+        self._server.ask(lambda engine: engine.store(session, appends))
+
+    def last_position(self) -> int:
+        return self._server.ask(lambda engine: engine.last_position())
+
+    def sessions(self) -> list[KnownSession]:
+        return self._reader.sessions()
+
+    def facts(self) -> JournalFacts:
+        return self._server.ask(lambda engine: engine.facts())
+
+    def troubles(self) -> Iterator[Trouble]:
+        """See `checked`."""
+        ask = self._server.ask
+        return self._server.each(ask(lambda engine: engine.troubles() if isinstance(engine, Checked) else iter(())))
+
+    def follow(
+        self,
+        after: int | None = None,
+        *,
+        session: str | None = None,
+        stop: Stop | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Followed]:
+        ask = self._server.ask
+        followed = ask(lambda engine: engine.follow(after, session=session, stop=stop, timeout=timeout))
+        return self._reader.followed(followed, stop)
+
+    def forget(self, *sessions: str) -> None:
+        self._require_delivered()
+        self._server.ask(lambda engine: engine.forget(*sessions))
+        self._known.forget(*sessions)
+        try:
+            self._last_known.forget(*sessions)
+            self._folder.forget(*sessions)
+        except OSError as error:
+            where = error.filename or self._folder.path
+            raise JournalUnavailable(
+                f"the server has forgotten it, but {where} stays on this machine ({reason(error)}): remove that file"
+            ) from error
+
+    # -- beside the events
+
+    @property
+    def thoughts(self) -> Thoughts:
+        if self._server.engine is None:
+            raise self._server.absence()
+        return self._server.engine.thoughts
+
+    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
+        return self._reader.snapshot(session, name)
+
+    def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
+        if not is_provisional(seq) and not self._server.is_away:
+            self._server.ask(lambda engine: engine.keep_snapshot(session, seq, data, name))
+
+    def lease(self, session: str, terms: Terms = Terms()) -> Lease:
+        encode_terms(session, terms)
+        return self._leases.lease(session, terms)
+
+    def leases(self) -> list[KnownLease]:
+        return self._reader.leases()
+
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
+        self._server.ask(lambda engine: engine.end_lease(known, events, expected_seq))
+
+    def close(self) -> None:
+        if self._server.closing.is_set():
+            return
+        try:
+            if not self._server.is_away and not self._folder.is_empty():
+                self.tend(PATIENCE)
+            self._last_known.write()
+        finally:
+            self._server.close(PATIENCE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # -- what is done all the time
+
+    def _require_delivered(self) -> None:
+        """What waits would come behind the end of a session that goes, or is written as a whole."""
+        if not self._folder.is_empty() and not self._is_delivered(PATIENCE):
+            raise self._server.absence(NO_WAITING, CannotWait)
+
+    @property
+    def _next_look(self) -> float:
+        return SOON if self._known.ahead and self._server.takes_events else TRY
+
+    def _look(self) -> None:
+        is_late = self._server.is_away or monotonic() - self._written_at > KEEP
+        if is_late and self._last_known.is_behind:
+            self._last_known.write()
+            self._written_at = monotonic()
+        if self._server.is_away or self._known.ahead or not self._folder.is_empty():
+            self.tend()
+
+
+def _tend_on(journal: "ref[AwayJournal]", server: AwayServer) -> None:
+    """Look after a journal for as long as it is open, and somebody has it."""
+    server.try_first()
+    wait = SOON if server.is_away and server.engine is not None else TRY
+    while not server.closing.wait(wait):
+        found = journal()
+        if found is None:
+            return
+        try:
+            found._look()
+        except Exception:
+            if not server.closing.is_set():  # then nothing is wrong: it was closed in the middle
+                _log.exception("what waits for a journal's server could not be delivered")
+        wait = found._next_look
+        del found
+
+
+def _now() -> int:
+    return time_ns() // 1_000_000

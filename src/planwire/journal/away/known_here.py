@@ -1,0 +1,97 @@
+"""What one process knows of sessions whose journal is on a server: how far it has read them, and what is ahead of that.
+
+It keeps the last events of each session, for one part of a process may be a few behind another. The rest of what it has
+read is in its folds.
+"""
+
+from collections import OrderedDict, deque
+from threading import Lock
+from typing import Final
+
+from planwire.journal.provisional import AheadEvents
+from planwire.model.events import Recorded
+
+__all__ = ["KnownHere"]
+
+#: The last events of a session that are kept, and of how many sessions.
+TAIL: Final = 16
+TAILS: Final = 256
+
+
+class KnownHere:
+    """The sessions that this process has met. Any thread may note; whoever goes ahead locks."""
+
+    def __init__(self) -> None:
+        self.ahead: dict[str, AheadEvents] = {}
+        self._ends: dict[str, int] = {}
+        self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
+        self._noting = Lock()
+
+    def note(self, recorded: Recorded, *, is_new: bool = False) -> None:
+        """This process has an event. If it `is_new`, a first one means that the session was forgotten, and begun anew;
+        otherwise somebody may just read the session once more, or only its beginning."""
+        session, seq = recorded.session, recorded.seq
+        with self._noting:
+            end = self._ends.get(session, 0)
+            if seq > end or (is_new and seq == 1):
+                tail = self._tails.pop(session, None)
+                if tail is None or seq != end + 1:
+                    tail = deque(maxlen=TAIL)
+                tail.append(recorded)
+                self._tails[session] = tail
+                self._ends[session] = seq
+                if len(self._tails) > TAILS:
+                    self._tails.popitem(last=False)
+
+    def note_end(self, session: str, seq: int) -> None:
+        """This process has a session up to a number, or knows that it has no events (0)."""
+        with self._noting:
+            if not seq or seq > self._ends.get(session, -1):
+                self._ends[session] = seq
+                self._tails.pop(session, None)
+
+    def note_whole(self, session: str, seq: int, known: int) -> None:
+        """A session was read to its end, `seq`, where `known` events were known before. With fewer events now, it was
+        begun anew."""
+        with self._noting:
+            if seq < known:
+                self._ends[session] = seq
+                self._tails.pop(session, None)
+
+    def forget(self, *sessions: str) -> None:
+        with self._noting:
+            for each in sessions:
+                self._ends.pop(each, None)
+                self._tails.pop(each, None)
+
+    def last(self, session: str) -> int | None:
+        """The number of the last event; None if only the server knows."""
+        ahead = self.ahead.get(session)
+        return ahead.last if ahead is not None else self._ends.get(session)
+
+    def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
+        """The events behind a number; None if only the server has the first of them."""
+        if (ahead := self.ahead.get(session)) is not None:
+            return ahead.read(after, upto)
+        with self._noting:
+            end, tail = self._ends.get(session), tuple(self._tails.get(session, ()))
+        if end is None or (after < end and not (tail and after >= tail[0].seq - 1)):
+            return None
+        return [each for each in tail if after < each.seq and (upto is None or each.seq <= upto)]
+
+    def go_ahead(self, session: str, expected_seq: int | None, at: int) -> AheadEvents:
+        """Where to put events of a session that wait, behind what their writer knows of."""
+        ahead = self.ahead.get(session)
+        if ahead is None:
+            with self._noting:
+                end, tail = self._ends.get(session, 0), tuple(self._tails.get(session, ()))
+            ahead = AheadEvents(session, end if expected_seq is None else expected_seq, tail, at)
+            self.ahead[session] = ahead
+        return ahead
+
+    def begin_without(self, session: str, at: int) -> None:
+        """Take a session for one that has nothing but what waits here."""
+        if (ahead := self.ahead.get(session)) is not None:
+            ahead.base = 0
+        else:
+            self.ahead[session] = AheadEvents(session, 0, (), at)

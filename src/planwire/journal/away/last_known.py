@@ -1,0 +1,182 @@
+"""What this machine last knew of sessions, for processes that start while the server is away: a file for each.
+
+Views tell of each state that they have. Every few seconds those that are new are written, and when a journal closes: so
+the path of an append has neither a file nor a call of the server more. A state is a cache of what the server has, and
+never holds what waits. Only the newest sessions are kept, and none that the journal was told to forget.
+"""
+
+import os
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from planwire.journal.away.records import file_name
+from planwire.journal.protocol import KnownSession, Snapshot
+from planwire.journal.provisional import is_provisional
+from planwire.journal.spool_append import make_folder, put
+from planwire.journal.view import STATE, UNKEEPABLE
+from planwire.model.records import SessionState
+
+__all__ = ["KeptNumbers", "LastKnown"]
+
+#: Sessions that are kept, and the bytes of one.
+MOST: Final = 128
+MOST_BYTES: Final = 2 << 20
+
+
+class _KeptState(Struct, frozen=True, array_like=True):
+    """A session as it was known, in the form that the view of states understands."""
+
+    known: KnownSession
+    data: bytes
+
+
+_read_kept: Final = msgspec.msgpack.Decoder(_KeptState)
+
+
+class KeptNumbers(NamedTuple):
+    """What is kept of sessions, and what will be: the numbers of their last events, by names of files and by ids."""
+
+    files: dict[str, int]
+    noted: dict[str, int]
+
+
+class LastKnown:
+    """The states in a folder, which need not be there. Any thread may call any method."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._noted: dict[str, SessionState] = {}
+        #: What was kept before the server said which sessions it has, and these.
+        self._listed: tuple[dict[str, int], list[KnownSession]] | None = None
+        self._lock = Lock()
+        self._writing = Lock()  # nothing that is forgotten meanwhile is written
+
+    def note(self, state: SessionState) -> None:
+        """This process has a state. It is written later."""
+        if state.seq and not is_provisional(state.seq):
+            with self._lock:
+                known = self._noted.get(state.id)
+                if known is None or known.seq <= state.seq:
+                    self._noted[state.id] = state
+                if len(self._noted) > 2 * MOST:
+                    self._noted = {each.id: each for each in _newest(self._noted.values())}
+
+    def kept(self) -> KeptNumbers:
+        """What there is now, for `note_all`: to be asked for before the server is."""
+        with self._lock:
+            return KeptNumbers(self._files(drafts=True), {each.id: each.seq for each in self._noted.values()})
+
+    def note_all(self, sessions: list[KnownSession], kept: KeptNumbers) -> None:
+        """These are all the sessions of the journal. What was kept of any other before that was asked is of one that
+        was forgotten there. What was kept since may be newer than the answer."""
+        with self._lock:
+            self._listed = (kept.files, sessions)
+            if kept.noted:
+                there = {each.id: each.last_seq for each in sessions}
+                for session, seq in kept.noted.items():
+                    if seq > there.get(session, 0) and session in self._noted and self._noted[session].seq == seq:
+                        del self._noted[session]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something is to be written."""
+        return bool(self._noted) or self._listed is not None
+
+    def write(self) -> None:
+        """Write the states that are new. What can't be written is not known then."""
+        if not self.is_behind:
+            return
+        with self._writing, suppress(OSError):
+            with self._lock:
+                noted, self._noted = _newest(self._noted.values()), {}
+                listed, self._listed = self._listed, None
+            if listed is not None and listed[0]:
+                there = {file_name(each.id): each.last_seq for each in listed[1]}
+                self._remove({name for name, seq in listed[0].items() if seq > there.get(name, 0)})
+            files = self._files()
+            for state in noted:
+                name = file_name(state.id)
+                if state.seq > files.get(name, 0) and (data := _encoded(state)):
+                    make_folder(str(self._folder.parent))
+                    make_folder(str(self._folder))
+                    put(str(self._folder), f"{name}-{state.seq}", data)
+                    if name in files:
+                        (self._folder / f"{name}-{files[name]}").unlink(missing_ok=True)
+                    files[name] = state.seq
+            if len(files) > MOST:
+                self._remove_oldest(files)
+
+    def forget(self, *sessions: str) -> None:
+        with self._writing:
+            with self._lock:
+                for each in sessions:
+                    self._noted.pop(each, None)
+            self._remove({file_name(each) for each in sessions})
+
+    def sessions(self) -> list[KnownSession]:
+        """The sessions of which something is known."""
+        found = (self._kept(name, seq) for name, seq in self._files().items())
+        return [each.known for each in found if each is not None]
+
+    def snapshot(self, session: str) -> Snapshot | None:
+        """The last known state of a session, as a view keeps it."""
+        name = file_name(session)
+        seq = self._files().get(name)
+        kept = self._kept(name, seq) if seq is not None else None
+        return Snapshot(kept.known.last_seq, kept.data) if kept is not None and kept.known.id == session else None
+
+    def _kept(self, name: str, seq: int) -> _KeptState | None:
+        with suppress(OSError, msgspec.MsgspecError):
+            return _read_kept.decode((self._folder / f"{name}-{seq}").read_bytes())
+        return None
+
+    def _files(self, *, drafts: bool = False) -> dict[str, int]:
+        """The number of the last event in each file, by the name of its session. `drafts`: also of those that somebody
+        writes, or was killed in the middle of writing."""
+        found: dict[str, int] = {}
+        for each in self._names():
+            name, _, seq = each.partition("-")
+            if drafts and name.startswith("."):
+                name, seq = name[1:], seq.partition("-")[0]
+            if name and seq.isdecimal():
+                found[name] = max(int(seq), found.get(name, 0))
+        return found
+
+    def _names(self) -> list[str]:
+        try:
+            return os.listdir(self._folder)  # noqa: PTH208  (names are all it takes)
+        except OSError:
+            return []
+
+    def _remove(self, names: Collection[str]) -> None:
+        """Remove all that is there of sessions: several files, if processes wrote at once, and drafts."""
+        for each in self._names() if names else ():
+            if each.removeprefix(".").partition("-")[0] in names:
+                (self._folder / each).unlink(missing_ok=True)
+
+    def _remove_oldest(self, files: dict[str, int]) -> None:
+        def written(name: str) -> float:
+            with suppress(OSError):
+                return (self._folder / f"{name}-{files[name]}").stat().st_mtime
+            return 0.0
+
+        self._remove({*sorted(files, key=written)[:-MOST]})
+
+
+def _newest(states: Iterable[SessionState]) -> list[SessionState]:
+    return sorted(states, key=lambda state: state.at)[-MOST:]
+
+
+def _encoded(state: SessionState) -> bytes | None:
+    first = min((each.created_at for each in state.plans.values()), default=state.at)
+    with suppress(*UNKEEPABLE):
+        kept = _KeptState(KnownSession(state.id, state.seq, first, state.at), STATE.written(state))
+        data = msgspec.msgpack.encode(kept)
+        return data if len(data) <= MOST_BYTES else None
+    return None

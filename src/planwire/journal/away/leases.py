@@ -1,0 +1,79 @@
+"""Leases of a journal whose server can be away: remembered, and taken as soon as it is back."""
+
+import logging
+from collections.abc import Callable
+from threading import Lock
+
+from planwire.errors import EngineAway, JournalError
+from planwire.journal.protocol import Journal, Lease, Terms
+
+__all__ = ["AwayLeases"]
+
+_log = logging.getLogger("planwire")
+
+
+class _KeptLease:
+    """A `Lease`, and what its holder wants of it."""
+
+    def __init__(self, leases: "AwayLeases", session: str, terms: Terms) -> None:
+        self.session = session
+        self.terms = terms
+        self.is_released = False
+        self.taken: Lease | None = None
+        self.settling = Lock()
+        self._leases = leases
+
+    def renew(self, terms: Terms) -> None:
+        self.terms = terms
+        if not self.is_released:
+            self._leases.settle(self)
+
+    def release(self) -> None:
+        if not self.is_released:
+            self.is_released = True
+            self._leases.settle(self)
+
+
+class AwayLeases:
+    """The leases that this process wants. `ask` asks the server, and raises `EngineAway` while it is away."""
+
+    def __init__(self, ask: Callable[[Callable[[Journal], None]], None]) -> None:
+        self._ask = ask
+        self._unsettled: dict[_KeptLease, None] = {}
+
+    def lease(self, session: str, terms: Terms) -> _KeptLease:
+        lease = _KeptLease(self, session, terms)
+        self.settle(lease)
+        return lease
+
+    def settle(self, lease: _KeptLease) -> None:
+        """Have the server hold what the holder of a lease wants, now or later."""
+        with lease.settling:
+            self._unsettled[lease] = None
+            try:
+                self._ask(lambda engine: _settled(engine, lease))
+            except EngineAway:
+                return
+            except BaseException:
+                self._unsettled.pop(lease, None)
+                raise
+            self._unsettled.pop(lease, None)
+
+    def settle_all(self) -> None:
+        """Take what could not be taken. One that the server does not take now either is let go: whoever looks after
+        what waits must not fail for it."""
+        for lease in tuple(self._unsettled):
+            try:
+                self.settle(lease)
+            except (JournalError, ValueError) as error:
+                _log.warning("the lease of session %s is let go: %s", lease.session, error)
+
+
+def _settled(engine: Journal, lease: _KeptLease) -> None:
+    if lease.is_released:
+        if lease.taken is not None:
+            lease.taken.release()
+    elif lease.taken is None:
+        lease.taken = engine.lease(lease.session, lease.terms)
+    else:
+        lease.taken.renew(lease.terms)

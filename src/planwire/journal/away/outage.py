@@ -1,0 +1,136 @@
+"""What the processes of this machine tell each other about an outage: since when, and who looks for the server.
+
+A server that is silent costs whoever asks it seconds. So who finds out that it is away leaves a file, which says since
+when and why, and whose age says when somebody last looked. Those who come soon after that go ahead at once. One process
+at a time looks again, and removes the file when the server is back; the others wait for that. A person's command takes
+nobody's word for what it can find out quickly itself: it may reach a server that others, in a sandbox, can't, or one
+that only cut the connection of somebody who used it.
+
+How long a server may take to answer before it counts as silent depends on the network. One that is slow has left a file
+as well, with the seconds that it took.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from math import inf
+from pathlib import Path
+from time import time, time_ns
+from typing import Final, NamedTuple
+
+from planwire.journal.spool_append import HAS_FLOCK, locked, make_folder, put
+
+__all__ = ["AWAY", "LATELY", "Outage", "SharedOutage"]
+
+#: The file that says that the server is away, the lock of who looks for it, and the file of a slow one.
+AWAY: Final = "away"
+_LOOKING: Final = "looking.lock"
+_SLOW: Final = "slow"
+#: Seconds for which nobody asks a server again that did not answer somebody else.
+LATELY: Final = 2.0
+#: Seconds for which others are waited for who look at it: one that was stopped in the middle looks no more.
+_STUCK: Final = 20.0
+#: Seconds after an outage was last seen in which whoever comes waits no longer for the server than a part of them.
+_REMEMBERED: Final = 60.0
+_SOME: Final = 1.0
+#: Seconds that a connection takes on a network that is not slow, how many times as long a slow one is waited for, and
+#: no longer than that.
+_QUICK: Final = 0.2
+_TIMES: Final = 2.0
+_LONGEST: Final = 2.0
+
+
+class Outage(NamedTuple):
+    """The server is away: since when (in milliseconds), why, and how many seconds it took to find out, if somebody was
+    looking for it. `is_refusal`: it refuses the login."""
+
+    since: int
+    why: str
+    is_refusal: bool = False
+    seconds: float = inf
+
+
+class SharedOutage:
+    """What is known in a folder, which need not be there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = folder / AWAY
+
+    def known(self) -> Outage | None:
+        """The outage that somebody found, and nobody has seen the end of."""
+        with suppress(OSError, ValueError):
+            head, _, why = self._path.read_text("utf-8", "replace").partition("\n")
+            since, _, seconds = head.partition(" ")
+            return Outage(int(since), why, seconds=float(seconds))
+        return None
+
+    def note(self, why: str, seconds: float = inf) -> Outage:
+        """Tell the other processes that the server did not answer just now, and how long it took to find out."""
+        known = self.known()
+        outage = Outage(known.since if known else time_ns() // 1_000_000, why, seconds=seconds)
+        with suppress(OSError):
+            make_folder(str(self._folder))
+            put(str(self._folder), AWAY, f"{outage.since} {seconds:.2f}\n{why}".encode("utf-8", "replace"))
+        return outage
+
+    def end(self) -> None:
+        """Tell them that it answers."""
+        with suppress(OSError):
+            self._path.unlink()
+
+    def patience(self, wanted: float | None) -> float:
+        """How many seconds to wait for the server at first, where `wanted` are enough on a quick network; None wants to
+        hear from the server itself. 0 if somebody has just looked, or does."""
+        age = self._age
+        if wanted is None and age < LATELY and (known := self.known()) and not _QUICK <= known.seconds < inf:
+            return _SOME
+        if age < LATELY or (age < _STUCK and self._is_looked_for()):
+            return 0.0
+        if wanted is None and age > _REMEMBERED:
+            return inf
+        return max(_SOME if wanted is None else wanted, min(self._slowness * _TIMES, _LONGEST))
+
+    @contextmanager
+    def look(self) -> Iterator[bool]:
+        """Look for the server. False if another process does, and will tell."""
+        handle = None
+        with suppress(OSError):
+            if HAS_FLOCK and self._folder.is_dir():
+                handle = locked(str(self._folder / _LOOKING), os.O_CREAT, patience=0)
+        try:
+            yield handle is not None or not HAS_FLOCK or self._age > _STUCK
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def note_answer(self, seconds: float) -> None:
+        """Remember how long a connection took, if it took long, or much longer than now."""
+        known = self._slowness
+        if max(seconds, known) > _QUICK and not known / _TIMES <= seconds <= known:
+            with suppress(OSError):
+                make_folder(str(self._folder))
+                put(str(self._folder), _SLOW, f"{seconds:.3f}".encode())
+
+    @property
+    def _age(self) -> float:
+        """Seconds since somebody looked in vain; infinite if nobody knows of an outage."""
+        try:
+            return abs(time() - self._path.stat().st_mtime)
+        except OSError:
+            return inf
+
+    @property
+    def _slowness(self) -> float:
+        with suppress(OSError, ValueError):
+            return float((self._folder / _SLOW).read_text("ascii"))
+        return 0.0
+
+    def _is_looked_for(self) -> bool:
+        try:
+            handle = locked(str(self._folder / _LOOKING), patience=0)
+        except OSError:
+            return False
+        if handle is not None:
+            os.close(handle)
+        return handle is None and HAS_FLOCK

@@ -1,0 +1,141 @@
+"""Reading a journal whose server can be away: from the server, or else from what this process knows.
+
+What a process knows is the end of the sessions that it has met, with what waits of them. Everything else is
+`EngineAway`, unless somebody goes by what this machine knew last (`recalled`).
+"""
+
+from collections.abc import Iterator
+from threading import RLock
+from typing import Final
+
+from planwire.errors import EngineAway
+from planwire.journal.away.known_here import KnownHere
+from planwire.journal.away.last_known import LastKnown
+from planwire.journal.away.recalled import RecalledSessions
+from planwire.journal.away.server import AwayServer
+from planwire.journal.protocol import Followed, KnownLease, KnownSession, Snapshot, Stop
+from planwire.journal.view import STATE
+from planwire.model.events import Recorded
+
+__all__ = ["AwayReader"]
+
+#: Seconds between two glances at what is not delivered yet.
+GLANCE: Final = 0.01
+_UNSEEN: Final = "This machine has seen none of its sessions, so nothing can be said about them here"
+
+
+class AwayReader:
+    """Reads for one process. `lock` guards what that knows; with `recalled`, this machine's knowledge counts, too."""
+
+    def __init__(self, server: AwayServer, known: KnownHere, last_known: LastKnown, lock: RLock) -> None:
+        self.recalled: RecalledSessions | None = None
+        self._server = server
+        self._known = known
+        self._last_known = last_known
+        self._lock = lock
+
+    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        if not self._is_only_here(session):
+            try:
+                events = self._server.ask(lambda engine: engine.read(session, after, upto))
+                return self._read_on(events, session, after, upto)
+            except EngineAway:
+                pass
+        return iter(self._read_here(session, after, upto))
+
+    def last_seq(self, session: str) -> int:
+        if not self._is_only_here(session):
+            try:
+                last = self._server.ask(lambda engine: engine.last_seq(session))
+            except EngineAway:
+                pass
+            else:
+                if not last:
+                    self._known.note_end(session, 0)
+                return last
+        with self._lock:
+            self._recall(session)
+            known = self._known.last(session)
+        if known is None:
+            raise self._server.absence()
+        return known
+
+    def sessions(self) -> list[KnownSession]:
+        kept = self._last_known.kept()
+        try:
+            found = self._server.ask(lambda engine: engine.sessions())
+        except EngineAway:
+            if self.recalled is None:
+                raise
+            with self._lock:
+                found = self.recalled.sessions()
+            if not found:
+                raise self._server.absence(_UNSEEN) from None
+        else:
+            self._last_known.note_all(found, kept)
+        return found
+
+    def leases(self) -> list[KnownLease]:
+        try:
+            return self._server.ask(lambda engine: engine.leases())
+        except EngineAway:
+            if self.recalled is None:
+                raise
+            return []  # nobody knows who is there
+
+    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
+        if self._is_only_here(session):
+            return self._last_snapshot(session, name)
+        try:
+            kept = self._server.ask(lambda engine: engine.snapshot(session, name))
+        except EngineAway:
+            return self._last_snapshot(session, name)
+        if kept is not None:
+            self._known.note_end(session, kept.seq)
+        return kept
+
+    def followed(self, events: Iterator[Followed], stop: Stop | None) -> Iterator[Followed]:
+        """Events as they come. One of a session that has others waiting here is held until all are delivered: whoever
+        hears of it finds it. While the server takes no events it is not, for others would be held up with it."""
+        for each in self._server.each(events):
+            while each.recorded.session in self._known.ahead and not (stop and stop.is_set()):
+                if self._server.is_away or self._server.closing.wait(GLANCE):
+                    raise self._server.absence()
+                if not self._server.takes_events:
+                    break
+            self._known.note(each.recorded, is_new=True)
+            yield each
+
+    def _read_on(self, events: Iterator[Recorded], session: str, after: int, upto: int | None) -> Iterator[Recorded]:
+        """What the server gives, and once it goes away, what this process knows."""
+        known, start = self._known.last(session) or 0, after
+        try:
+            for each in self._server.each(events):
+                self._known.note(each)
+                after = each.seq
+                yield each
+            if upto is None and (after > start or not start):
+                self._known.note_whole(session, after, known)
+        except EngineAway:
+            yield from self._read_here(session, after, upto)
+
+    def _read_here(self, session: str, after: int, upto: int | None) -> list[Recorded]:
+        with self._lock:
+            self._recall(session)
+            found = self._known.read(session, after, upto)
+        if found is None:
+            raise self._server.absence()
+        return found
+
+    def _recall(self, session: str) -> None:
+        if self.recalled is not None:
+            self.recalled.recall(session)
+
+    def _last_snapshot(self, session: str, name: str) -> Snapshot | None:
+        with self._lock:
+            self._recall(session)
+            return self.recalled.snapshot(session) if self.recalled is not None and name == STATE.name else None
+
+    def _is_only_here(self, session: str) -> bool:
+        """Whether all that can be said of a session now is what this process knows."""
+        return self._server.is_away or session in self._known.ahead

@@ -1,0 +1,208 @@
+"""The server that keeps a journal, as one process reaches it: whether it is away, and how it is tried again.
+
+A thread reaches it. Whoever opens the journal waits for that, but no longer than they have patience: then the server
+counts as away, until that thread says otherwise. One that answers and takes no events, as a standby does, is not away:
+it can be read, and what is recorded waits.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from math import inf
+from threading import Event, Lock, Thread
+from time import monotonic, time_ns
+from typing import Final, TypeVar
+
+from planwire.errors import EngineAway, JournalError, JournalUnavailable, LoginRefused, NotWritable
+from planwire.journal.away.delivery import AwayDelivery
+from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.outage import Outage
+from planwire.journal.protocol import Journal
+from planwire.journal.waiting import MOMENT, WaitingRecords, waiting_count
+
+__all__ = ["CLOSED", "AwayServer"]
+
+#: Seconds until a server that takes no events is asked again whether it does.
+REFUSAL: Final = 1.0
+CLOSED: Final = "the journal is closed: open it again"
+_BEHIND: Final = "what waits on this machine is not delivered yet"
+_SILENT: Final = "the journal's server has not answered yet"
+_R = TypeVar("_R")
+
+
+class AwayServer:
+    """A server that `open_engine` reaches. What waits for it is in a folder."""
+
+    def __init__(self, open_engine: Callable[[], Journal], folder: AwayFolder) -> None:
+        self.engine: Journal | None = None
+        self.closing = Event()
+        self._open = open_engine
+        self._folder = folder
+        self._delivery = AwayDelivery(folder)
+        self._outage: Outage | None = None
+        self._trouble = ""  # why a server that answers has not received what waits
+        self._writable_at = 0.0  # when to try again to write to one that takes no events
+        self._reaching = Lock()
+        self._is_tried = Event()
+        self._failure: BaseException | None = None
+
+    @property
+    def is_away(self) -> bool:
+        return self._outage is not None
+
+    @property
+    def takes_events(self) -> bool:
+        """Whether to try to write: it is not away, nor has it just said that it takes nothing."""
+        return self._outage is None and monotonic() >= self._writable_at
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the server refuses the login, if it does."""
+        outage = self._outage
+        return outage.why if outage and outage.is_refusal else None
+
+    def begin(self, patience: float | None, reach: Callable[[], None]) -> None:
+        """Have `reach` called, which starts a thread that calls `try_first` and later `deliver`; and wait for the
+        server, with no more than so many seconds of patience. What is wrong besides that it is away is raised."""
+        outage = self._folder.outage
+        seconds = outage.patience(patience)
+        if not seconds and (known := outage.known()):
+            self._outage = known
+            self._is_tried.set()
+        elif not seconds:  # it has ended just now
+            seconds = outage.patience(patience)
+        reach()
+        if not self._is_tried.wait(None if seconds == inf else seconds):
+            self.note_away(EngineAway(_SILENT))
+        elif self._failure is not None:
+            raise self._failure
+
+    def try_first(self) -> None:
+        """Reach the server for the first time, unless another process has just found that it is away."""
+        if self._is_tried.is_set():
+            return
+        begun = monotonic()
+        try:
+            with self._reaching, self._folder.outage.look():
+                self._reach()
+            self._folder.outage.end()
+        except EngineAway as error:
+            self.note_away(error, monotonic() - begun)
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._is_tried.set()
+
+    def waiting(self) -> WaitingRecords:
+        """What waits here, and whether the server is away."""
+        outage = self._outage
+        count = 0 if self._folder.is_empty() else self._folder.count()
+        if outage is not None:
+            return WaitingRecords(count, outage.since, outage.why)
+        return WaitingRecords(count, why=self._trouble if count or not self.takes_events else "")
+
+    def ask(self, ask: Callable[[Journal], _R]) -> _R:
+        """The server's answer, or `EngineAway`."""
+        engine = self.engine
+        if engine is None or self._outage is not None:
+            raise self.absence()
+        try:
+            return ask(engine)
+        except NotWritable:
+            raise
+        except EngineAway as error:
+            self.note_away(error)
+            raise self.absence() from error
+
+    def each(self, given: Iterator[_R]) -> Iterator[_R]:
+        """What an answer goes on to give."""
+        try:
+            yield from given
+        except EngineAway as error:
+            self.note_away(error)
+            raise self.absence() from error
+
+    def deliver(self, patience: float) -> bool:
+        """Look whether the server answers, and deliver what waits, for no more than so many seconds. Whether it
+        answers; another process may be at it still."""
+        until = monotonic() + patience
+        if not self._reaching.acquire(timeout=patience):
+            return False
+        begun = monotonic()
+        try:
+            engine = self._reached()
+            if engine is not None:
+                self._delivery.deliver(engine, until)
+            self._trouble = ""
+        except JournalError as error:
+            if self._outage is not None or isinstance(error, EngineAway):
+                self.note_away(error, monotonic() - begun)
+            else:
+                self._trouble = str(error)
+            return False
+        finally:
+            self._reaching.release()
+        return engine is not None
+
+    def note_away(self, error: JournalError, seconds: float = inf) -> None:
+        """Note why the server can't be used, and after how many seconds that was known, for the other processes, too.
+        Those may have another login."""
+        why, known = str(error), self._outage
+        if isinstance(error, NotWritable) and self.engine is not None:
+            self._outage, self._trouble, self._writable_at = None, why, monotonic() + REFUSAL
+        elif isinstance(error, EngineAway) and not isinstance(error, LoginRefused):
+            self._outage = self._folder.outage.note(why, seconds)
+        else:
+            since = known.since if known else time_ns() // 1_000_000
+            self._outage = Outage(since, why, isinstance(error, LoginRefused))
+
+    def note_back(self) -> None:
+        if self._outage is not None:
+            self._outage = None
+            self._folder.outage.end()
+
+    def absence(self, word: str = "", kind: type[EngineAway] = EngineAway) -> JournalUnavailable:
+        """The error of a call that only the server could answer."""
+        if self.closing.is_set():
+            return JournalUnavailable(CLOSED)
+        why = self._outage.why if self._outage else self._trouble or _BEHIND
+        said = "; ".join(filter(None, (why, waiting_count(self.waiting().count))))
+        return kind(". ".join(filter(None, (said, word))))
+
+    def close(self, patience: float) -> None:
+        """Let go of it. Whoever is about to reach it closes what it opens; nobody waits for that if it is away. Nor for
+        an engine that would say goodbye to a server that is silent: what it holds there ends by itself."""
+        self.closing.set()
+        if self._outage is None and self._reaching.acquire(timeout=patience):
+            self._reaching.release()
+        if self.engine is not None and self._outage is None:
+            self.engine.close()
+        elif self.engine is not None:
+            goodbye = Thread(target=_let_go, args=(self.engine,), name="planwire-goodbye", daemon=True)
+            goodbye.start()
+            goodbye.join(MOMENT)
+
+    def _reached(self) -> Journal | None:
+        """The server, once it answers; None if another process looks for it."""
+        if self.closing.is_set():
+            raise JournalUnavailable(CLOSED)
+        if self.engine is not None and self._outage is None:
+            return self.engine
+        with self._folder.outage.look() as is_ours:
+            return self._reach() if is_ours or self._folder.outage.known() is None else None
+
+    def _reach(self) -> Journal:
+        engine = self.engine
+        if engine is not None:
+            engine.last_position()
+            return engine
+        begun = monotonic()
+        self.engine = engine = self._open()
+        if self.closing.is_set():  # whoever closed this journal may have come before there was an engine
+            engine.close()
+        self._folder.outage.note_answer(monotonic() - begun)
+        return engine
+
+
+def _let_go(engine: Journal) -> None:
+    with suppress(JournalError):
+        engine.close()

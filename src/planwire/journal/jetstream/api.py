@@ -1,0 +1,273 @@
+"""What a JetStream journal asks its server: the streams, the messages in them, and to write one more.
+
+Questions are repeated for a while when no answer comes, as during the election of another leader, which takes seconds.
+All of them may be: a message has an id, and a place right behind the one before it on its subject.
+
+What must be right is asked of the leader of a stream. Other replicas answer as well where many messages are wanted, and
+may not have the last ones yet: whoever asks them knows which is the last.
+"""
+
+import os
+from base64 import b64decode
+from collections.abc import Sequence
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from planwire.errors import EngineAway, JournalUnavailable, NotWritable
+from planwire.journal.jetstream.client import NatsConnection, Unanswered
+from planwire.journal.jetstream.messages import StreamMessage, header
+from planwire.journal.jetstream.settings import OWN_API
+from planwire.journal.jetstream.wire import WireMessage
+
+__all__ = [
+    "NAME_IN_USE",
+    "NO_PEERS",
+    "NO_STREAM",
+    "PATIENCE",
+    "ApiError",
+    "JetStreamApi",
+    "PublishOutcome",
+    "new_id",
+]
+
+#: Seconds for one answer, and for all that is tried to get one while there is a connection.
+ATTEMPT: Final = 2.0
+PATIENCE: Final = 10.0
+#: Less than this is no time for an answer.
+SHORTEST: Final = 0.1
+#: And to open a journal.
+OPENING: Final = 4.0
+#: Messages and bytes of one page.
+PAGE: Final = 500
+PAGE_BYTES: Final = 4 * 1024 * 1024
+
+UNAVAILABLE: Final = 503
+NO_PEERS: Final = 10005
+NO_MESSAGE: Final = 10037
+NO_STREAM: Final = 10059
+NAME_IN_USE: Final = 10058
+WRONG_LAST: Final = 10071
+#: How the server begins to say that a stream has reached a limit.
+_FULL: Final = "maximum "
+#: A publish that lost a race within the cluster, or did not: only the same publish again tells.
+PERHAPS: Final = 10164
+
+
+class ApiError(JournalUnavailable):
+    """The server says no, by the number of an error that NATS has."""
+
+    def __init__(self, number: int, description: str) -> None:
+        hint = "the journal was deleted while it was open: open it again" if number == NO_STREAM else "look at its log"
+        super().__init__(f"the NATS server says no: {description} ({number}); {hint}")
+        self.number = number
+
+
+class PublishOutcome(NamedTuple):
+    """What became of a message: its number in the stream, or None if another is where it was to go. Unless
+    `is_certain`, it may have been written by an earlier attempt that no answer came to."""
+
+    number: int | None
+    is_certain: bool
+
+
+class _Problem(msgspec.Struct):
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+
+class _Ack(msgspec.Struct):
+    seq: int = 0
+    error: _Problem | None = None
+
+
+class _GotMessage(msgspec.Struct):
+    subject: str
+    seq: int
+    hdrs: str = ""
+    data: str = ""
+
+
+class _Got(msgspec.Struct):
+    message: _GotMessage | None = None
+    error: _Problem | None = None
+
+
+_acks: Final = msgspec.json.Decoder(_Ack)
+_gets: Final = msgspec.json.Decoder(_Got)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class JetStreamApi:
+    """The questions, on one connection. Any thread may ask."""
+
+    def __init__(self, connection: NatsConnection, prefix: str = OWN_API) -> None:
+        self.connection = connection
+        self.patience = OPENING
+        self._prefix = prefix
+
+    def subject(self, question: str) -> str:
+        """Where a question of JetStream's interface goes."""
+        return f"{self._prefix}.{question}"
+
+    def reachable(self, subject: str) -> str:
+        """Where a message for a subject that begins with `$` goes: no other domain takes it as it is."""
+        return subject if self._prefix == OWN_API else f"{self._prefix}.{subject}"
+
+    def call(self, what: str, **arguments: object) -> dict[str, Any]:
+        """Any question of JetStream's interface, such as `STREAM.INFO.NAME`; `ApiError` if the answer is no."""
+        reply = self.ask(self.subject(what), _encode(arguments) if arguments else b"")
+        found: dict[str, Any] = msgspec.json.decode(reply.body)
+        _refuse(msgspec.convert(found.get("error"), _Problem | None))
+        return found
+
+    def ask(self, subject: str, body: bytes, headers: bytes = b"") -> WireMessage:
+        """An answer that is not about the server being busy with itself; `EngineAway` if there is none."""
+        end = monotonic() + self.patience
+        while True:
+            self.connection.check()
+            try:
+                reply = self.connection.request(subject, body, headers, min(ATTEMPT, end - monotonic()))
+                if reply.status != "503" and b'"code":503' not in reply.body[:400]:
+                    return reply
+                reason = "nobody answers there: is JetStream on (nats-server -js), and may this user use it?"
+            except Unanswered as error:
+                reason = str(error)
+            if monotonic() + SHORTEST >= end:
+                raise self.connection.away(reason)
+            self.connection.wait(end - monotonic())
+
+    def write(self, stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
+        """Write a message that says behind which one it belongs. `ApiError` if there is no such stream."""
+        is_certain = True
+        end = monotonic() + self.patience
+        while True:
+            self.connection.check()
+            try:
+                reply = self.connection.request(subject, body, head, min(ATTEMPT, end - monotonic()))
+                ack = _acks.decode(reply.body) if not reply.status else None
+                reason = f"no stream takes {subject}"
+            except Unanswered as error:
+                ack, reason, is_certain = None, str(error), False
+            else:
+                if ack is None:  # also while its servers elect another leader
+                    self.call(f"STREAM.INFO.{stream}")
+            if ack is not None:
+                if ack.error is None:
+                    return PublishOutcome(ack.seq, True)
+                if ack.error.err_code == WRONG_LAST:
+                    return PublishOutcome(None, is_certain)
+                reason = ack.error.description
+                if reason.startswith(_FULL) or (ack.error.err_code != PERHAPS and ack.error.code != UNAVAILABLE):
+                    raise self._refusal(ack.error) if is_certain else self.connection.away(reason)
+                is_certain = False
+            if monotonic() + SHORTEST >= end:
+                raise self.connection.away(reason)
+            try:
+                self.connection.wait(end - monotonic())
+            except EngineAway:
+                raise self.connection.away(reason) from None
+
+    def _refusal(self, problem: _Problem) -> JournalUnavailable:
+        """Why a message was not written, and neither was it by an earlier attempt."""
+        said = problem.description
+        if said.startswith(_FULL):
+            return NotWritable(f"{self.connection.where} takes no more ({said}): forget sessions, or raise the limit")
+        return JournalUnavailable(
+            f"the NATS server does not take what is to be written: {said} ({problem.err_code}). Nothing was written"
+        )
+
+    def get(self, stream: str, **which: object) -> StreamMessage | None:
+        """A message as the leader has it: `last_by_subj=…`, or `seq=…, next_by_subj=…`."""
+        found = _gets.decode(self.ask(self.subject(f"STREAM.MSG.GET.{stream}"), _encode(which)).body)
+        if found.message is None:
+            if found.error is not None and found.error.err_code != NO_MESSAGE:
+                _refuse(found.error)
+            return None
+        each = found.message
+        return StreamMessage(each.seq, each.subject, b64decode(each.hdrs), b64decode(each.data))
+
+    def delete(self, stream: str, number: int) -> bool:
+        """Remove a message. Says whether it was there."""
+        try:
+            self.call(f"STREAM.MSG.DELETE.{stream}", seq=number)
+        except ApiError:
+            return False
+        return True
+
+    def near(self, stream: str, subject: str, number: int) -> StreamMessage | None:
+        """The next message of a subject from a number on, as any replica has it."""
+        reply = self.ask(self.subject(f"DIRECT.GET.{stream}"), _encode({"seq": number, "next_by_subj": subject}))
+        return None if reply.status else _direct(reply)
+
+    def page(self, stream: str, subject: str, number: int, most: int = PAGE) -> list[StreamMessage]:
+        """Messages of a subject from a number on."""
+        wanted = {"seq": number, "next_by_subj": subject, "batch": min(most, PAGE), "max_bytes": PAGE_BYTES}
+        return self._many(stream, wanted)
+
+    def last_of(self, stream: str, subjects: Sequence[str]) -> list[StreamMessage]:
+        """The last messages of up to 1,000 subjects."""
+        return self._many(stream, {"multi_last": list(subjects)})
+
+    def _many(self, stream: str, wanted: dict[str, object]) -> list[StreamMessage]:
+        subject, body = self.subject(f"DIRECT.GET.{stream}"), _encode(wanted)
+        end = monotonic() + self.patience
+        while True:
+            self.connection.check()
+            answers = _Answers()
+            token = self.connection.expect(answers, subject)
+            try:
+                self.connection.send(subject, body, token=token)
+                answers.wait(min(ATTEMPT, end - monotonic()))
+            finally:
+                self.connection.drop(token, subject)
+            if answers.found or answers.status in {"204", "404", "413"}:
+                return [_direct(each) for each in answers.found]
+            if monotonic() + SHORTEST >= end:
+                raise self.connection.away("no answer to a question for messages")
+            self.connection.wait(end - monotonic())
+
+
+class _Answers:
+    """The answers to a question that has many: messages, and a status at the end."""
+
+    def __init__(self) -> None:
+        self.found: list[WireMessage] = []
+        self.status = ""
+        self._is_over = False
+        self._come = Lock()
+        self._come.acquire()
+
+    def __call__(self, reply: WireMessage | None) -> None:
+        if self._is_over:
+            return
+        if reply is not None and not reply.status:
+            self.found.append(reply)
+            return
+        self.status = reply.status if reply is not None else ""
+        self._is_over = True
+        self._come.release()
+
+    def wait(self, seconds: float) -> None:
+        """Until the end has come, or nothing more has for some seconds."""
+        seen = -1
+        while not self._come.acquire(timeout=max(seconds, 0)) and len(self.found) > max(seen, 0):
+            seen = len(self.found)
+
+
+def _direct(reply: WireMessage) -> StreamMessage:
+    """A message from the answer to a direct question, which adds headers."""
+    number = int(header(reply.headers, b"Nats-Sequence") or 0)
+    return StreamMessage(number, (header(reply.headers, b"Nats-Subject") or b"").decode(), reply.headers, reply.body)
+
+
+def _refuse(problem: _Problem | None) -> None:
+    if problem is not None:
+        raise ApiError(problem.err_code, problem.description)
+
+
+def new_id() -> str:
+    return os.urandom(12).hex()

@@ -1,0 +1,186 @@
+"""Writing to a JetStream journal: one message right behind the last one of its session, or a refusal.
+
+An answer can get lost when its message did not. Then the same message is sent again, with the same id and to the same
+place: it is written once, or was already. Where the server only says that the place is taken, the message that is there
+tells whose it is.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
+from planwire.journal.codec import EventRow, chained, refuse_unless_next
+from planwire.journal.jetstream.api import JetStreamApi, new_id
+from planwire.journal.jetstream.bodies import MessageBody
+from planwire.journal.jetstream.messages import EVENTS_PER_MESSAGE, KeyRange, Mark, SubjectEnd, head_of, header
+from planwire.journal.jetstream.parts import LargeBody, PartStore
+from planwire.journal.jetstream.sessions import SessionSubjects, SubjectState
+from planwire.journal.protocol import Once, StoredAppend, StoredEvent
+
+__all__ = ["Appender"]
+
+#: Losing this many races in a row is no race any more.
+MOST_RACES: Final = 1_000
+
+
+class Appender:
+    """The writers of this process. Those of one session take turns."""
+
+    def __init__(self, api: JetStreamApi, sessions: SessionSubjects, parts: PartStore) -> None:
+        self._api = api
+        self._sessions = sessions
+        self._parts = parts
+        self._stream = parts.stream
+
+    def append(
+        self, session: str, rows: Sequence[EventRow], expected: int | None, once: Once | None
+    ) -> tuple[int, int] | int:
+        """Write rows behind the last event, whose number is returned; or the numbers of the first and the last event
+        that were written with the same key before."""
+        state = self._sessions.state(session)
+        self._sessions.take_turn(state)
+        try:
+            with LargeBody(self._parts, state.subject) as large:
+                return self._append(state, rows, expected, once, large)
+        except JournalUnavailable:
+            state.end = None
+            raise
+        finally:
+            state.turn.release()
+
+    def _append(
+        self,
+        state: SubjectState,
+        rows: Sequence[EventRow],
+        expected: int | None,
+        once: Once | None,
+        large: LargeBody,
+    ) -> tuple[int, int] | int:
+        is_fresh = False  # the end was asked for since this append began
+        for _ in range(MOST_RACES):
+            end = state.end
+            if end is None or (not rows and not is_fresh):
+                end, is_fresh = self._sessions.refresh(state), True
+            numbers = self._sessions.numbers_with(state, once, end) if once is not None else None
+            is_in_conflict = expected is not None and expected != end.last
+            if (numbers or is_in_conflict) and not is_fresh:
+                self._sessions.refresh(state)
+                is_fresh = True
+                continue
+            if numbers:
+                return numbers
+            if expected is not None and is_in_conflict:
+                raise Conflict(state.session, expected, end.last)
+            if not rows:
+                return end.last
+            events = chained(state.session, end.last, end.link, rows)
+            keys = (KeyRange(once.source, once.n, end.last + 1, end.last + len(rows)),) if once else ()
+            if self._write(state, end, events, keys, large):
+                return end.last
+            is_fresh = True
+        raise JournalUnavailable(f"others write to session {state.session!r} all the time: try again")
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        """Write events of another journal: in one message if they fit. Else in several, one after the other; where that
+        is interrupted, the first of them stay, and the copy can go on behind them."""
+        state = self._sessions.state(session)
+        self._sessions.take_turn(state)
+        try:
+            end = self._sessions.refresh(state)
+            refuse_unless_next(session, end.last, appends)
+            waiting = [each for each in appends if each.events]
+            while waiting:
+                size = len(waiting)
+                while size > 1 and sum(_size(each) for each in waiting[:size]) > self._stream.room // 2:
+                    size //= 2
+                part, waiting = waiting[:size], waiting[size:]
+                keys = tuple(
+                    KeyRange(each.once.source, each.once.n, each.events[0].seq, each.events[-1].seq)
+                    for each in part
+                    if each.once is not None
+                )
+                events = [event for each in part for event in each.events]
+                with LargeBody(self._parts, state.subject) as large:
+                    is_written = self._write(state, state.end or end, events, keys, large)
+                if not is_written:
+                    raise Conflict(session, end.last, self._sessions.refresh(state).last)
+        except JournalUnavailable:
+            state.end = None
+            raise
+        finally:
+            state.turn.release()
+
+    def _write(
+        self,
+        state: SubjectState,
+        end: SubjectEnd,
+        events: Sequence[StoredEvent],
+        keys: tuple[KeyRange, ...],
+        large: LargeBody,
+    ) -> bool:
+        """Write a message right behind an end. False if that is not the end any more; the state knows the other."""
+        self._stream.refuse_losses()
+        identity = new_id()
+        body = large.body(events, end)
+        mark = _mark(state, end, events, keys, body)
+        head = head_of(mark, identity, end.message)
+        if len(head) + len(body.data) > self._stream.room or len(events) > EVENTS_PER_MESSAGE:
+            body = large.in_parts(events, end)
+            mark = _mark(state, end, events, keys, body)
+            head = head_of(mark, identity, end.message)
+            self._refuse_too_large(state.session, len(head) + len(body.data), len(events))
+        written = self._api.write(self._stream.name, state.subject, head, body.data)
+        number = written.number
+        if number is None and not written.is_certain:
+            number = self._written_before(state.subject, end.message, identity)
+        if number is None:
+            self._sessions.refresh(state)
+            return False
+        if not end.message:
+            large.see_to_parts(number)
+        large.was_written()
+        state.moved(
+            SubjectEnd(
+                number, mark.count, mark.last, events[-1].link, mark.first_at, mark.last_at, end.begun or number
+            ),
+            mark,
+        )
+        return True
+
+    def _written_before(self, subject: str, behind: int, identity: str) -> int | None:
+        """The number of a message that an attempt without an answer did write."""
+        found = self._api.get(self._stream.name, seq=behind + 1, next_by_subj=subject)
+        is_ours = found is not None and header(found.headers, b"Nats-Msg-Id") == identity.encode()
+        return found.number if found is not None and is_ours else None
+
+    def _refuse_too_large(self, session: str, size: int, events: int) -> None:
+        limit = self._stream.room
+        if size > limit or events > EVENTS_PER_MESSAGE:
+            raise UnstorableEvent(
+                f"{events:,} events for session {session!r} make a message of {size:,} bytes; it may have {limit:,} "
+                f"on this NATS server, and {EVENTS_PER_MESSAGE:,} events at most: nothing was written. Write fewer "
+                "events at a time, or set max_payload higher in the server's configuration (up to 64MB)"
+            )
+
+
+def _mark(
+    state: SubjectState, end: SubjectEnd, events: Sequence[StoredEvent], keys: tuple[KeyRange, ...], body: MessageBody
+) -> Mark:
+    return Mark(
+        count=end.messages + 1,
+        first=end.last + 1,
+        last=events[-1].seq,
+        first_at=end.first_at if end.messages else events[0].at,
+        last_at=events[-1].at,
+        begun=end.begun,
+        is_compressed=body.is_compressed,
+        keys=keys,
+        session=state.session if state.subject.rpartition(".")[2].startswith("==") else None,
+        in_parts=body.in_parts,
+    )
+
+
+def _size(append: StoredAppend) -> int:
+    """About as many bytes as an append has."""
+    key = 100 + len(append.once.source) if append.once else 0
+    return key + sum(len(each.text) + len(each.by) + 64 for each in append.events)

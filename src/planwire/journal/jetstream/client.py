@@ -1,0 +1,292 @@
+"""The connection of a JetStream journal: nats-py on an event loop of its own thread, for callers on any other thread.
+
+A question costs its caller two hops from thread to thread, and nothing else: no task, and no future of asyncio's.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from time import monotonic, sleep
+from typing import Any, Final
+
+from planwire.errors import EngineAway, JournalUnavailable
+from planwire.journal.forks import forks
+from planwire.journal.jetstream.dialing import CONNECT, Dialer
+from planwire.journal.jetstream.inbox import Handler, NatsInbox, deaf, forbidden
+from planwire.journal.jetstream.settings import JetStreamSettings
+from planwire.journal.jetstream.wire import WireClient, WireMessage
+from planwire.journal.unusable import closed, forked
+
+__all__ = ["NatsConnection", "Unanswered"]
+
+#: Seconds to wait for the connection to come back before a call gives up.
+AWAY: Final = 2.0
+_AGAIN: Final = 0.2
+#: Bytes of an answer around the message in it.
+_ANSWER: Final = 512
+
+
+class Unanswered(Exception):
+    """A question without an answer: nobody knows whether the server has heard it."""
+
+
+class NatsConnection:
+    """A connection that any thread may use. It connects again by itself."""
+
+    def __init__(self, settings: JetStreamSettings) -> None:
+        self._settings = settings
+        self.owner = forks()
+        self.is_closed = False
+        self.was_interrupted = False
+        self.since = monotonic()  # when the connection came up
+        self._back = Event()
+        self._down: float | None = self.since
+        self._regular: list[Callable[[], None]] = []
+        self._inbox = NatsInbox(settings.inbox_prefix)
+        self._client: WireClient | None = None
+        self._dialer = Dialer(settings)
+        self._dialer.find_server()
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._run, name="planwire-nats", daemon=True)
+        self._thread.start()
+        try:
+            asyncio.run_coroutine_threadsafe(self._connect(), self._loop).result(CONNECT + 1)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, TimeoutError):
+                raise self.away() from None
+            raise
+
+    @property
+    def where(self) -> str:
+        return self._settings.where
+
+    @property
+    def max_payload(self) -> int:
+        return self._client.max_payload if self._client else 0
+
+    @property
+    def room(self) -> int:
+        """Bytes of a message, with its headers, that can also be asked for: in an answer it is a third longer, and no
+        leaf node lets an answer through that is larger than `max_payload`."""
+        return (self.max_payload - _ANSWER) * 3 // 4
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """What the server says of itself."""
+        return dict(self._client._server_info) if self._client else {}
+
+    def expect(self, handler: Handler, asked: str = "") -> str:
+        """A new token, whose messages the handler will get until `drop`; `asked` is the subject of the question."""
+        return self._inbox.expect(handler, asked)
+
+    def drop(self, token: str, asked: str = "") -> None:
+        """Expect no more. `JournalUnavailable` if the server says that this user may not ask that, or hear answers."""
+        if self._inbox.drop(token):
+            raise forbidden(self.where, asked)
+        if self._inbox.is_deaf:
+            self.check()
+
+    def check_flow(self) -> None:
+        """Raise `JournalUnavailable` if a consumer waits in vain to hear that there is room for more."""
+        if not self._inbox.may_ask_for_more:
+            raise forbidden(self.where, "$JS.FC.>")
+
+    def send(self, subject: str, body: bytes = b"", headers: bytes = b"", token: str = "") -> None:
+        """Send a message soon. The handler of the token hears None if there is no connection to send it on."""
+        reply = f" {self._inbox.reply_subject(token)}" if token else ""
+        if headers:
+            first = f"HPUB {subject}{reply} {len(headers)} {len(headers) + len(body)}\r\n"
+        else:
+            first = f"PUB {subject}{reply} {len(body)}\r\n"
+        command = b"%b%b%b\r\n" % (first.encode(), headers, body)
+        if self._client is not None and self._client.send_now(command):
+            return
+        try:
+            self._loop.call_soon_threadsafe(self._write, command, token)
+        except RuntimeError:  # the loop is closed
+            self._inbox.fail(token)
+
+    def request(self, subject: str, body: bytes = b"", headers: bytes = b"", timeout: float = 2.0) -> WireMessage:
+        """The answer to a message, or `Unanswered`."""
+        answer: list[WireMessage | None] = []
+        come = Lock()
+        come.acquire()
+
+        def hear(reply: WireMessage | None) -> None:
+            if not answer:
+                answer.append(reply)
+                come.release()
+
+        token = self._inbox.expect(hear, subject)
+        try:
+            self.send(subject, body, headers, token)
+            has_come = come.acquire(timeout=max(timeout, 0))
+        finally:
+            self.drop(token, subject)
+        if not has_come:
+            raise Unanswered(f"no answer within {timeout:.1f} s{self._last_words()}")
+        if answer[0] is None:
+            raise Unanswered(f"the connection is lost{self._last_words()}")
+        return answer[0]
+
+    def subscribe(self, handler: Handler) -> tuple[str, Callable[[], None]]:
+        """A subject of its own for a handler, and how to end that. (A consumer delivers to no wildcard.)"""
+        token = self.expect(handler)
+        client, subject = self._client, f"{self._inbox.subject}-{token}"
+        if client is None:
+            raise self.away()
+        done: Future[int] = Future()
+
+        async def begin() -> None:
+            try:
+                done.set_result(await client.hand_over(subject, handler))
+            except Exception as error:
+                done.set_exception(error)
+
+        try:
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(begin()))
+            end_of_patience = monotonic() + CONNECT
+            while not done.done() and monotonic() < end_of_patience:
+                self.check()
+                wait([done], 0.1)
+            number = done.result(0)
+        except Exception as error:
+            self.drop(token)
+            self.check()
+            raise self.away(str(error)) from None
+
+        def end() -> None:
+            self.drop(token)
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(lambda: self._loop.create_task(client.end(number)))
+
+        return subject, end
+
+    def every(self, seconds: float, do: Callable[[], None]) -> None:
+        """Do something every so often, and whenever the connection came back, on the thread of the loop."""
+
+        def again() -> None:
+            if not self.is_closed:
+                self._loop.call_later(seconds, again)  # first: trouble with this time must not be the end of it
+                do()
+
+        with suppress(RuntimeError):
+            self._regular.append(do)
+            self._loop.call_soon_threadsafe(again)
+
+    def check(self) -> None:
+        """Raise `JournalUnavailable` if the journal is closed, belongs to the process that this one is a fork of, or
+        can hear no answers."""
+        if self.is_closed:
+            raise closed(self.where)
+        if self.owner != forks():
+            raise forked(self.where)
+        if self._inbox.is_deaf:
+            raise deaf(self.where, self._settings.inbox_prefix)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the connection to be there, or a moment if it is. `EngineAway` once it was gone for too long."""
+        self.check()
+        down = self._down
+        if down is not None and monotonic() - down > AWAY:
+            raise self.away()
+        if not self._back.wait(min(seconds, AWAY)) or down is not None:
+            return
+        sleep(min(seconds, 0.05))
+
+    def away(self, reason: str = "") -> EngineAway:
+        return self._dialer.away(reason)
+
+    def close(self) -> None:
+        if self.is_closed or self.owner != forks():
+            self.is_closed = True
+            return
+        self.is_closed = True
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(lambda: self._loop.create_task(self._end()))
+        self._thread.join(CONNECT)
+
+    # -- on the thread of the loop
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            while left := asyncio.all_tasks(self._loop):  # also those that came while others ended
+                for task in left:
+                    task.cancel()
+                self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self._loop.close()
+
+    def _write(self, command: bytes, token: str) -> None:
+        if self._client is None or not self._client.write(command):
+            self._inbox.fail(token)
+
+    async def _connect(self) -> None:
+        client = WireClient()
+        self._inbox.begin()
+
+        async def was_closed() -> None:
+            if client is self._client and not self.is_closed:
+                self._loop.create_task(self._connect_again())
+
+        callbacks = {"disconnected_cb": self._was_lost, "reconnected_cb": self._was_found, "closed_cb": was_closed}
+        try:
+            await self._dialer.dial(client, self._inbox.deny, callbacks)
+            await client.hand_over(f"{self._inbox.subject}.*", self._inbox.hear)
+        except BaseException as error:  # also of a server that goes away again, and of a journal that is closed
+            with suppress(Exception):
+                await client.close()
+            if isinstance(error, JournalUnavailable) or not isinstance(error, Exception):
+                raise
+            raise self.away(str(error)) from None
+        self._client = client
+        self._came_back()
+
+    async def _was_lost(self) -> None:
+        if self._down is None:
+            self._down = monotonic()
+        self._back.clear()
+        self.was_interrupted = True
+        self._inbox.fail_all()
+
+    async def _was_found(self) -> None:
+        self._inbox.begin()
+        self._came_back()
+
+    def _came_back(self) -> None:
+        self._dialer.trouble = ""
+        self._down = None
+        self.since = monotonic()
+        if self._client is not None:
+            self._client.share()
+        self._back.set()
+        for do in self._regular:
+            do()
+
+    async def _connect_again(self) -> None:
+        """nats-py gives up when a server refuses the login, which may be a server that is about to get its users."""
+        await self._was_lost()
+        while not self.is_closed:
+            await asyncio.sleep(_AGAIN)
+            try:
+                await self._connect()
+            except JournalUnavailable:
+                continue
+            return
+
+    async def _end(self) -> None:
+        self._inbox.fail_all()
+        if self._client is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(self._client.close(), 1.0)
+        self._loop.stop()
+
+    # -- on any thread
+
+    def _last_words(self) -> str:
+        return f" ({self._dialer.trouble})" if self._dialer.trouble else ""

@@ -1,0 +1,98 @@
+"""Who waits for which answer: one subscription takes all of them, and the last word of its subject tells them apart."""
+
+import os
+import re
+from collections.abc import Callable
+from itertools import count
+from typing import Final
+
+from planwire.errors import JournalUnavailable
+from planwire.journal.jetstream.wire import WireMessage
+
+__all__ = ["Handler", "NatsInbox", "deaf", "forbidden"]
+
+#: What gets the messages for a token, on the thread of the loop; None once there will be none.
+Handler = Callable[[WireMessage | None], None]
+#: How a server says that this user may not ask that. nats-py makes all of it lower case.
+_DENIED: Final = re.compile(r'permissions violation for publish to "([^"]*)"')
+_DEAF: Final = "permissions violation for subscription to"
+#: Where a consumer of the server's hears that there is room for more, as nats-py writes it.
+_FLOW: Final = "$js.fc."
+
+
+class NatsInbox:
+    """The handlers, by the tokens of the questions that they wait for. Any thread may expect an answer."""
+
+    def __init__(self, prefix: str) -> None:
+        self.subject = f"{prefix}.{os.urandom(11).hex()}"
+        self._skip = len(self.subject) + 1
+        self._tokens = count(1)
+        self._handlers: dict[str, tuple[Handler, str]] = {}
+        self._denied: set[str] = set()
+        self.may_ask_for_more = True
+        self.is_deaf = False  # this user may hear no answers
+
+    def expect(self, handler: Handler, asked: str = "") -> str:
+        """A new token, whose messages the handler will get until `drop`; `asked` is the subject of the question."""
+        token = str(next(self._tokens))
+        self._handlers[token] = handler, asked
+        return token
+
+    def drop(self, token: str) -> bool:
+        """Expect no more. Says whether the server denied this user the question."""
+        self._handlers.pop(token, None)
+        if token not in self._denied:
+            return False
+        self._denied.discard(token)
+        return True
+
+    def reply_subject(self, token: str) -> str:
+        return f"{self.subject}.{token}"
+
+    def hear(self, reply: WireMessage) -> None:
+        if found := self._handlers.get(reply.subject[self._skip :]):
+            found[0](reply)
+
+    def fail(self, token: str) -> None:
+        """The question was not sent."""
+        if found := self._handlers.get(token):
+            found[0](None)
+
+    def begin(self) -> None:
+        """There is a new connection, on which the user may do more than before."""
+        self.may_ask_for_more, self.is_deaf = True, False
+
+    def fail_all(self) -> None:
+        for handler, _ in tuple(self._handlers.values()):
+            handler(None)
+
+    def deny(self, trouble: str) -> bool:
+        """Take it if the server says that this user may not ask something, or hear answers: none will come. Whether it
+        says so."""
+        if f'{_DEAF} "{self.subject.lower()}' in trouble.lower():
+            self.is_deaf = True
+            self.fail_all()
+            return True
+        found = _DENIED.search(trouble.lower())
+        if found is None:
+            return False
+        if found[1].startswith(_FLOW):
+            self.may_ask_for_more = False
+        for token, (handler, asked) in tuple(self._handlers.items()):
+            if asked and asked.lower() == found[1]:
+                self._denied.add(token)
+                handler(None)
+        return True
+
+
+def forbidden(where: str, subject: str) -> JournalUnavailable:
+    return JournalUnavailable(
+        f"this login may not do that: the NATS server at {where} lets it send nothing to {subject}. Nothing was "
+        "changed; who runs the server can permit it"
+    )
+
+
+def deaf(where: str, prefix: str) -> JournalUnavailable:
+    return JournalUnavailable(
+        f"this login hears no answers of the NATS server at {where}: who runs it must permit to subscribe to {prefix}.>"
+    )

@@ -1,0 +1,173 @@
+"""The leases of a JetStream journal: rows in one bucket that name their holders, and another that says who is alive.
+
+Each opened journal that takes a lease puts its name into the bucket of the living, and again every third of `TTL`
+seconds, after which the server forgets it: the server's clock decides. On the holder's own machine its process decides
+as well, at once. Where a lease is that of another process (`Terms.process`), only its machine knows whether that one
+still runs. Others take the word of whoever stated its terms for `STATED` seconds, by a third bucket.
+
+No holder can renew its name while the server is away. So none lapses until `TTL` seconds after the connection came
+back. And a journal that was opened only just now ends no lease: the server may have come back just now as well.
+"""
+
+import os
+from contextlib import suppress
+from time import monotonic
+from typing import Final
+
+import msgspec
+
+from planwire.journal.codec import decode_terms
+from planwire.journal.jetstream.api import new_id
+from planwire.journal.jetstream.buckets import Bucket, Row
+from planwire.journal.jetstream.client import NatsConnection
+from planwire.journal.jetstream.messages import is_text, token_of
+from planwire.journal.machines import this_machine
+from planwire.journal.processes import is_running, process_name
+from planwire.journal.protocol import KnownLease
+
+__all__ = ["STATED", "TTL", "JetStreamLeases"]
+
+TTL: Final = 30.0
+STATED: Final = 600.0
+
+
+class _LeaseValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A lease as it is stored. `taken` is the revision of its first row (0 in that row), `holder` the name of a journal
+    in the bucket of the living, or nothing for the lease of another process."""
+
+    session: str
+    name: str
+    holder: str
+    machine: str
+    process: str
+    terms: str
+    taken: int = 0
+
+
+_rows: Final = msgspec.json.Decoder(_LeaseValue)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class JetStreamLeases:
+    """The buckets, and this journal's own name among the living once it has taken a lease."""
+
+    def __init__(self, connection: NatsConnection, leases: Bucket, alive: Bucket, stated: Bucket) -> None:
+        self._connection = connection
+        self._leases = leases
+        self._alive = alive
+        self._stated = stated
+        self._holder = ""
+        self._own: dict[str, int] = {}  # the revisions of this journal's own, by name
+
+    def keep(self, name: str, session: str, terms: str, process: str) -> None:
+        """Write a lease, new or with other terms. A `forget` may have removed it meanwhile."""
+        key = _key(session, name)
+        if process:
+            self._stated.put(key, b"")
+        else:
+            self._live()
+        while True:
+            found = self._leases.get(key)
+            row = _LeaseValue(
+                session,
+                name,
+                "" if process else self._holder,
+                this_machine(),
+                process or process_name(os.getpid()) or "",
+                terms,
+                _taken(found) if found else 0,
+            )
+            revision = self._leases.put(key, _encode(row), found.revision if found else 0)
+            if revision is not None:
+                break
+        if not process:
+            self._own[name] = revision
+
+    def known(self) -> list[KnownLease]:
+        found = sorted(self._leases.rows(), key=_taken)
+        rows = [row for row in map(_read, found) if row is not None]
+        held: dict[str, bool] = {}
+        for row in rows:
+            if row.holder and row.holder not in held:
+                held[row.holder] = self._is_held(row, self._in_doubt())
+        return [
+            KnownLease(
+                row.session, row.name, decode_terms(row.terms), held[row.holder] if row.holder else self._is_held(row)
+            )
+            for row in rows
+        ]
+
+    def lapsed(self, known: KnownLease) -> tuple[int, int] | None:
+        """The revision of a lease that lapsed, and that of its first row; None if it is held, or gone."""
+        found = self._leases.get(_key(known.session, known.name))
+        in_doubt = self._in_doubt() or monotonic() - self._connection.since < TTL
+        row = _read(found) if found is not None else None
+        if found is None or row is None or self._is_held(row, in_doubt):
+            return None
+        return found.revision, _taken(found)
+
+    def remove(self, revision: int) -> None:
+        self._leases.delete(revision)
+
+    def release(self, session: str, name: str) -> None:
+        self._own.pop(name, None)
+        found = self._leases.get(_key(session, name))
+        if found is not None:
+            self._leases.delete(found.revision)
+
+    def forget(self, session: str) -> None:
+        if is_text(session):
+            self._leases.purge(f"{token_of(session)}.>")
+            self._stated.purge(f"{token_of(session)}.>")
+
+    def close(self) -> None:
+        """Give back this journal's own leases, as far as that can be said now."""
+        for revision in self._own.values():
+            self._leases.delete(revision)
+        if self._holder:
+            self._alive.purge(self._holder)
+        self._holder = ""
+
+    def _live(self) -> None:
+        """Be among the living, before any row says so."""
+        if not self._holder:
+            holder = new_id()
+            self._alive.put(holder, b"")
+            self._holder = holder
+            self._connection.every(TTL / 3, self._beat)
+
+    def _beat(self) -> None:
+        """On the thread of the connection. There is no answer to wait for: the next one comes soon."""
+        if self._holder:
+            self._connection.send(self._alive.reachable(self._holder))
+
+    def _in_doubt(self) -> bool:
+        return self._connection.was_interrupted and monotonic() - self._connection.since < TTL
+
+    def _is_held(self, row: _LeaseValue, in_doubt: bool = False) -> bool:
+        if row.holder and row.holder == self._holder:
+            return True
+        if row.machine == this_machine() and row.process and not is_running(row.process):
+            return False
+        if not row.holder:
+            return row.machine == this_machine() or self._stated.get(_key(row.session, row.name)) is not None
+        return in_doubt or self._alive.get(row.holder) is not None
+
+
+def _key(session: str, name: str) -> str:
+    with suppress(UnicodeEncodeError):
+        return f"{token_of(session)}.{token_of(name)}"
+    return "==.=="  # no lease has it
+
+
+def _taken(found: Row) -> int:
+    row = _read(found)
+    return row.taken if row is not None and row.taken else found.revision
+
+
+def _read(found: Row) -> _LeaseValue | None:
+    """A value as a lease. What somebody else put there is none."""
+    try:
+        return _rows.decode(found.value)
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,73 @@
+"""What nats-py is told to connect and to log in with: addresses, a password, a token, keys, certificates."""
+
+import re
+import ssl
+from pathlib import Path
+from typing import Any, Final
+
+from planwire.errors import UnknownJournal
+from planwire.journal.jetstream.settings import JetStreamSettings
+
+__all__ = ["wire_options"]
+
+_RECONNECT_WAIT: Final = 0.2
+#: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
+_PING: Final = 5
+_PINGS: Final = 2
+#: A seed of a user's NKey, which a credentials file has beside other lines.
+_SEED: Final = re.compile(rb"^\s*SU[A-Z2-7]{56}\s*$", re.MULTILINE)
+
+
+def wire_options(settings: JetStreamSettings) -> dict[str, Any]:
+    """How to connect. Nothing secret is in the addresses, which nats-py may show. `UnknownJournal` if a file that the
+    settings name is not what it should be."""
+    _refuse_bad_files(settings)
+    options: dict[str, Any] = {
+        "servers": [f"{'tls' if settings.is_tls else 'nats'}://{server}" for server in settings.servers],
+        "name": "planwire",
+        "connect_timeout": 2,
+        "reconnect_time_wait": _RECONNECT_WAIT,
+        "max_reconnect_attempts": -1,
+        "ping_interval": _PING,
+        "max_outstanding_pings": _PINGS,
+        "pending_size": 0,  # nothing is to be sent later that its caller has given up by then
+        "tls": _tls_context(settings),
+        "user": settings.user or None,
+        "password": settings.password or None,
+        "token": settings.token or None,
+        "user_credentials": settings.creds or None,
+        "nkeys_seed": settings.nkey or None,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse_bad_files(settings: JetStreamSettings) -> None:
+    """nats-py would find out when it logs in, and say little."""
+    for name, path in (("creds", settings.creds), ("nkey", settings.nkey)):
+        try:
+            has_seed = not path or _SEED.search(Path(path).read_bytes())
+        except OSError as error:
+            raise UnknownJournal(
+                f"the login of the journal {settings.where} can't be read: {error.strerror}: {path}. Look at {name} in "
+                "its URL or its context"
+            ) from None
+        if not has_seed:
+            raise UnknownJournal(
+                f"{path} has no seed of a user's NKey: look at {name} in the URL of the journal {settings.where} or in "
+                "its context"
+            )
+
+
+def _tls_context(settings: JetStreamSettings) -> ssl.SSLContext | None:
+    if not settings.is_tls:
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.ca or None)
+        if settings.cert:
+            context.load_cert_chain(settings.cert, settings.key or None)
+    except (OSError, ssl.SSLError) as error:
+        raise UnknownJournal(
+            f"the certificates of the journal {settings.where} can't be read: {error.strerror or error}. Look at "
+            "tls_ca, tls_cert and tls_key in its URL or its context"
+        ) from None
+    return context

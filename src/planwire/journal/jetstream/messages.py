@@ -1,0 +1,219 @@
+"""The messages of a JetStream journal: one for each append, on the subject of its session.
+
+A message has its events in its body, and in a header all that is to be known of its session without them: so the last
+message of a subject tells where the session is, and a pass over headers finds the keys of all appends (`Once`).
+
+Positions: the last event of message number N of the stream has the position N · 2²⁰, those before it the ones right
+below. So the number of the stream's last message is all that it takes to know the last position.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import msgspec
+
+from planwire.errors import DamagedJournal
+from planwire.journal.chain import sha256
+from planwire.journal.codec import decode
+from planwire.journal.jetstream.bodies import MessageBody, PartsReference, read_reference, unpacked
+from planwire.journal.protocol import Followed, Once, StoredAppend, StoredEvent
+from planwire.model.events import Recorded
+
+__all__ = [
+    "EVENTS_PER_MESSAGE",
+    "KeyRange",
+    "Mark",
+    "StreamMessage",
+    "SubjectEnd",
+    "first_message_behind",
+    "head_of",
+    "header",
+    "id_of",
+    "is_text",
+    "last_position_of",
+    "parts_subject",
+    "token_of",
+]
+
+_SHIFT: Final = 20
+EVENTS_PER_MESSAGE: Final = 1 << _SHIFT
+#: The highest number that a stream can give a message, more or less: no position lies behind it.
+_LAST_MESSAGE: Final = (1 << 63 - _SHIFT) - 2
+_LONGEST_TOKEN: Final = 128
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+_json: Final = msgspec.json.Encoder()
+
+
+class KeyRange(msgspec.Struct, array_like=True, frozen=True):
+    """The key of an append, and the numbers of the first and the last event that were written with it."""
+
+    source: str
+    n: int
+    first: int
+    last: int
+
+
+class Mark(msgspec.Struct, array_like=True, frozen=True):
+    """What the header says. The message is the `count`-th of its session, with the events `first` to `last`; `begun` is
+    the number that the stream gave the session's first message (0 in that message itself). `session` is there if its
+    name does not follow from the subject. Events `in_parts` are not in the body (`bodies`)."""
+
+    count: int
+    first: int
+    last: int
+    first_at: int
+    last_at: int
+    begun: int
+    is_compressed: bool = False
+    keys: tuple[KeyRange, ...] = ()
+    session: str | None = None
+    in_parts: bool = False
+
+
+_marks: Final = msgspec.json.Decoder(Mark)
+
+
+class SubjectEnd(NamedTuple):
+    """The end of a session: the number of its last message in the stream (0: it has none), and what goes on there."""
+
+    message: int
+    messages: int
+    last: int
+    link: bytes | None
+    first_at: int
+    last_at: int
+    begun: int
+
+
+class StreamMessage(NamedTuple):
+    """A message as the stream has it. `rows` are its parts, joined, once they were fetched (`parts`)."""
+
+    number: int
+    subject: str
+    headers: bytes
+    body: bytes
+    rows: bytes = b""
+
+    def mark(self) -> Mark:
+        try:
+            return _marks.decode(header(self.headers, b"Planwire") or b"")
+        except msgspec.MsgspecError as error:
+            raise DamagedJournal(
+                f"message {self.number} on {self.subject} is none of planwire's ({error}): someone else wrote to the "
+                "journal's stream. Delete that message, or name another stream"
+            ) from error
+
+    def events(self, mark: Mark) -> list[StoredEvent]:
+        try:
+            return unpacked(MessageBody(self.body, mark.is_compressed, mark.in_parts), self.rows, mark.first)
+        except (zlib.error, ValueError) as error:
+            raise self.damaged(error) from error
+
+    def reference(self) -> PartsReference:
+        """Where the events are that are in parts."""
+        try:
+            return read_reference(self.body)
+        except ValueError as error:
+            raise self.damaged(error) from error
+
+    def damaged(self, why: object) -> DamagedJournal:
+        return DamagedJournal(
+            f"message {self.number} on {self.subject} can't be read: {why}. The messages before it are intact"
+        )
+
+    def end(self) -> SubjectEnd:
+        mark = self.mark()
+        link = self.reference().links[-1] if mark.in_parts else self.events(mark)[-1].link
+        begun = mark.begun or self.number
+        return SubjectEnd(self.number, mark.count, mark.last, link, mark.first_at, mark.last_at, begun)
+
+    def recorded(self, session: str) -> list[Recorded]:
+        return [decode(session, each.seq, each.at, each.by, each.text) for each in self.events(self.mark())]
+
+    def followed(self, after: int) -> Iterator[Followed]:
+        """Its events behind a position."""
+        mark = self.mark()
+        session = mark.session if mark.session is not None else id_of(self.subject.rpartition(".")[2])
+        for each in self.events(mark):
+            position = (self.number << _SHIFT) - (mark.last - each.seq)
+            if position > after:
+                yield Followed(position, decode(session, each.seq, each.at, each.by, each.text))
+
+    def appends(self, after: int) -> Iterator[StoredAppend]:
+        """Its events behind a number, as they are stored: apart where their keys differ."""
+        mark = self.mark()
+        rows = self.events(mark)
+        first = mark.first
+        ranges: list[tuple[int, int, Once | None]] = []
+        for key in mark.keys:
+            if first < key.first:
+                ranges.append((first, key.first - 1, None))
+            ranges.append((key.first, key.last, Once(key.source, key.n)))
+            first = key.last + 1
+        if first <= mark.last:
+            ranges.append((first, mark.last, None))
+        for begin, end, once in ranges:
+            events = tuple(rows[max(begin, after + 1) - mark.first : end + 1 - mark.first])
+            if events:
+                yield StoredAppend(events, once)
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be stored at all: half a character can't."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def token_of(name: str) -> str:
+    """The part of a subject that stands for a name. Plain ones stand for themselves, long ones for their hash."""
+    if _PLAIN.fullmatch(name) and len(name) <= _LONGEST_TOKEN:
+        return name
+    written = name.encode()
+    if 2 * len(written) > _LONGEST_TOKEN:
+        return f"=={sha256(written).hexdigest()}"
+    return f"={written.hex()}"
+
+
+def id_of(token: str) -> str:
+    """The name that a token stands for, if it is not a hash."""
+    return bytes.fromhex(token[1:]).decode() if token.startswith("=") else token
+
+
+def parts_subject(subject: str) -> str:
+    """The subject of the parts of a session's messages."""
+    stream, _, token = subject.split(".")
+    return f"{stream}.parts.{token}"
+
+
+def head_of(mark: Mark, message_id: str, behind: int) -> bytes:
+    """The headers of a message that is to be written right behind message number `behind` of its subject."""
+    return b"NATS/1.0\r\nNats-Msg-Id: %b\r\nNats-Expected-Last-Subject-Sequence: %d\r\nPlanwire: %b\r\n\r\n" % (
+        message_id.encode(),
+        behind,
+        _json.encode(mark),
+    )
+
+
+def header(headers: bytes, name: bytes) -> bytes | None:
+    """The value of a header. None of ours has a line break in it, since JSON writes them in other characters."""
+    mark = b"\r\n%b: " % name
+    begin = headers.find(mark)
+    if begin < 0:
+        return None
+    begin += len(mark)
+    return headers[begin : headers.find(b"\r\n", begin)]
+
+
+def first_message_behind(position: int) -> int:
+    """The number of the first message with events behind a position, if there is one."""
+    return min(max(position, 0) >> _SHIFT, _LAST_MESSAGE) + 1
+
+
+def last_position_of(message: int) -> int:
+    return message << _SHIFT

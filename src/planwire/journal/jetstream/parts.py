@@ -1,0 +1,179 @@
+"""Appends that fit no message: their events in parts, on a subject beside that of their session.
+
+Nothing reads a part until a message on the session's own subject names it. That message alone makes the append count,
+and says behind which one it belongs, as any other: a writer that is killed before leaves parts that mean nothing. They
+go with their session, since one purge takes both subjects at once.
+
+A writer can notice that a session was forgotten between its parts and its message: the message before is gone then, and
+the server refuses its own. Only the first message of a session has none before it, so its writer looks again whether
+the parts are still there. If not, it sends them once more, each with the number of the one that it stands for: it can't
+take the message back, since others may have written behind it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Final, Self
+
+from planwire.errors import EngineAway, JournalError, NotWritable
+from planwire.journal.jetstream.api import JetStreamApi, new_id
+from planwire.journal.jetstream.bodies import MessageBody, body_of, reference_to, rows_of
+from planwire.journal.jetstream.messages import StreamMessage, SubjectEnd, header, parts_subject
+from planwire.journal.jetstream.stream import JournalStream
+from planwire.journal.protocol import StoredEvent
+
+__all__ = ["LargeBody", "PartStore"]
+
+#: Bytes of a part: few enough for a slow network to take one within the time for an answer.
+PART: Final = 256 * 1024
+#: Bytes of a part's message that its headers may need.
+_ROOM: Final = 256
+_INSTEAD: Final = b"Planwire-Instead"
+#: Bytes of a link, about; so many parts are asked for at once.
+_LINK: Final = 40
+_AT_ONCE: Final = 16
+#: Seconds for the writer of a session's first message to send its parts once more, and between two looks for them.
+_SENDING: Final = 2.0
+_LOOK: Final = 0.05
+
+
+class PartStore:
+    """The parts of all sessions."""
+
+    def __init__(self, api: JetStreamApi, stream: JournalStream) -> None:
+        self._api = api
+        self.stream = stream
+
+    def send(self, subject: str, parts: Sequence[bytes], sent: list[int], instead: Sequence[int] = ()) -> None:
+        """Write parts for a session, and note the number of each as soon as the server has it."""
+        self.stream.take_parts()
+        for place, part in enumerate(parts):
+            head = b"NATS/1.0\r\nNats-Msg-Id: %b\r\n" % new_id().encode()
+            head += b"%b: %d\r\n\r\n" % (_INSTEAD, instead[place]) if instead else b"\r\n"
+            number = self._api.write(self.stream.name, parts_subject(subject), head, part).number
+            assert number is not None  # it says no place
+            sent.append(number)
+
+    def cut(self, rows: bytes) -> list[bytes]:
+        size = max(min(PART, self.stream.room - _ROOM), 1)
+        return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
+
+    def whole(self, message: StreamMessage) -> StreamMessage | None:
+        """A message with its parts, if it has any. None if it was forgotten meanwhile."""
+        mark = message.mark()
+        if not mark.in_parts:
+            return message
+        numbers = message.reference().parts
+        found: dict[int, bytes] = {}
+        for begin in range(0, len(numbers), _AT_ONCE):
+            found |= self._fetched(message.subject, numbers[begin : begin + _AT_ONCE])
+        end = monotonic() + (0 if mark.begun else _SENDING)
+        while missing := [number for number in numbers if number not in found]:
+            if not self.has(message.number):
+                return None
+            if not mark.begun and (again := self._sent_instead(message, missing)):
+                found |= again
+            elif monotonic() >= end:
+                raise message.damaged(f"{len(missing)} of its {len(numbers)} parts are gone")
+            else:
+                sleep(_LOOK)
+        return message._replace(rows=b"".join(found[number] for number in numbers))
+
+    def wholes(self, messages: Iterable[StreamMessage]) -> Iterator[StreamMessage]:
+        """Messages of one session with their parts, up to where it was forgotten meanwhile."""
+        for each in messages:
+            message = self.whole(each)
+            if message is None:
+                return
+            yield message
+
+    def has(self, number: int) -> bool:
+        return self._api.get(self.stream.name, seq=number) is not None
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Remove parts that no message names, as far as that can be said now."""
+        with suppress(JournalError):
+            for number in numbers:
+                self._api.delete(self.stream.name, number)
+
+    def _fetched(self, subject: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Parts by their numbers, from any replica; from the leader what that does not have."""
+        wanted = set(numbers)
+        page = self._api.page(self.stream.name, parts_subject(subject), numbers[0], len(numbers))
+        found = {each.number: each.body for each in page if each.number in wanted}
+        for number in wanted - found.keys():  # those of another writer lie between them, or the replica is late
+            part = self._api.get(self.stream.name, seq=number)
+            if part is not None:
+                found[number] = part.body
+        return found
+
+    def _sent_instead(self, message: StreamMessage, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Parts of a message that were sent once more, by the numbers of those that they stand for."""
+        subject, wanted, found, begin = parts_subject(message.subject), set(numbers), dict[int, bytes](), message.number
+        while page := self._api.page(self.stream.name, subject, begin + 1):
+            for each in page:
+                number = int(header(each.headers, _INSTEAD) or 0)
+                if number in wanted:
+                    found[number] = each.body
+            begin = page[-1].number
+            if wanted == found.keys():
+                break
+        return found
+
+
+class LargeBody:
+    """The parts of one append while it is written. Those that no message names in the end are removed."""
+
+    def __init__(self, store: PartStore, subject: str) -> None:
+        self._store = store
+        self._subject = subject
+        self._numbers: list[int] = []
+        self._parts: list[bytes] = []
+        self._is_compressed = False
+        self._links_in_rows = False
+        self._place = -1  # where the parts are good for: a message of the session, its first one or that before
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        is_unknown = isinstance(error, EngineAway) and not isinstance(error, NotWritable)
+        if error is None or (isinstance(error, JournalError) and not is_unknown):
+            self._store.drop(self._numbers)  # else a message may name them all the same
+
+    def body(self, events: Sequence[StoredEvent], end: SubjectEnd) -> MessageBody:
+        """The body for a message behind an end: as it is, unless the parts are there already."""
+        return self.in_parts(events, end) if self._numbers else body_of(events)
+
+    def in_parts(self, events: Sequence[StoredEvent], end: SubjectEnd) -> MessageBody:
+        """The body for a message behind an end, once its events are in parts."""
+        self._links_in_rows = len(events) * _LINK > self._store.stream.room // 2
+        place = end.message if self._links_in_rows else end.begun
+        if place != self._place:
+            self.restart()
+            rows, self._is_compressed = body_of(events)[:2] if self._links_in_rows else rows_of(events)
+            self._parts = self._store.cut(rows)
+            self._store.send(self._subject, self._parts, self._numbers)
+            self._place = place
+        return reference_to(self._numbers, events, self._is_compressed, self._links_in_rows)
+
+    def restart(self) -> None:
+        """Remove the parts: the next message needs others."""
+        self._store.drop(self._numbers)
+        self._numbers, self._place = [], -1
+
+    def see_to_parts(self, message: int) -> None:
+        """Send the parts once more if they were forgotten before the message that names them was written. The first
+        tells: the others went with it, or came later."""
+        if self._numbers and not self._store.has(self._numbers[0]):
+            sent: list[int] = []
+            self._store.send(self._subject, self._parts, sent, self._numbers)
+            if not self._store.has(message):  # it was forgotten, too
+                self._store.drop(sent)
+
+    def was_written(self) -> None:
+        """A message names the parts."""
+        self._numbers = []

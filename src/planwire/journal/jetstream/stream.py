@@ -1,0 +1,220 @@
+"""The stream of a JetStream journal: how it is made, what is refused, and what there is to know of it."""
+
+import re
+from time import monotonic
+from typing import Any, Final
+
+import msgspec
+
+from planwire.errors import EngineAway, JournalUnavailable, NewerJournal, NotAJournal
+from planwire.journal.jetstream.api import NAME_IN_USE, NO_PEERS, NO_STREAM, ApiError, JetStreamApi
+from planwire.journal.jetstream.limits import bounds, losses
+from planwire.journal.jetstream.settings import JetStreamSettings
+from planwire.journal.jetstream.wire import WireMessage
+from planwire.journal.protocol import JournalFacts
+from planwire.journal.unusable import absent
+
+__all__ = ["JournalStream"]
+
+#: The number of the format, in the description of the stream.
+FORMAT: Final = 2
+#: The one before it has no subject for the parts of large appends. It gets one when the first of them comes.
+WITHOUT_PARTS: Final = 1
+_DESCRIPTION: Final = "planwire journal, format "
+#: The oldest server that answers all questions of this engine.
+_OLDEST: Final = (2, 11)
+_SECOND: Final = 1_000_000_000
+#: Seconds for the servers of a cluster that has only just begun to find each other.
+PEERS: Final = 4.0
+#: Seconds after which an open journal looks again what its admin made of the stream.
+LOOK_AGAIN: Final = 30.0
+
+
+class JournalStream:
+    """The stream with the events."""
+
+    def __init__(self, api: JetStreamApi, settings: JetStreamSettings) -> None:
+        self._api = api
+        self._settings = settings
+        self.name = settings.name
+        self._replicas = settings.replicas or 1
+        self._takes_parts = True
+        self._largest = 0  # the limit of this stream, if it has one
+        self._losses: list[str] = []
+
+    def open(self, create: bool) -> bool:
+        """Find the stream, or make it; refuse one that is not ours, or that a newer planwire made. Says whether it is
+        new."""
+        self._refuse_old_server()
+        config = self._config()
+        is_new = config is None
+        if config is None:
+            if not create:
+                raise absent(self._settings.where)
+            config = self._make()
+        description = str(config.get("description") or "")
+        number = description.removeprefix(_DESCRIPTION)
+        if not description.startswith(_DESCRIPTION) or not number.isdecimal():
+            raise NotAJournal(
+                f"the stream {self._settings.name} at {self._settings.where} is not planwire's, and stays as it is: "
+                "name another one behind the host (nats://HOST/NAME)"
+            )
+        if int(number) > FORMAT:
+            raise NewerJournal(
+                f"the journal {self._settings.where} has format {number}, and this planwire knows up to {FORMAT}: "
+                "update planwire. Nothing was changed"
+            )
+        if not config.get("allow_direct"):
+            raise JournalUnavailable(
+                f"the stream {self.name} at {self._settings.where} answers no direct questions, which a journal needs: "
+                f"nats stream edit {self.name} --allow-direct"
+            )
+        self._note(config)
+        self._takes_parts = int(number) > WITHOUT_PARTS
+        return is_new
+
+    @property
+    def room(self) -> int:
+        """Bytes of the largest message, with its headers."""
+        room = self._api.connection.room
+        return min(room, self._largest) if self._largest else room
+
+    def take_parts(self) -> None:
+        """Have the stream take the parts of large appends. An older planwire does not open it from then on."""
+        if not self._takes_parts:
+            config = self.info()["config"]
+            self._api.call(f"STREAM.UPDATE.{self.name}", **config | self._what_is_ours())
+            self._takes_parts = True
+
+    @property
+    def replicas(self) -> int:
+        return self._replicas
+
+    def last_message(self) -> int:
+        """The number of the stream's last message, which may be gone."""
+        return int(self.info()["state"]["last_seq"])
+
+    def info(self) -> dict[str, Any]:
+        found = self._api.call(f"STREAM.INFO.{self.name}")
+        self._note(found["config"])
+        return found
+
+    def watch(self) -> None:
+        """Look now and then what the settings of the stream are, for as long as the journal is open."""
+        connection, token = self._api.connection, ""
+
+        def heard(reply: WireMessage | None) -> None:
+            config = msgspec.json.decode(reply.body).get("config") if reply is not None and not reply.status else None
+            if config:
+                self._note(config)
+
+        def look() -> None:
+            nonlocal token
+            connection.drop(token)
+            token = connection.expect(heard)
+            connection.send(self._api.subject(f"STREAM.INFO.{self.name}"), token=token)
+
+        connection.every(LOOK_AGAIN, look)
+
+    def losses(self) -> list[str]:
+        """What of the stream's settings makes it lose events, in sentences."""
+        return [f"the stream {self.name} does not keep what it has: {each}" for each in losses(self.info()["config"])]
+
+    def refuse_losses(self) -> None:
+        """Raise `EngineAway` if the stream would not keep what is written: that may wait until somebody mended it."""
+        if self._losses and (found := self.losses()):
+            raise EngineAway(
+                f"nothing is written to {self._settings.where}: {found[0]}. Change that with nats stream edit "
+                f"{self.name}; planwire journal info names all limits"
+            )
+
+    def purge(self, subject: str) -> None:
+        self._api.call(f"STREAM.PURGE.{self._settings.name}", filter=subject)
+
+    def facts(self) -> JournalFacts:
+        info, server = self.info(), self._api.connection.server
+        large = self._api.call(f"STREAM.INFO.{self.name}", subjects_filter=f"{self.name}.parts.*")["state"]
+        parts = sum((large.get("subjects") or {}).values())
+        state, cluster = info["state"], info.get("cluster") or {}
+        replicas = int(info["config"]["num_replicas"])
+        asked = self._settings.replicas
+        differs = (
+            f" (the URL asks for {asked}: nats stream edit {self._settings.name} --replicas {asked})"
+            if asked not in (None, replicas)
+            else ""
+        )
+        facts = {
+            "server": f"{server.get('server_name', '?')}, NATS {server.get('version', '?')}",
+            "stream": self._settings.name,
+            "replicas": f"{replicas}{differs}",
+            "messages": f"{state['messages'] - parts:,}" + (f", and {parts:,} parts of large ones" if parts else ""),
+            "bytes": f"{state['bytes']:,}",
+            "largest message": f"{self._largest or self._api.connection.max_payload:,} bytes",
+        }
+        if limits := losses(info["config"]) + bounds(info["config"]):
+            facts["limits"] = "; ".join(limits)
+        if cluster.get("name"):
+            facts["cluster"] = f"{cluster['name']}, led by {cluster.get('leader') or 'nobody'}"
+        return JournalFacts("nats", self._settings.where, _promise(replicas), facts)
+
+    def _note(self, config: dict[str, Any]) -> None:
+        self._replicas = int(config.get("num_replicas") or 1)
+        self._largest = max(int(config.get("max_msg_size") or 0), 0)
+        self._losses = losses(config)
+
+    def _make(self) -> dict[str, Any]:
+        config = {
+            "name": self._settings.name,
+            **self._what_is_ours(),
+            "storage": "file",
+            "retention": "limits",
+            "discard": "new",
+            "num_replicas": self._replicas,
+            "duplicate_window": 120 * _SECOND,
+            "allow_direct": True,
+        }
+        end = monotonic() + PEERS
+        while True:
+            try:
+                made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self._settings.name}", **config)["config"]
+            except ApiError as error:
+                found = self._config() if error.number == NAME_IN_USE else None
+                if found is not None:
+                    return found
+                if error.number != NO_PEERS or monotonic() > end:
+                    raise JournalUnavailable(
+                        f"there can be no stream {self._settings.name} with {self._replicas} replicas at "
+                        f"{self._settings.where}: {error}"
+                    ) from None
+                self._api.connection.wait(0.1)
+            else:
+                return made
+
+    def _what_is_ours(self) -> dict[str, Any]:
+        subjects = [f"{self._settings.name}.events.*", f"{self._settings.name}.parts.*"]
+        return {"description": f"{_DESCRIPTION}{FORMAT}", "subjects": subjects}
+
+    def _config(self) -> dict[str, Any] | None:
+        try:
+            config: dict[str, Any] = self._api.call(f"STREAM.INFO.{self._settings.name}")["config"]
+        except ApiError as error:
+            if error.number == NO_STREAM:
+                return None
+            raise
+        return config
+
+    def _refuse_old_server(self) -> None:
+        version = str(self._api.connection.server.get("version", ""))
+        if tuple(map(int, re.findall(r"\d+", version)[:2])) < _OLDEST:
+            raise JournalUnavailable(
+                f"the server at {self._settings.where} runs NATS {version}; a journal needs 2.11 or newer: update it"
+            )
+
+
+def _promise(replicas: int) -> str:
+    took = "the server took it" if replicas == 1 else f"{replicas // 2 + 1} of {replicas} replicas took it"
+    return (
+        f"an acknowledged append means that {took}. Each server writes to its files at once, and syncs its disk every "
+        "sync_interval (2 minutes, unless its configuration says another; `sync_interval: always` syncs every write). "
+        "A client can't see that setting"
+    )

@@ -1,0 +1,3 @@
+"""A journal in a PostgreSQL database: any number of machines."""
+
+__all__: list[str] = []

@@ -1,0 +1,48 @@
+"""What the tables of a PostgreSQL journal show beyond chains of hashes: sessions without events, keys that don't fit.
+
+The server looks after its files. But a person with rights on the tables may delete rows, and the keys of appends tell
+of events that they were written with.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from psycopg import Cursor
+
+from planwire.journal.checked import Trouble
+from planwire.journal.postgres.rows import is_utf8
+from planwire.journal.postgres.server import JournalServer
+
+__all__ = ["troubles"]
+
+_EMPTY: Final = """SELECT id FROM planwire.sessions
+    WHERE NOT EXISTS (SELECT 1 FROM planwire.events WHERE session = number) ORDER BY number"""
+#: Sessions that end before the last event that was written with a key.
+_CUT_OFF: Final = """SELECT id, ends.last, keyed.last FROM planwire.sessions
+    JOIN (SELECT session, max(last) AS last FROM planwire.once GROUP BY session) keyed ON keyed.session = number
+    JOIN LATERAL (SELECT max(seq) AS last FROM planwire.events WHERE session = number) ends ON ends.last < keyed.last
+    ORDER BY number"""
+#: Keys of no events, and those of events that another key has.
+_ODD: Final = """SELECT id, source, n FROM (
+        SELECT *, lag(last, 1, 0::bigint) OVER (PARTITION BY session ORDER BY last, after) AS before FROM planwire.once
+    ) keys JOIN planwire.sessions ON number = session WHERE after < before OR after >= last ORDER BY number, after"""
+
+
+def troubles(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Iterator[Trouble]:
+    """Each with its session."""
+    for [session] in cursor.execute(server.sql("SELECT id FROM planwire.sessions ORDER BY number")).fetchall():
+        if not is_utf8(session):
+            yield Trouble(f"the name {session!r} of a session is no text")
+    for [session] in cursor.execute(server.sql(_EMPTY)).fetchall():
+        yield _trouble("session {!r} has no events", session)
+    for session, end, last in cursor.execute(server.sql(_CUT_OFF)).fetchall():
+        yield _trouble("session {!r} ends with event {}, and had {} of them", session, end, last)
+    for session, source, n in cursor.execute(server.sql(_ODD)).fetchall():
+        yield _trouble(
+            "session {!r}: the key {} of {!r} is not as it was written", session, n, source.decode(errors="replace")
+        )
+
+
+def _trouble(words: str, session: bytes, *others: object) -> Trouble:
+    name = session.decode(errors="replace")
+    return Trouble(words.format(name, *others), name)

@@ -1,0 +1,139 @@
+"""One connection of a PostgreSQL journal: made when it is first needed, and made again when it is lost.
+
+    with line as connection:
+        connection.execute(…)
+
+One thread at a time uses it. Before each use the line looks whether the server has hung up, so that a restart, or a
+connection that was cut while nobody used it, costs a new connection and no error. One that is lost in the middle of a
+statement is `EngineAway`: nobody knows whether the statement was executed.
+
+A line that was connected before waits a little for its server, which may be about to restart; once that did not help,
+the next uses try once and say at once that it is away.
+"""
+
+import select
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from threading import Lock
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Final
+
+import psycopg
+from psycopg import errors
+
+from planwire.errors import EngineAway
+from planwire.journal.postgres.refusals import meaning
+from planwire.journal.postgres.server import JournalServer, PostgresConnection
+from planwire.journal.unusable import closed
+
+__all__ = ["ServerLine"]
+
+#: Seconds that a line waits for a server that it knows, between two tries, and until it has that patience again.
+PATIENCE: Final = 3.0
+BETWEEN: Final = 0.05
+AGAIN: Final = 10.0
+#: Seconds after a use for which the server is not suspected to have hung up: to look costs a busy writer a percent.
+TRUSTED: Final = 0.001
+
+
+class ServerLine:
+    """A connection that is there when it is used. `greet` gets every new one first; `settings` are PostgreSQL's."""
+
+    def __init__(self, server: JournalServer, greet: Callable[[PostgresConnection], None], **settings: str) -> None:
+        self.greet = greet
+        self._lock = Lock()
+        self._server = server
+        self._settings: Mapping[str, str] = settings
+        self._connection: PostgresConnection | None = None
+        self._has_hung_up: Callable[[], bool] = bool
+        self._is_known = False
+        self._used_at = 0.0
+        self._patient_from = 0.0
+        self._closed = False
+
+    def __enter__(self) -> PostgresConnection:
+        self._lock.acquire()
+        try:
+            if self._closed:
+                raise closed(self._server.shown)
+            if self._connection is None or self._connection.closed or self._is_lost():
+                self._connect()
+            assert self._connection is not None
+        except BaseException:
+            self._lock.release()
+            raise
+        return self._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is not None:
+                self._judge(error)
+            self._used_at = monotonic()
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Hang up. Whoever uses the line now is let finish."""
+        with self._lock:
+            self._closed = True
+            self._drop()
+
+    def _is_lost(self) -> bool:
+        return monotonic() - self._used_at > TRUSTED and self._has_hung_up()
+
+    def _connect(self) -> None:
+        self._drop()
+        end = monotonic() + PATIENCE if self._is_known and monotonic() >= self._patient_from else 0
+        while True:
+            try:
+                connection = self._server.connect(self._settings)
+                try:
+                    self.greet(connection)
+                except BaseException:
+                    connection.close()
+                    raise
+                break
+            except psycopg.Error as error:
+                away = meaning(self._server, error, is_lost=True)
+                if not isinstance(away, EngineAway):
+                    raise away from error
+            except EngineAway as error:
+                away = error
+            if monotonic() >= end:
+                self._patient_from = monotonic() + AGAIN
+                raise away from None
+            sleep(BETWEEN)
+        self._connection = connection
+        self._has_hung_up = _watch(connection.fileno())
+        self._is_known = True
+        self._patient_from = 0.0
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            with suppress(psycopg.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _judge(self, error: BaseException) -> None:
+        """Raise an error of the server as one of planwire's. A connection in the middle of something is of no use."""
+        connection = self._connection
+        if connection is not None and connection.pgconn.transaction_status:  # anything but idle
+            self._drop()
+        if not isinstance(error, psycopg.Error) or isinstance(error, errors.IntegrityError):
+            return  # who broke a constraint knows which
+        found = meaning(self._server, error, is_lost=self._connection is None)
+        if isinstance(found, EngineAway):
+            self._drop()
+        raise found from error
+
+
+def _watch(socket: int) -> Callable[[], bool]:
+    """Whether a server has said something that nobody asked for, which is nearly always its last word."""
+    if not hasattr(select, "poll"):
+        return lambda: bool(select.select([socket], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(socket, select.POLLIN)
+    return lambda: bool(poll.poll(0))

@@ -1,0 +1,139 @@
+"""Notices between the processes of a PostgreSQL journal: whoever wrote tells whoever follows, soon and not too often.
+
+A NOTIFY in the transaction of an append would make all appends of the database wait for each other: PostgreSQL commits
+those with notices one at a time. So a thread with a connection of its own sends one for all appends since the last: at
+once after a quiet time, and otherwise after a pause. The pauses of a writer that goes on grow, and its notices say that
+it is busy: whoever hears that looks on by itself until the next one is due (`following`). A writer may die before its
+notice, and a notice may go with a connection: followers look by themselves from time to time, too.
+"""
+
+import select
+import socket
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Final
+
+import psycopg
+
+from planwire.errors import JournalError
+from planwire.journal.postgres.following import NoticeBell
+from planwire.journal.postgres.line import ServerLine
+from planwire.journal.postgres.quick import QuickStatement
+from planwire.journal.postgres.server import JournalServer, PostgresConnection
+
+__all__ = ["Listener", "Notifier"]
+
+#: Seconds between two notices of a process: at first, and at most while it goes on writing.
+PAUSE: Final = 0.015
+LONGEST_PAUSE: Final = 0.24
+#: What the notice of a writer says that pauses for longer than at first.
+BUSY: Final = b"busy"
+#: Seconds until a lost connection is tried again.
+RETRY: Final = 0.5
+#: Seconds that a journal waits for its last notice when it closes.
+PARTING: Final = 1.0
+
+
+class Notifier:
+    """Sends notices. It has no thread and no connection before the first append."""
+
+    def __init__(self, server: JournalServer, line: ServerLine) -> None:
+        notify = f"NOTIFY {server.channel}".encode()
+        self._quiet = QuickStatement("planwire_notify", notify, ())
+        self._busy = QuickStatement("planwire_notify_busy", b"%b, '%b'" % (notify, BUSY), ())
+        self._line = line
+        self._rung = Lock()  # a ring releases it: to wait is to acquire it
+        self._rung.acquire()
+        self._thread: Thread | None = None
+        self._closing = Event()
+
+    def ring(self) -> None:
+        """Something was written. Costs no more than a microsecond. The caller sees to it that no two call at once."""
+        if self._thread is None:
+            self._thread = Thread(target=self._run, name="planwire-notices", daemon=True)
+            self._thread.start()
+        if self._rung.locked():  # else it rang already
+            self._rung.release()
+
+    def close(self) -> None:
+        """Send what is due, and end."""
+        self._closing.set()
+        if self._thread is not None:
+            with suppress(RuntimeError):
+                self._rung.release()
+            self._thread.join(PARTING)  # it ends by itself, sooner or later
+
+    def _run(self) -> None:
+        pause = PAUSE
+        while True:
+            if self._rung.acquire(blocking=False):  # somebody wrote during the pause, or the journal closes
+                pause, notice = min(2 * pause, LONGEST_PAUSE), self._quiet if self._closing.is_set() else self._busy
+            elif self._closing.is_set():
+                break
+            else:
+                pause, notice = PAUSE, self._quiet
+                self._rung.acquire()
+            with suppress(JournalError), self._line as connection:
+                notice.execute(connection, ())
+            self._closing.wait(pause)
+        self._line.close()
+
+
+class Listener:
+    """Hears notices, and rings the bell for each: also when it begins to hear, and when it no longer does."""
+
+    def __init__(self, server: JournalServer, bell: NoticeBell) -> None:
+        self._server = server
+        self._bell = bell
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._closing = False
+
+    def start(self) -> None:
+        """Begin to hear, unless it does already."""
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None and not self._closing:
+                    self._woken, self._waking = socket.socketpair()
+                    self._thread = Thread(target=self._run, name="planwire-listener", daemon=True)
+                    self._thread.start()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._closing or self._thread is None:
+                self._closing = True
+                return
+            self._closing = True
+            self._waking.send(b"x")
+        self._thread.join(PARTING)
+        if not self._thread.is_alive():  # or it may still connect
+            self._woken.close()
+            self._waking.close()
+
+    def _run(self) -> None:
+        while not self._closing:
+            with suppress(JournalError, psycopg.Error, OSError), self._server.connect() as connection:
+                connection.execute(f"LISTEN {self._server.channel}".encode())
+                self._hear(connection)
+            self._bell.ring()
+            if not self._closing:
+                self._wait(RETRY)
+
+    def _hear(self, connection: PostgresConnection) -> None:
+        while not self._closing:
+            self._bell.ring()
+            self._wait(None, connection.fileno())
+            connection.pgconn.consume_input()
+            while (notice := connection.pgconn.notifies()) is not None:
+                if notice.extra == BUSY:
+                    self._bell.expect_more(2 * LONGEST_PAUSE)
+
+    def _wait(self, seconds: float | None, *others: int) -> None:
+        """Wait until one of these has something to say, the time is up, or the journal closes."""
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            for each in (self._woken.fileno(), *others):
+                poll.register(each, select.POLLIN)
+            poll.poll(None if seconds is None else int(seconds * 1_000))
+        else:
+            select.select([self._woken.fileno(), *others], [], [], seconds)

@@ -1,0 +1,221 @@
+"""The PostgreSQL server that a URL names, and connections to it that never keep a caller waiting for ever.
+
+A URL is what libpq takes, with one parameter more: `schema`, the PostgreSQL schema that holds the journal. One database
+can so hold many. What is secret in a URL is in no error: libpq's own words about a URL are not passed on.
+"""
+
+import re
+from collections.abc import Generator, Mapping
+from hashlib import sha256
+from time import monotonic
+from typing import Any, Final, TypeAlias, TypeVar
+from urllib.parse import unquote
+
+import psycopg
+from psycopg import conninfo
+from psycopg.pq import Conninfo
+from psycopg.types.numeric import Int8BinaryDumper
+
+from planwire.errors import EngineAway, LoginRefused, UnknownJournal
+from planwire.journal.shown_urls import shown_url
+from planwire.journal.user_files import VARIABLE
+
+__all__ = ["JournalServer", "PostgresConnection"]
+
+#: Seconds for a connection, and for an answer. The server itself gives up sooner, so that it can say so.
+CONNECT_TIMEOUT: Final = 5
+ANSWER_TIMEOUT: Final = 12.0
+STATEMENT_TIMEOUT: Final = "10s"
+#: A transaction whose client is gone must not hold up followers (`order`).
+IDLE_IN_TRANSACTION: Final = "10s"
+SCHEMA: Final = "planwire"
+
+_PARAMETERS: Final[Mapping[str, str | int]] = {
+    "application_name": "planwire",
+    "client_encoding": "UTF8",
+    "connect_timeout": CONNECT_TIMEOUT,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+_SETTINGS: Final[Mapping[str, str]] = {
+    "statement_timeout": STATEMENT_TIMEOUT,
+    "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION,
+    "default_transaction_isolation": "read committed",
+}
+
+_AWAY: Final = (
+    "Start its PostgreSQL server, look for an error in the login or the database that its URL names, or name another "
+    f"journal with --journal or {VARIABLE}"
+)
+#: How a server says that trying again is of no use: libpq has no other sign of it.
+_REFUSED: Final = re.compile(
+    r"authentication failed|no password supplied|no pg_hba\.conf entry|(role|database) \".*\" does not exist"
+    r"|not permitted to log in|permission denied for database"
+)
+#: How libpq begins to say that a setting has a value which nothing can be done with.
+_WRONG: Final = re.compile(r"(?:connection is bad: )?(?:invalid|bad value) ")
+
+_Answer = TypeVar("_Answer")
+_Waiting: TypeAlias = Generator[Any, Any, _Answer]
+
+
+class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection whose every answer comes in time, or it is closed. Each statement commits by itself. Who has the
+    server do something long says how long that may take (`patience`)."""
+
+    patience: float | None = None
+
+    def wait(self, gen: _Waiting[_Answer], *arguments: Any, **options: Any) -> _Answer:
+        return super().wait(_bounded(self, gen), *arguments, **options)
+
+
+class JournalServer:
+    """Where a journal is. `shown` is the URL as people may see it, `place` what tells this journal from others."""
+
+    def __init__(self, url: str) -> None:
+        self.shown = shown_url(url)
+        bare, schema = _without_schema(url)
+        try:
+            self._parameters = {**_PARAMETERS, **conninfo.conninfo_to_dict(bare)}
+        except psycopg.Error:
+            if unknown := _unknown_settings(bare):
+                raise UnknownJournal(
+                    f"the journal {self.shown!r} has the unknown setting {', '.join(unknown)}: schema= is planwire's, "
+                    "and all others are libpq's"
+                ) from None
+            raise UnknownJournal(
+                f"PostgreSQL can't read the URL {self.shown!r}: it looks like postgresql://USER@HOST:PORT/DATABASE, "
+                "and %, @, : and / in a name or a password are written as %25, %40, %3A and %2F"
+            ) from None
+        self.schema = schema or SCHEMA
+        self._quoted = '"' + self.schema.replace('"', '""') + '"'
+        self._statements: dict[str, bytes] = {}
+        self._is_apart = False  # a pooler is in between, and keeps its clients apart
+        where = (self._parameters.get(name) or "" for name in ("host", "hostaddr", "port", "dbname"))
+        self.place = f"postgresql:{' '.join(map(str, where))} {self.schema}"
+        digest = sha256(f"planwire {self.schema}".encode()).digest()
+        #: The advisory lock that appends share (`order`), that of migrations, and the channel of notices.
+        self.lock = int.from_bytes(digest[:8], "big", signed=True)
+        self.migration_lock = int.from_bytes(digest[8:16], "big", signed=True)
+        self.channel = f"planwire_{digest[:8].hex()}"
+
+    def sql(self, statement: str) -> bytes:
+        """A statement for this schema: in the text it is `planwire`, and the lock is `LOCK`."""
+        found = self._statements.get(statement)
+        if found is None:
+            text = statement.replace("planwire.", f"{self._quoted}.").replace("LOCK", str(self.lock))
+            found = self._statements[statement] = text.encode()
+        return found
+
+    def connect(self, settings: Mapping[str, str] | None = None) -> PostgresConnection:
+        """A new connection, or `EngineAway`; for a login that is refused, `LoginRefused`."""
+        try:
+            connection = PostgresConnection.connect(autocommit=True, **self._parameters)  # type: ignore[arg-type]
+        except UnicodeError:
+            raise self.away(ValueError("no host can have the name that its URL gives it")) from None
+        except psycopg.Error as error:
+            if _WRONG.match(str(error)):
+                raise UnknownJournal(
+                    f"PostgreSQL can't use the URL {self.shown!r}: {self.said(error)}. Correct that setting"
+                ) from None
+            raise (self._refused(error) if _REFUSED.search(str(error)) else self.away(error)) from None
+        connection.adapters.register_dumper(int, Int8BinaryDumper)  # so that a statement is prepared once
+        connection.prepare_threshold = None  # what is worth it is prepared at once
+        try:
+            self._set(connection, {**_SETTINGS, **(settings or {})})
+        except psycopg.Error as error:
+            connection.close()
+            raise self.away(error) from None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set(self, connection: PostgresConnection, settings: Mapping[str, str]) -> None:
+        """Choose settings for a connection, unless others would get them: a pooler may share what is behind it."""
+        statement = f"SELECT {', '.join(['set_config(%s, %s, false)'] * len(settings))}"
+        values = [each for pair in settings.items() for each in pair]
+        direct = f"{statement} WHERE pg_backend_pid() = %s"
+        own = connection.execute(direct.encode(), [*values, connection.info.backend_pid], prepare=False)
+        if own.fetchone() is None:
+            self._refuse_sharing(connection)
+            connection.execute(statement.encode(), values, prepare=False)
+
+    def _refuse_sharing(self, connection: PostgresConnection) -> None:
+        """Raise `EngineAway` if the pooler in between hands one process of the server to several clients in turn: then
+        this one, which asks nothing for a moment, and another are given the same, or this one is given another."""
+        if self._is_apart:
+            return
+        with PostgresConnection.connect(autocommit=True, **self._parameters) as other:  # type: ignore[arg-type]
+            behind, others, again = (_process_behind(each) for each in (connection, other, connection))
+        if behind == others or behind != again:
+            raise EngineAway(
+                f"the journal {self.shown} is away: the connection pooler that its URL names shares connections of the "
+                "server between its clients, which can't have prepared statements and notices of their own then. In "
+                "PgBouncer, set pool_mode = session for this database; or have the URL name the server's own port"
+            )
+        self._is_apart = True
+
+    def away(self, error: Exception) -> EngineAway:
+        """Say that the server can't be reached, or can't go on."""
+        return EngineAway(f"the journal {self.shown} is away: {self.said(error)}. {_AWAY}")
+
+    def _refused(self, error: Exception) -> LoginRefused:
+        return LoginRefused(
+            f"the journal {self.shown} refuses this login: {self.said(error)}. Correct the user, the password or the "
+            f"database that its URL names (--journal or {VARIABLE}), or have its PostgreSQL server let this user in"
+        )
+
+    def said(self, error: Exception) -> str:
+        """An error in the server's own words, or libpq's, without a password."""
+        lines = [line.strip() for line in str(error).splitlines() if not line.rstrip().endswith("?")]  # libpq's advice
+        said = (
+            " ".join(lines).removeprefix("connection failed: ").removeprefix("connection is bad: ")
+            or type(error).__name__
+        )
+        for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
+            said = said.replace(secret, "***")
+        return said.rstrip(".")
+
+
+def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
+    """The same, until the time is up. psycopg wakes up ten times a second while it waits."""
+    seconds = connection.patience or ANSWER_TIMEOUT
+    end = monotonic() + seconds
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and monotonic() > end:
+                connection.pgconn.finish()
+                raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
+            wanted = gen.send(ready)
+    except StopIteration as done:
+        answer: _Answer = done.value
+        return answer
+
+
+def _process_behind(connection: PostgresConnection) -> int:
+    """The process of the server that answers."""
+    [[process]] = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchall()
+    return int(process)
+
+
+def _unknown_settings(url: str) -> list[str]:
+    """The settings that libpq does not know. None where a password may have been taken for some."""
+    query = url.partition("?")[2]
+    names = [] if "@" in query else [each.partition("=")[0] for each in query.split("&") if each]
+    known = {each.keyword.decode() for each in Conninfo.get_defaults()} | {"ssl"}
+    return [each for each in names if each not in known]
+
+
+def _without_schema(url: str) -> tuple[str, str]:
+    """A URL without its parameter `schema`, and the value of that."""
+    bare, mark, query = url.partition("?")
+    parts = query.split("&") if mark else []
+    schemas = [unquote(each.removeprefix("schema=")) for each in parts if each.startswith("schema=")]
+    others = [each for each in parts if not each.startswith("schema=")]
+    return (f"{bare}?{'&'.join(others)}" if others else bare), (schemas[-1] if schemas else "")

@@ -1,0 +1,48 @@
+"""What a PostgreSQL journal writes besides events: snapshots, and the end of whole sessions."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from psycopg.errors import ForeignKeyViolation
+
+from planwire.journal.postgres.rows import MOST, bytes_of
+from planwire.journal.postgres.server import JournalServer, PostgresConnection
+
+__all__ = ["forget_sessions", "keep_snapshot"]
+
+#: Seconds that a `forget` of many events may take.
+FORGETTING: Final = 600.0
+
+_KEEP: Final = """INSERT INTO planwire.snapshots (session, name, seq, data)
+    SELECT number, %b, %b, %b FROM planwire.sessions
+    WHERE sha256(id) = sha256(%b) AND %b <= (SELECT max(seq) FROM planwire.events WHERE session = number)
+    ON CONFLICT (session, name) DO UPDATE SET seq = excluded.seq, data = excluded.data
+    WHERE excluded.seq >= snapshots.seq"""
+#: Whoever is about to append to one of the sessions is waited for; whoever comes later waits, and finds it gone.
+_LOCK: Final = """SELECT number FROM planwire.sessions
+    WHERE sha256(id) IN (SELECT sha256(name) FROM unnest(%b::bytea[]) name) ORDER BY number FOR UPDATE"""
+#: The end of the journal stays where it is, though the last events go.
+_NOTE: Final = """UPDATE planwire.journal
+    SET forgotten = greatest(forgotten, (SELECT max(position) FROM planwire.events))"""
+
+
+def keep_snapshot(
+    server: JournalServer, connection: PostgresConnection, session: str, seq: int, data: bytes, name: str
+) -> None:
+    key = bytes_of(session)
+    if key is not None and 0 < seq <= MOST:
+        with suppress(ForeignKeyViolation):  # the session is being forgotten
+            connection.execute(server.sql(_KEEP), (name.encode(), seq, bytes(data), key, seq))
+
+
+def forget_sessions(server: JournalServer, connection: PostgresConnection, names: Sequence[bytes]) -> None:
+    """Delete sessions with all that refers to them, in the caller's transaction."""
+    connection.execute(f"SET LOCAL statement_timeout = '{FORGETTING:g}s'".encode())
+    connection.patience = FORGETTING
+    try:
+        numbers = [number for (number,) in connection.execute(server.sql(_LOCK), (list(names),)).fetchall()]
+        connection.execute(server.sql(_NOTE))
+        connection.execute(server.sql("DELETE FROM planwire.sessions WHERE number = ANY(%b::bigint[])"), (numbers,))
+    finally:
+        connection.patience = None

@@ -1,0 +1,107 @@
+"""A SQLite journal that can be read and not written: an archive, somebody else's, one on a read-only file system."""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NoReturn
+
+from planwire.errors import JournalUnavailable
+from planwire.journal.forks import forks
+from planwire.journal.polling import PolledJournal
+from planwire.journal.protocol import Journal, JournalFacts, KnownLease, Lease, Once, Stamped, StoredAppend, Terms
+from planwire.journal.sqlite.errors import translate_errors
+from planwire.journal.sqlite.facts import file_facts
+from planwire.journal.sqlite.file import check_file, refuse_newer, refuse_older, resolved
+from planwire.journal.sqlite.guard import FileGuard
+from planwire.journal.sqlite.journal import PATIENCE, SqliteJournal
+from planwire.journal.sqlite.log import refuse_foreign_log
+from planwire.journal.sqlite.reading import SqliteReading
+from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
+from planwire.model.events import Recorded
+
+__all__ = ["ArchivedJournal", "open_sqlite"]
+
+_PROMISE: Final = "it can be read only: nothing is appended"
+
+
+def open_sqlite(path: str | os.PathLike[str]) -> Journal:
+    """The journal in a file, to read and write if that can be, or else to read."""
+    with translate_errors(Path(path)):
+        found = resolved(Path(path))
+        is_archive = found.is_file() and not is_writable(found)
+    return ArchivedJournal(found) if is_archive else SqliteJournal(found)
+
+
+class ArchivedJournal(SqliteReading, PolledJournal):
+    """A `Journal` that refuses whatever would be written, but drops snapshots, which are a cache, in silence."""
+
+    def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+        super().__init__(Path(path))
+        self._patience = patience
+        with translate_errors(self.path):
+            check_file(self.path)
+            refuse_foreign_log(self.path)
+            self._guard = FileGuard(self.path, has_log=False)
+            self._file = UnwritableFile(self.path, patience)
+            self._reader = self._file.connection
+            try:
+                refuse_older(self._reader, self.path)
+            except BaseException:
+                self._file.close()
+                raise
+
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        self._refuse()
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        self._refuse()
+
+    def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None: ...
+
+    def lease(self, session: str, terms: Terms = Terms()) -> Lease:
+        self._refuse()
+
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
+        self._refuse()
+
+    def forget(self, *sessions: str) -> None:
+        self._refuse()
+
+    def facts(self) -> JournalFacts:
+        with self._reads() as reader:
+            return JournalFacts("sqlite", str(self.path), _PROMISE, file_facts(reader, self.path))
+
+    def take_reader(self) -> sqlite3.Connection:
+        """The connection itself, for those who copy the whole file; they close it, and the journal can't be used."""
+        return self._reader
+
+    def close(self) -> None:
+        if self._owner != forks():
+            return
+        self.thoughts.close()
+        with self._reading:
+            if not self._guard.closed:
+                self._guard.closed = True
+                self._file.close()
+        self._ring()
+
+    @contextmanager
+    def _reads(self) -> Iterator[sqlite3.Connection]:
+        self._check_process()
+        with self._reading, self._guard:
+            if not self._file.is_current:
+                self._file.close()
+                self._file = UnwritableFile(self.path, self._patience)
+                self._reader = self._file.connection
+            refuse_newer(self._reader, self.path)
+            yield self._reader
+
+    def _refuse(self) -> NoReturn:
+        raise JournalUnavailable(
+            f"the journal {self.path} is read-only, and nothing was written: the file or its folder can't be written. "
+            "Check who owns them, their modes and the file system; or name another journal"
+        )

@@ -1,0 +1,50 @@
+"""The checks that a SQLite journal makes on its own file: SQLite's, its checksums, and what belongs together."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Final
+
+from planwire.journal.checked import Trouble
+from planwire.journal.sqlite import keys, rows
+
+__all__ = ["troubles"]
+
+#: SQLite names at most this many problems of a file.
+_MOST: Final = 20
+_EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
+    FROM events LEFT JOIN sessions ON number = session WHERE position > ? AND session <> 0 ORDER BY position"""
+#: Sessions that nobody would list, and whether they have events all the same.
+_HEADLESS: Final = """SELECT id, EXISTS (SELECT 1 FROM events WHERE session = number) FROM sessions
+    WHERE NOT EXISTS (SELECT 1 FROM events WHERE session = number AND seq = 1)"""
+
+
+def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> Iterator[Trouble]:
+    """Each with its session and event, where there is one."""
+    with reads() as reader:
+        found = [line for (line,) in reader.execute(f"PRAGMA integrity_check({_MOST})")]
+    yield from (Trouble(f"SQLite says of the file: {line}") for line in found if line != "ok")
+    position = 0
+    while True:
+        with reads() as reader:
+            page = rows.page(reader.execute(_EVENTS, (position,)))
+        if not page:
+            break
+        position = page[-1][-2]
+        yield from (trouble for row in page for trouble in _of_event(*row))
+    with reads() as reader:
+        wrong = [Trouble(words) for words in keys.troubles(reader)]
+        for session, has_events in reader.execute(_HEADLESS):
+            words = f"event 1 of session {session!r} is missing" if has_events else f"session {session!r} has no events"
+            wrong.append(Trouble(words, session, 1 if has_events else None))
+    yield from wrong
+
+
+def _of_event(text: bytes, seq: int, at: int, by: str, check: int, position: int, session: Any) -> Iterator[Trouble]:
+    if session is None:
+        yield Trouble(f"the event at position {position} belongs to no session")
+    elif not isinstance(session, str):
+        yield Trouble(f"the event at position {position} belongs to a session whose name is no text")
+    elif check != rows.checksum(session, seq, at, by, text):
+        number = seq if isinstance(seq, int) else None
+        yield Trouble(f"event {seq} of session {session!r} is not as it was written", session, number)

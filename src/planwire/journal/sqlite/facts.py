@@ -1,0 +1,29 @@
+"""What there is to know about the file of a SQLite journal."""
+
+import sqlite3
+import stat
+from pathlib import Path
+from typing import Final
+
+from planwire.journal.sqlite.chain import has_column
+from planwire.journal.sqlite.unwritable import is_writable
+
+__all__ = ["PROMISE", "file_facts"]
+
+PROMISE: Final = (
+    "an append is on this machine's disk before it is acknowledged (write-ahead log, fsync at every commit)"
+)
+
+
+def file_facts(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
+    log = Path(f"{path}-wal")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    size = path.stat().st_size + (log.stat().st_size if log.exists() else 0)
+    return {
+        "format": str(version),
+        "SQLite": sqlite3.sqlite_version,
+        "size": f"{size:,} bytes, with its log",
+        "mode": stat.filemode(path.stat().st_mode),
+        "chain of hashes": "yes" if has_column(connection) else "from the next append on",
+        "access": "read and write" if is_writable(path) else "read-only",
+    }

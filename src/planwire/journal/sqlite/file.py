@@ -1,0 +1,298 @@
+"""The file of a SQLite journal: born whole, checked before anything touches it, migrated to today's format.
+
+`PRAGMA application_id` says that a file is a journal, `PRAGMA user_version` counts the migrations that it went through.
+A file that is not a journal of a known format must come out as it went in. So a connection that takes no locks and
+writes nothing, not even what a crash left in the write-ahead log, reads its first page; only then does planwire open it
+in earnest. A new journal grows up under another name and then takes its own: nobody ever meets half of one.
+"""
+
+import os
+import sqlite3
+import stat
+from contextlib import closing, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Final, Literal
+
+from planwire.errors import JournalUnavailable, NewerJournal, NoJournal
+from planwire.journal.sqlite.chain import ADD_COLUMN
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
+from planwire.journal.sqlite.errors import damaged, not_a_journal
+from planwire.journal.sqlite.log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
+from planwire.journal.sqlite.rows import Executor
+
+__all__ = [
+    "APPLICATION_ID",
+    "MIGRATIONS",
+    "PRIVATE_FILE",
+    "PRIVATE_FOLDER",
+    "be_patient",
+    "check_file",
+    "connect",
+    "find_file",
+    "make_folders",
+    "open_file",
+    "refuse_newer",
+    "refuse_older",
+    "resolved",
+    "scrub",
+    "sync_folder",
+    "transaction",
+]
+
+#: "plwr" in ASCII.
+APPLICATION_ID: Final = 0x706C7772
+
+#: MIGRATIONS[n] makes format n + 1 of format n; format 0 is an empty file. One that has been released is never changed:
+#: a new one is added behind it. AUTOINCREMENT: a read that is under way must not go on in a session that got the number
+#: of a forgotten one.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE)",
+        """CREATE TABLE events (
+            position INTEGER PRIMARY KEY,
+            session INTEGER NOT NULL REFERENCES sessions,
+            seq INTEGER NOT NULL,
+            at INTEGER NOT NULL,
+            by TEXT NOT NULL,
+            event TEXT NOT NULL,
+            checksum INTEGER NOT NULL,
+            UNIQUE (session, seq)
+        )""",
+        """CREATE TABLE snapshots (
+            session INTEGER NOT NULL REFERENCES sessions,
+            name TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (session, name)
+        )""",
+    ),
+)
+
+PRIVATE_FILE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
+#: The size to which SQLite cuts the log back after something large went through it.
+LOG_BYTES: Final = 16 * 1024 * 1024
+#: Pages that a connection keeps in memory: few. Writers work at the end of a journal, and readers read once.
+CACHE_KIB: Final = 128
+NAP: Final = 0.01
+_SETTINGS: Final = (
+    "synchronous = FULL",
+    "fullfsync = ON",
+    "secure_delete = ON",
+    f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
+    f"journal_size_limit = {LOG_BYTES}",
+    f"cache_size = -{CACHE_KIB}",
+)
+
+
+def resolved(path: Path) -> Path:
+    """The file itself, behind all links. A link that leads nowhere is refused: whoever made it may want a journal to
+    appear in a place of their choice."""
+    found = Path(os.path.realpath(path))
+    if path.is_symlink() and not os.path.lexists(found):
+        raise NoJournal(
+            f"there is no journal at {path}: it is a link to {found}, and nothing is there. Nothing was created: name "
+            "the journal by its own path, or remove the link"
+        )
+    return found
+
+
+def find_file(path: Path) -> None:
+    """See to it that there is a journal that this planwire knows. Creates one if there is no file."""
+    if not os.path.lexists(path):
+        _create(path)
+    check_file(path)
+
+
+def open_file(path: Path, patience: float) -> sqlite3.Connection:
+    """The connection that writes to a journal that was found."""
+    sweep_drafts(path)
+    refuse_foreign_log(path)
+    connection = connect(path, patience)
+    try:
+        _migrate(connection, path, patience)
+        if not _log_ahead(connection):
+            raise JournalUnavailable(
+                f"the journal {path} is on a file system without shared memory: choose a folder on a local disk"
+            )
+        connection.execute("SELECT 1 FROM events").fetchone()  # from here on there is a log
+        be_patient(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def be_patient(connection: Executor, seconds: float = NAP) -> None:
+    """Set how long a statement waits for others before it fails because of them."""
+    connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
+
+
+def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sqlite3.Connection:
+    """A connection to an existing file. Its commits are on disk when they return."""
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
+    )
+    try:
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def scrub(connection: Executor, patience: float) -> str:
+    """Write the file anew, without a trace of the rows that were deleted. Returns what was in the way, if anything was.
+
+    `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a row from
+    page to page: only a file that is written anew has none of those.
+    """
+    be_patient(connection, patience)
+    give_up = monotonic() + patience
+    try:
+        connection.execute("VACUUM")
+        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if monotonic() > give_up:
+                return "another process keeps the log in use"
+            sleep(NAP)  # SQLite does not wait for the checkpoint of another process
+        return ""
+    except sqlite3.OperationalError as error:
+        return str(error)
+    finally:
+        be_patient(connection)
+
+
+class transaction:  # noqa: N801  (it reads like a function)
+    """All of it or nothing, with the right to write from the beginning.
+
+    SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
+    and again. Every transaction uses the one cursor that `with` gives: to make one for each statement costs an append
+    as much as its checksum and its JSON.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._patience = patience
+
+    def __enter__(self) -> sqlite3.Cursor:
+        if self._connection.in_transaction:  # an interrupt may have come where nobody can catch it
+            self._cursor.execute("ROLLBACK")
+        give_up: float | None = None
+        while True:
+            try:
+                return self._cursor.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                give_up = give_up or monotonic() + self._patience
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > give_up:
+                    raise
+            except BaseException:  # an interrupt while SQLite waits is raised only once it has begun
+                if self._connection.in_transaction:
+                    self._cursor.execute("ROLLBACK")
+                raise
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self._cursor.execute("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
+
+
+def refuse_newer(connection: Executor, path: Path) -> None:
+    """Raise `NewerJournal` if a newer planwire changed the format, which it may do while this one has the file open."""
+    version = _version(connection)
+    if version > len(MIGRATIONS):
+        raise NewerJournal(
+            f"the journal {path} has format {version}, and this planwire knows formats up to {len(MIGRATIONS)}. "
+            "It was left as it is: upgrade planwire, or name another file"
+        )
+
+
+def refuse_older(connection: Executor, path: Path) -> None:
+    """Raise `JournalUnavailable` for a journal that would have to be migrated first, if it could be written."""
+    if _version(connection) < len(MIGRATIONS):
+        raise JournalUnavailable(
+            f"the journal {path} has an older format, and can't be written: copy it to a folder of yours, and open the "
+            "copy"
+        )
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that is not a journal, or whose first page is not that of one which this planwire knows.
+
+    SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
+    """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise not_a_journal(path, "it is not a regular file")
+    if not found.st_size:
+        raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
+    with file_alone(path) as connection:
+        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        if application_id != APPLICATION_ID:
+            raise not_a_journal(path, "it is a SQLite database of another program")
+        if _version(connection) < 1:
+            raise damaged(path, f"it says that its format is {_version(connection)}")
+        refuse_newer(connection, path)
+
+
+def _create(path: Path) -> None:
+    """A journal without events that only its owner can read, in folders that only its owner can enter."""
+    make_folders(path)
+    with JournalDraft(path) as draft:
+        with closing(connect(draft.path, 0)) as connection:
+            _migrate(connection, path, 0)
+            _log_ahead(connection)
+        draft.take_name()
+    sync_folder(path.parent)
+
+
+def make_folders(path: Path) -> None:
+    """The folders of a new journal that are missing, which only its owner can enter."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a new name in a folder to the disk, on systems where a program can open a folder for that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> None:
+    """Bring the file to today's format, in one transaction, whoever else opens it at the same time."""
+    if _version(connection) == len(MIGRATIONS):
+        return
+    with transaction(connection, patience):
+        refuse_newer(connection, path)
+        version = _version(connection)
+        if version:
+            add_link(connection)
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        if not version:
+            connection.execute(ADD_COLUMN)
+            add_link(connection)
+    # Those who only peek at the file must see its format, and not wait for a checkpoint.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _log_ahead(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",))
+
+
+def _version(connection: Executor) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

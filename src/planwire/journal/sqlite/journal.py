@@ -1,0 +1,246 @@
+"""A journal in a SQLite file, which many processes may write and follow at once.
+
+The write-ahead log with `synchronous=FULL` makes every commit durable while readers go on reading. All writes of this
+process share one connection and its commits (see `group_commit`); reads have another one (see `reading`).
+
+A connection must not cross a fork. A journal that did says so instead of working: open another one in the child.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+from planwire.errors import Conflict, JournalUnavailable, NewerJournal
+from planwire.journal.chain import ChainEnd
+from planwire.journal.codec import encode, refuse_unless_next
+from planwire.journal.forks import forks
+from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.held_lease import HeldLease
+from planwire.journal.polling import PolledJournal
+from planwire.journal.protocol import JournalFacts, KnownLease, Once, Stamped, StoredAppend, Terms
+from planwire.journal.sqlite import keys, rows
+from planwire.journal.sqlite.chain import add_column, chain_end, has_column
+from planwire.journal.sqlite.errors import translate_errors
+from planwire.journal.sqlite.facts import PROMISE, file_facts
+from planwire.journal.sqlite.file import connect, find_file, open_file, refuse_newer, resolved, scrub, transaction
+from planwire.journal.sqlite.guard import FileGuard, holding
+from planwire.journal.sqlite.log import add_link, room_in_log
+from planwire.journal.sqlite.reading import SqliteReading
+from planwire.model.events import Recorded
+
+__all__ = ["SqliteJournal"]
+
+#: Seconds that a writer waits for those of other processes before it gives up.
+PATIENCE: Final = 30.0
+#: And no longer than this to give leases back, which lapse without it, too, or to end those that did.
+PARTING: Final = 1.0
+#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
+#: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
+PAGES_PER_ROW: Final = 8
+CHARACTERS_PER_PAGE: Final = 1_000
+
+
+class SqliteJournal(SqliteReading, PolledJournal):
+    """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
+
+    def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
+        with translate_errors(Path(path)):
+            super().__init__(resolved(Path(path)))
+        self._group = GroupCommit(self._commit)
+        with translate_errors(self.path):
+            find_file(self.path)
+            with holding(self.path):
+                self._writer = open_file(self.path, patience)
+                try:
+                    self._guard = FileGuard(self.path)
+                    self._reader = connect(self.path, patience, "ro")
+                    self._log = FileIO(self._log_path)
+                    self._guard.watch()
+                except BaseException:
+                    self._writer.close()
+                    raise
+        self._transaction = transaction(self._writer, patience)
+        self._parting = transaction(self._writer, min(patience, PARTING))
+        self._patience = patience
+        self._known: dict[str, ChainEnd] = {}  # valid as long as no one else has written
+        self._others: int | None = None
+        self._is_linked = False  # this round of the log has a link
+        self._has_keys = False  # the file has a table of keys, for sure
+        self._has_chain = False  # and a column for links
+        self._room = 0  # pages that may go into the log before the next look at its length
+
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        self._check_process()
+        append = Append(session, encode(session, events), expected_seq, once)
+        if once is not None and not self._has_keys:
+            self._prepare_keys()
+        if not self._has_chain:
+            self._prepare_chain()
+        return tuple(self._group.append(append))
+
+    def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._linked() as writer:
+            rows.keep_snapshot(writer, session, seq, data, name)
+
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, self._release_lease)
+
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
+        self._check_process()
+        session, new = known.session, encode(known.session, events)
+        with self._group.turn, self._guard, self._linked(self._parting) as writer:
+            if not self._leases.end(writer, known.name):
+                return
+            add_column(writer)
+            end = chain_end(writer, session)
+            if expected_seq is not None and expected_seq != end.last:
+                raise Conflict(session, expected_seq, end.last)
+            if new:
+                rows.insert(writer, session, end, new)
+        self._ring()
+
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._linked() as writer:
+            add_column(writer)
+            keys.create_table(writer)
+            end = chain_end(writer, session)
+            refuse_unless_next(session, end.last, appends)
+            for append in (each for each in appends if each.events):
+                after = end.last
+                end = rows.insert_stored(writer, session, end, append.events)
+                if append.once is not None:
+                    keys.keep(writer, end.number, append.once, keys.Written(after, end.last))
+        self._ring()
+
+    def facts(self) -> JournalFacts:
+        with self._reads() as reader:
+            return JournalFacts("sqlite", str(self.path), PROMISE, file_facts(reader, self.path))
+
+    def forget(self, *sessions: str) -> None:
+        self._check_process()
+        self.thoughts.forget(*sessions)  # before the sessions, which a person could not name any more
+        with self._group.turn, self._guard:
+            with self._linked() as writer:
+                rows.delete_sessions(writer, sessions)
+                keys.delete_orphans(writer)
+                self._leases.forget(writer, sessions)
+            trouble = scrub(writer, self._patience)
+            if trouble:
+                raise JournalUnavailable(
+                    f"the sessions are gone, but traces may be left in {self.path} and its -wal file ({trouble}): "
+                    "forget them again once that is fixed"
+                )
+
+    def close(self) -> None:
+        if self._owner != forks():
+            return
+        self.thoughts.close()
+        with self._group.turn, self._reading:
+            self._give_leases_back()
+            self._guard.closed = True
+            self._log.close()
+            # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
+            # belongs to another journal by now.
+            for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
+                connection.close()
+            self._guard.let_go()
+        self._ring()
+
+    def _commit(self, batch: list[Append]) -> list[Outcome]:
+        """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
+        with self._guard, self._transaction as writer:
+            (others,) = writer.execute("PRAGMA data_version").fetchone()
+            is_alone = others == self._others
+            self._guard.look_before(writer, is_alone)
+            if not is_alone:  # someone else has written, or the last transaction came to nothing
+                refuse_newer(writer, self.path)
+                self._known.clear()
+                self._is_linked = False
+            elif self._room <= 0:
+                self._room = room_in_log(self._log)
+                self._is_linked &= self._room > 0  # a longer log may start over with this transaction
+            self._others = None
+            self._has_written = False
+            outcomes = [self._write(writer, append) for append in batch]
+        if self._has_written:
+            self._guard.look_behind(writer, is_alone)
+        self._others = others
+        self._ring()
+        return outcomes
+
+    def _write(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
+        session, expected = append.session, append.expected
+        known = self._known.get(session) or chain_end(writer, session)
+        if append.once is not None and (written := keys.find(writer, known.number, append.once, self.path)):
+            return self._pages(session, known.number, written.after, written.last)
+        if expected is not None and expected != known.last:
+            return Conflict(session, expected, known.last)
+        if not append.rows:
+            return ()
+        if not self._is_linked:
+            add_link(writer)
+            self._is_linked = True
+            self._room = 0
+        for row in append.rows:
+            self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
+        self._has_written = True
+        end, recorded = rows.insert(writer, session, known, append.rows)
+        self._known[session] = end
+        if append.once is not None:
+            self._room -= PAGES_PER_ROW + len(append.once.source) // CHARACTERS_PER_PAGE
+            keys.keep(writer, end.number, append.once, keys.Written(known.last, end.last))
+        return recorded
+
+    def _prepare_chain(self) -> None:
+        with self._reads() as reader:
+            self._has_chain = has_column(reader)
+        if not self._has_chain:
+            with self._group.turn, self._guard, self._linked() as writer:
+                add_column(writer)
+            self._has_chain = True
+
+    def _prepare_keys(self) -> None:
+        with self._reads() as reader:
+            self._has_keys = keys.has_table(reader)
+        if not self._has_keys:
+            with self._group.turn, self._guard, self._linked() as writer:
+                keys.create_table(writer)
+            self._has_keys = True
+
+    def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
+        self._check_process()
+        with self._group.turn, self._guard, self._linked() as writer:
+            self._leases.keep(writer, name, session, terms, process)
+
+    def _release_lease(self, name: str) -> None:
+        if self._owner == forks() and not self._guard.closed:
+            with self._group.turn, self._guard, self._linked() as writer:
+                self._leases.release(writer, name)
+
+    def _give_leases_back(self) -> None:
+        """A journal that can't be written now must be closed all the same."""
+        if self._leases.are_held and self._guard.in_place():
+            with suppress(sqlite3.Error, NewerJournal), self._parting as writer:
+                refuse_newer(writer, self.path)
+                add_link(writer)
+                self._leases.release_all(writer)
+        self._leases.close()
+
+    @contextmanager
+    def _linked(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
+        """A transaction that is no mere append. What the journal knows of the file holds no longer."""
+        self._others = None
+        with begun or self._transaction as writer:
+            self._guard.look_before(writer, False)
+            refuse_newer(writer, self.path)
+            add_link(writer)
+            yield writer
+        self._guard.look_behind(writer, False)

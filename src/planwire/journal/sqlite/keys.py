@@ -1,0 +1,102 @@
+"""The keys of appends that may be repeated: which events of a session were written with which key.
+
+The table comes into a file with the first key, and leaves the number of the format as it is. A planwire that knows
+nothing of keys goes on working with the file, and does no harm: it repeats no append with a key, and it never rewrites
+an event that a key is for. Only where it forgets a session, the keys of that session stay behind. They are no one's by
+then, since no other session ever gets the same number, and the next `forget` that knows of keys removes them. A higher
+number of the format would lock every older planwire out of the journal, also those that are running, for nothing.
+"""
+
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from planwire.journal.protocol import Once
+from planwire.journal.sqlite.errors import damaged
+from planwire.journal.sqlite.rows import Executor
+from planwire.journal.stored_pages import KeySpan
+
+__all__ = ["Written", "between", "create_table", "delete_orphans", "find", "has_table", "keep", "troubles"]
+
+_CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
+    session INTEGER NOT NULL REFERENCES sessions,
+    source TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    after INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (session, source, n)
+) WITHOUT ROWID"""
+
+#: Sessions that end before the last event that was written with a key.
+_CUT_OFF: Final = """SELECT id, (SELECT max(seq) FROM events WHERE session = number) AS end, max(last) AS keyed
+    FROM once JOIN sessions ON number = once.session GROUP BY number HAVING end < keyed"""
+
+
+class Written(NamedTuple):
+    """The events that an append wrote: those of its session behind number `after`, up to and with `last`."""
+
+    after: int
+    last: int
+
+
+def has_table(connection: Executor) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'once'"
+    return connection.execute(query).fetchone() is not None
+
+
+def create_table(connection: Executor) -> None:
+    connection.execute(_CREATE)
+
+
+def find(connection: Executor, session: int | None, once: Once, path: Path) -> Written | None:
+    query = "SELECT after, last, checksum FROM once WHERE session = ? AND source = ? AND n = ?"
+    found = connection.execute(query, (session, once.source, once.n)).fetchone()
+    if found is None:
+        return None
+    written = Written(*found[:2])
+    if found[2] != _checksum(session, once.source, once.n, written):
+        raise damaged(path, f"the key {once.n} of {once.source!r} is not as it was written")
+    return written
+
+
+def keep(connection: Executor, session: int | None, once: Once, written: Written) -> None:
+    values = (session, once.source, once.n, *written, _checksum(session, once.source, once.n, written))
+    connection.execute("INSERT INTO once VALUES (?, ?, ?, ?, ?, ?)", values)
+
+
+def between(connection: Executor, session: int | None, after: int, last: int) -> list[KeySpan]:
+    """The keys of a session that events behind number `after`, up to and with `last`, were written with, in order."""
+    query = "SELECT after, last, source, n FROM once WHERE session = ? AND last > ? AND after < ?"
+    found = connection.execute(query, (session, after, last)).fetchall()
+    spans = [
+        KeySpan(begin, end, Once(source, n))
+        for begin, end, source, n in found
+        if isinstance(source, str) and all(isinstance(each, int) for each in (begin, end, n))
+    ]
+    return sorted(spans, key=lambda each: each.after)
+
+
+def troubles(connection: Executor) -> list[str]:
+    """What is wrong with the keys, each in a sentence: they are not as they were written, or outlive their events."""
+    if not has_table(connection):
+        return []
+    changed = [
+        f"the key {n} of {source!r} is not as it was written"
+        for session, source, n, after, last, check in connection.execute("SELECT * FROM once")
+        if check != _checksum(session, source, n, Written(after, last))
+    ]
+    return changed + [
+        f"session {session!r} ends with event {end}, and had {last} of them"
+        for session, end, last in connection.execute(_CUT_OFF)
+    ]
+
+
+def delete_orphans(connection: Executor) -> None:
+    """Delete the keys of sessions that are gone."""
+    if has_table(connection):
+        connection.execute("DELETE FROM once WHERE session NOT IN (SELECT number FROM sessions)")
+
+
+def _checksum(session: int | None, source: str, n: int, written: Written) -> int:
+    return crc32(f"{session} {n} {written.after} {written.last} {source}".encode())

@@ -1,0 +1,21 @@
+"""Why no engine can use a journal: it is not there, it is closed, or another process opened it."""
+
+from planwire.errors import JournalUnavailable, NoJournal
+
+__all__ = ["absent", "closed", "forked"]
+
+
+def absent(where: object) -> NoJournal:
+    return NoJournal(
+        f"there is no journal at {where}. Run an agent behind planwire first (planwire relay -- AGENT), or name "
+        "another journal with --journal or PLANWIRE_JOURNAL"
+    )
+
+
+def closed(where: object) -> JournalUnavailable:
+    return JournalUnavailable(f"the journal {where} is closed: open it again")
+
+
+def forked(where: object) -> JournalUnavailable:
+    """Of a journal that crossed a fork: two processes on one connection would take each other's answers."""
+    return JournalUnavailable(f"the journal {where} was opened before this process was forked off: open it again here")

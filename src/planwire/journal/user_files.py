@@ -1,0 +1,54 @@
+"""The user's own files of planwire on this machine: the journal, and what lies beside one on another machine."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from planwire.errors import UnknownJournal
+from planwire.journal.shown_urls import lasting_url
+
+__all__ = ["VARIABLE", "away_path", "default_path", "digest", "expanded", "thoughts_path"]
+
+#: The environment variable that names the journal.
+VARIABLE: Final = "PLANWIRE_JOURNAL"
+
+
+def default_path() -> Path:
+    """The journal in the folder where this system keeps the data of a user's programs."""
+    home = expanded("~")
+    if sys.platform == "darwin":
+        folder = home / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        folder = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    else:
+        folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return folder / "planwire" / "journal.db"
+
+
+def thoughts_path(url: str) -> Path:
+    """The file on this machine for the thoughts of a journal that is on another one."""
+    return default_path().parent / "thoughts" / f"{digest(url)}.db"
+
+
+def away_path(url: str) -> Path:
+    """The folder on this machine in which what is recorded waits for a journal whose server is away."""
+    return default_path().parent / "away" / digest(url)
+
+
+def digest(url: str) -> str:
+    """A name for a journal on another machine, which stays when its password changes, and is not that of another
+    account's."""
+    from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
+
+    return sha256(lasting_url(url).encode()).hexdigest()[:32]
+
+
+def expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise UnknownJournal(
+            f"there is no home folder for {name!r}: name the journal by its full path, with --journal or the variable "
+            f"{VARIABLE}"
+        ) from None

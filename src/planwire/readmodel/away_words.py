@@ -1,0 +1,25 @@
+"""What people read while a journal's server is away, and how to look at what this machine knew before."""
+
+import time
+
+from msgspec.structs import replace
+
+from planwire.journal.protocol import Journal
+from planwire.journal.waiting import go_by_last_known, is_away, refusal_of, waiting_of, waiting_words
+
+__all__ = ["away_words", "go_by_last_known", "is_away", "last_known_words"]
+
+
+def away_words(journal: Journal) -> str | None:
+    """Since when the journal's server has been away, or has refused the login, and what waits for it; None if all is
+    well. Why that is so is for whoever runs it, who gets to know by commands."""
+    waiting = replace(waiting_of(journal), why="")
+    clock = time.strftime("%H:%M", time.localtime((waiting.since or 0) / 1_000))
+    return waiting_words(waiting, f"has {'refused the login' if refusal_of(journal) else 'been away'} since {clock}")
+
+
+def last_known_words(journal: Journal) -> str | None:
+    """The sentence above what is shown by `go_by_last_known`; None if the server answers."""
+    if waiting_of(journal).since is None:
+        return None
+    return f"{away_words(journal)}. This is what was last known here."

@@ -1,0 +1,163 @@
+"""What whoever runs a NATS server may do to a journal on it: limits, purges, deletions. All of it is told."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from planwire.cli import main
+from planwire.errors import EngineAway, JournalUnavailable
+from planwire.journal import Terms, open_journal
+from planwire.journal.away import journal as away_journal
+from planwire.journal.jetstream import stream as jetstream_stream
+from planwire.journal.jetstream.journal import JetStreamJournal
+from planwire.journal.verifying import verify
+from planwire.journal.waiting import waiting_of
+from tests.journal.test_contract import PATIENCE, said, words
+from tests.servers.nats import fresh_url, shared
+from tests.waiting import until
+
+
+@pytest.fixture
+def url() -> str:
+    return fresh_url()
+
+
+@pytest.fixture
+def journal(url: str) -> Iterator[JetStreamJournal]:
+    with JetStreamJournal(url) as opened:
+        yield opened
+
+
+def change(journal: JetStreamJournal, **settings: Any) -> None:
+    """Change the stream, as its admin would."""
+    config = journal._stream.info()["config"]
+    journal._api.call(f"STREAM.UPDATE.{journal._name}", **{**config, **settings})
+
+
+LOSING = [
+    ({"max_age": 3_600_000_000_000}, "max_age deletes events after 3,600 s"),
+    ({"max_msgs_per_subject": 5}, "max_msgs_per_subject keeps only 5 appends of a session"),
+    ({"discard": "old", "max_msgs": 1_000}, "max_msgs 1,000 deletes the oldest events of all"),
+    ({"discard": "old", "max_bytes": 1_000_000}, "max_bytes 1,000,000 deletes the oldest events of all"),
+]
+
+
+@pytest.mark.parametrize(("settings", "problem"), LOSING)
+def test_a_stream_that_would_lose_events_is_told_and_not_written_to(
+    journal: JetStreamJournal, url: str, settings: dict[str, Any], problem: str
+) -> None:
+    journal.append("s", said("one"))
+    change(journal, **settings)
+    with JetStreamJournal(url) as other:
+        assert words(other.read("s")) == ["one"]
+        assert problem in other.facts().facts["limits"]
+        assert [problem in each.words for each in verify(other).troubles] == [True]
+        with pytest.raises(EngineAway, match=rf"nothing is written to .*{problem}.*nats stream edit"):
+            other.append("s", said("two"))
+        change(journal, max_age=0, max_msgs_per_subject=-1, max_msgs=-1, max_bytes=-1)
+        assert words(other.append("s", said("two"))) == ["two"]
+
+
+def test_an_open_journal_finds_out_that_its_stream_would_lose_events(
+    journal: JetStreamJournal, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jetstream_stream, "LOOK_AGAIN", 0.01)
+    with JetStreamJournal(url) as opened:
+        opened.append("s", said("one"))
+        change(journal, max_age=3_600_000_000_000)
+        until(lambda: opened._stream._losses)
+        with pytest.raises(EngineAway, match="nothing is written"):
+            opened.append("s", said("two"))
+
+
+def test_what_is_recorded_while_a_stream_would_lose_it_waits(
+    journal: JetStreamJournal, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(away_journal, "TRY", 0.05)
+    change(journal, max_age=3_600_000_000_000)
+    with open_journal(url) as opened:
+        opened.append("s", said("one"))
+        assert waiting_of(opened).count == 1
+        assert journal.last_seq("s") == 0
+        change(journal, max_age=0)
+        until(lambda: journal.last_seq("s") == 1, PATIENCE)
+
+
+def test_verify_and_info_name_the_limits_of_a_stream(
+    journal: JetStreamJournal, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANWIRE_JOURNAL", url)
+    change(journal, max_age=3_600_000_000_000, max_bytes=5_000_000)
+    assert main(["journal", "verify"]) != 0
+    assert "does not keep what it has: max_age deletes events after 3,600 s (set it to 0)." in capsys.readouterr().out
+    assert main(["journal", "info"]) == 0
+    assert "max_age deletes events after 3,600 s (set it to 0); max_bytes 5,000,000\n" in capsys.readouterr().out
+
+
+def test_a_full_stream_refuses_more_at_once_and_goes_on_when_there_is_room(journal: JetStreamJournal) -> None:
+    journal.append("s", said("one"))
+    journal.append("t", said("one"))
+    change(journal, max_msgs=2)
+    assert journal.facts().facts["limits"] == "max_msgs 2"
+    with pytest.raises(EngineAway, match=r"takes no more \(maximum messages exceeded\): forget sessions, or raise"):
+        journal.append("s", said("two"))
+    assert verify(journal).troubles == []
+    journal.forget("t")
+    assert words(journal.append("s", said("two"))) == ["two"]
+
+
+def test_events_that_a_limit_deleted_are_missing_when_the_journal_is_checked(journal: JetStreamJournal) -> None:
+    for n in range(5):
+        journal.append("s", said(str(n)))
+    change(journal, max_msgs_per_subject=2)
+    change(journal, max_msgs_per_subject=-1)
+    assert [each.words for each in verify(journal).troubles] == ["events 1 to 3 of session 's' are missing"]
+
+
+def test_a_stream_without_direct_answers_is_refused(journal: JetStreamJournal, url: str) -> None:
+    change(journal, allow_direct=False)
+    with pytest.raises(JournalUnavailable, match=r"answers no direct questions.*nats stream edit .* --allow-direct"):
+        JetStreamJournal(url)
+
+
+def test_a_journal_that_was_deleted_under_its_users_says_so_at_once(journal: JetStreamJournal) -> None:
+    journal.append("s", said("one"))
+    journal._api.call(f"STREAM.DELETE.{journal._name}")
+    for ask in (
+        lambda: journal.append("s", said("two")),
+        lambda: journal.append("s", said("two"), 1),
+        lambda: list(journal.follow(0, timeout=0)),
+        lambda: journal.forget("s"),
+        journal.sessions,
+        journal.last_position,
+        lambda: journal.last_seq("s"),
+    ):
+        with pytest.raises(JournalUnavailable, match="the journal was deleted while it was open: open it again"):
+            ask()
+
+
+def test_a_stream_that_was_purged_goes_on_as_after_a_forget(journal: JetStreamJournal) -> None:
+    following = journal.follow(0, timeout=PATIENCE)
+    journal.append("s", said("one", "two"))
+    assert words([next(following).recorded for _ in range(2)]) == ["one", "two"]
+    journal._stream.purge(">")
+    assert journal.append("s", said("three"))[0].seq == 1
+    assert words([next(following).recorded]) == ["three"]
+    assert words(journal.read("s")) == ["three"]
+
+
+def test_a_bucket_that_was_deleted_is_made_again(journal: JetStreamJournal) -> None:
+    journal.append("s", said("one"))
+    held = journal.lease("s", Terms("relay"))
+    journal.keep_snapshot("s", 1, b"x")
+    for kind in ("snapshots", "leases", "alive"):
+        journal._api.call(f"STREAM.DELETE.KV_{journal._name}_{kind}")
+    assert (journal.snapshot("s"), journal.leases()) == (None, [])
+    held.renew(Terms("relay", is_working=True))
+    journal.keep_snapshot("s", 1, b"y")
+    found = journal.snapshot("s")
+    assert found is not None
+    assert found.data == b"y"
+    with JetStreamJournal(shared().url(journal._name)) as other:
+        assert [each.terms.is_working for each in other.leases()] == [True]
