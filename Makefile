@@ -8,7 +8,10 @@ READY  := $(VENV)/.ready
 # Many tests start programs: they begin with what was compiled before, whatever the machine's habit.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup demo test test-agents torture check bench pictures conformance docs clean
+# Many wait for other processes more than they work: one more than there are processors keeps all of these busy.
+SIDE_BY_SIDE = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+
+.PHONY: help setup demo test test-agents torture check bench pictures conformance scale docs clean
 
 help:
 	@echo "make demo         a plan, live in the terminal and the browser, and an agent that asks you"
@@ -33,7 +36,7 @@ test: $(READY)
 	@$(BIN)/python -m tests.peers.install
 	@$(BIN)/python -m tests.web.browser
 	@$(BIN)/python -m tests.web.nginx
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest --numprocesses $(SIDE_BY_SIDE) --dist worksteal
 
 test-agents: $(READY)
 	@$(BIN)/python -m tests.peers.install --all
@@ -56,6 +59,9 @@ pictures: $(READY)
 
 conformance: $(READY)
 	PYTHONPATH=. $(BIN)/python scripts/make_conformance.py
+
+scale: $(READY)
+	$(BIN)/python scripts/make_scale.py
 
 docs: $(READY)
 	$(BIN)/python scripts/make_docs.py

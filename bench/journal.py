@@ -11,14 +11,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, repeat
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from tempfile import TemporaryDirectory
-from time import monotonic_ns, perf_counter
+from time import perf_counter
 from typing import Final
 from unittest.mock import patch
 
+from bench.engine import followed, seconds_each
+from bench.engine_writer import STAMPED
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.race import Contender, race
@@ -37,22 +38,7 @@ APPENDS: Final = 100
 TASKS: Final = 64
 #: Enough of them to fill a log of 1,000 pages, even with only one page a commit.
 FIRST_APPENDS: Final = 1_100
-FOLLOWED: Final = 200
 
-_EVENT: Final = PlanChanged("main", "the lexer is done, on to the grammar", (SetStatus("s3", "completed"),))
-_STAMPED: Final = [Stamped(1_760_000_000_000, "agent", _EVENT)]
-
-_WRITER: Final = """
-import random, sys, time
-from planwire.model.events import TurnEnded
-from planwire.journal import Stamped, open_journal
-draw = random.Random(1)
-with open_journal(sys.argv[1]) as journal:
-    for number in range(int(sys.argv[2])):
-        time.sleep(draw.uniform(0.06, 0.1))
-        journal.append("s", [Stamped(1, "agent", TurnEnded("x"))])
-        print(time.monotonic_ns(), flush=True)
-"""
 _IDLER: Final = """
 import sys, threading, time
 from planwire.journal import open_journal
@@ -77,7 +63,7 @@ def measure() -> Iterator[Figure]:
 
 def _appending(folder: Path) -> Iterator[Figure]:
     say(f"{ROUNDS} rounds of {APPENDS} appends, and of {TASKS} tasks")
-    [row] = encode("s", _STAMPED)
+    [row] = encode("s", STAMPED)
     bare = sqlite3.connect(folder / "bare.db", isolation_level=None)
     for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "CREATE TABLE events (event TEXT)"):
         bare.execute(statement)
@@ -93,11 +79,11 @@ def _appending(folder: Path) -> Iterator[Figure]:
             bare.execute("COMMIT")
 
         def append() -> None:
-            one.append("s", _STAMPED)
+            one.append("s", STAMPED)
 
         contenders: dict[str, Callable[[int], float]] = {
-            "sqlite": lambda times: _seconds_each(insert, times),
-            "planwire": lambda times: _seconds_each(append, times),
+            "sqlite": lambda times: seconds_each(insert, times),
+            "planwire": lambda times: seconds_each(append, times),
             "planwire, 64 tasks": lambda times: _seconds_each_of_many(many, pool, times),
         }
         for contender in contenders.values():
@@ -127,19 +113,12 @@ def _appending(folder: Path) -> Iterator[Figure]:
         )
 
 
-def _seconds_each(call: Callable[[], None], times: int) -> float:
-    start = perf_counter()
-    for _ in repeat(None, times):
-        call()
-    return (perf_counter() - start) / times
-
-
 def _seconds_each_of_many(journal: Journal, pool: ThreadPoolExecutor, times: int) -> float:
     """Threads that each append one event after another, long enough that to start them costs little."""
 
     def work(_: int) -> None:
         for _ in range(_each_task(times)):
-            journal.append("s", _STAMPED)
+            journal.append("s", STAMPED)
 
     start = perf_counter()
     list(pool.map(work, range(TASKS)))
@@ -180,16 +159,9 @@ def _grown(journal: Journal, session: str, length: int) -> SessionState:
 
 def _following(folder: Path) -> Iterator[Figure]:
     """Each event comes when the follower thinks that all is quiet, which it has to think sooner for that than usual."""
-    say(f"{FOLLOWED} events of another process, and then none")
+    say("events of another process, and then none")
     path = folder / "journal.db"
     with open_journal(path) as journal, patch.object(polling, "QUIET", 0.04):
-        command = [sys.executable, "-c", _WRITER, str(path), str(FOLLOWED)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-            events = journal.follow(0, timeout=30)
-            seen = [monotonic_ns() for _ in islice(events, FOLLOWED)]
-            acknowledged, _ = writer.communicate()
-    late = [(mine - int(theirs)) / 1e6 for mine, theirs in zip(seen, acknowledged.split(), strict=True)]
-    yield Figure("follow_p50_ms", median(late), "ms")
-    yield Figure("follow_p99_ms", quantiles(late, n=100)[98], "ms", at_most(25))
+        yield from followed(journal, str(path))
     idler = subprocess.run([sys.executable, "-c", _IDLER, str(path)], capture_output=True, text=True, check=True)
     yield Figure("follow_idle_cpu_percent", float(idler.stdout) * 100, "%", at_most(1))

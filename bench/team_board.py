@@ -68,15 +68,14 @@ class _Half:
         self._wait("document.getElementById('connection').dataset.state === 'live'")
         self._wait("document.querySelectorAll('.step').length > 0")
         self._page.evaluate(_WATCH)
-        self._seen = 0
 
     def line(self) -> float:
         """The milliseconds from an agent's line until the page shows it."""
+        seen: int = self._page.evaluate("shown.length")  # the line before may have changed the page more than once
         start = time()
         self._client.trip("plan")
-        self._wait(f"shown.length > {self._seen}")
-        shown: list[float] = self._page.evaluate("shown")
-        first, self._seen = shown[self._seen], len(shown)
+        self._wait(f"shown.length > {seen}")
+        first: float = self._page.evaluate(f"shown[{seen}]")
         return first - start * 1_000
 
     def _wait(self, condition: str) -> None:
