@@ -416,6 +416,20 @@ async def test_words_that_were_not_sent_come_back(journal: Path) -> None:
         assert not app.drafts
 
 
+@on_a_loop
+async def test_words_are_kept_before_their_dialog_closes(journal: Path) -> None:
+    """A key that comes right behind Esc opens the dialog anew."""
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        await write(app, pilot, "c", "half a thou")
+        dialog = await asked(app)
+        dialog.action_leave()
+        assert list(app.drafts.values()) == ["half a thou"]
+        await closed(app)
+        await pilot.press("c")
+        assert (await asked(app)).query_one(TextField).text == "half a thou"
+
+
 @pytest.mark.parametrize("size", [(40, 16), (120, 40)])
 @on_a_loop
 async def test_every_dialog_fits_any_size(journal: Path, size: tuple[int, int]) -> None:

@@ -116,8 +116,9 @@ class Commander:
 
         words, switch = app.drafts.get(key, text), _KEEP if question.keeps else None
         title, answers, about, *_ = question
-        dialog = TextDialog(title, about, words, answers, send, question.placeholder, switch, question.kept)
-        app.push_screen(dialog, left)
+        app.push_screen(
+            TextDialog(title, about, words, answers, send, left, question.placeholder, switch, question.kept)
+        )
 
     def do(self, plan_id: PlanId, wanted: Wanted) -> None:
         """Perform in the background, even if the person leaves the screen meanwhile."""

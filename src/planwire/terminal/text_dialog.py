@@ -73,9 +73,13 @@ class Typed(NamedTuple):
     switched: bool = False
 
 
-class TextDialog(Dialog[str | None]):
+class TextDialog(Dialog[None]):
     """A text, and what to do with it: the first answer by Enter, another one by its own key. A `switch` is something to
-    add to any answer. The dialog stays open until `send` has done that. Its result is an unsent text."""
+    add to any answer. The dialog stays open until `send` has done that.
+
+    `left` hears of an unsent text, or of None, before the dialog closes. The result of a screen comes after it closed:
+    a quick key would open the next dialog with the words of before.
+    """
 
     DEFAULT_CSS = """
     TextDialog DialogText { max-height: 25vh; }
@@ -88,12 +92,13 @@ class TextDialog(Dialog[str | None]):
         text: str,
         answers: Sequence[DialogAnswer],
         send: Callable[[Typed], Awaitable[bool]],
+        left: Callable[[str | None], None],
         placeholder: str = "",
         switch: DialogAnswer | None = None,
         switched: bool = False,
     ) -> None:
         self._field = TextField(text, placeholder)
-        self._send = send
+        self._send, self._left = send, left
         self._sending = False
         self._switch, self._switched = switch, switched
         self._first = answers[0].value
@@ -108,7 +113,8 @@ class TextDialog(Dialog[str | None]):
         self._field.focus()
 
     def action_leave(self) -> None:
-        self.dismiss(self._field.text)
+        self._left(self._field.text)
+        self.dismiss(None)
 
     def _switch_button(self) -> DialogAnswer:
         label, key = (self._switch.label, _short(self._switch.key)) if self._switch else ("", "")
@@ -151,6 +157,8 @@ class TextDialog(Dialog[str | None]):
         self._field.read_only = True  # more text would not get sent
         done = await self._send(Typed(self._field.text, answer, self._switched))
         self._sending = self._field.read_only = False
+        if done:
+            self._left(None)  # also if the person left meanwhile: what was sent is no draft
         if done and self.is_current:
             self.dismiss(None)
         elif self.is_current:
