@@ -328,8 +328,12 @@ def compacted(talk: JournalledTalk) -> str:
     return talk.told()
 
 
-def test_an_approved_proposal_without_a_list_is_told_by_its_title_from_the_second_turn_on(journal: Journal) -> None:
+@pytest.mark.parametrize("lags", [False, True])
+def test_an_approved_proposal_without_a_list_is_told_by_its_title_from_the_second_turn_on(
+    journal: Journal, lags: bool
+) -> None:
     talk = JournalledTalk(journal)
+    talk.lags = lags
     talk.prompt()
     propose(talk, "p", "# Port the parser\n\nIn Rust.", "default")
     talk.end_turn()
@@ -339,8 +343,10 @@ def test_an_approved_proposal_without_a_list_is_told_by_its_title_from_the_secon
     assert ["<title>Port the parser</title>" in each for each in told] == [False, True, True]
 
 
-def test_proposals_that_ended_are_not_told(journal: Journal) -> None:
+@pytest.mark.parametrize("lags", [False, True])
+def test_proposals_that_ended_are_not_told(journal: Journal, lags: bool) -> None:
     talk = JournalledTalk(journal)
+    talk.lags = lags
     propose(talk, "p", "# Hasty", "reject")
     assert "Hasty" not in compacted(talk)
     propose(talk, "q", "# Sound", "default", 1)
@@ -355,6 +361,16 @@ def test_proposals_that_ended_are_not_told(journal: Journal) -> None:
     told = compacted(talk)
     assert "Better" not in told
     assert "Do it" in told
+
+
+def test_a_verdict_that_is_not_recorded_yet_is_about_the_text_that_a_person_saw(journal: Journal) -> None:
+    talk = JournalledTalk(journal)
+    talk.lags = True
+    propose(talk, "p", "# Hasty", "reject")
+    talk.agent(question(1, "# Sound", call_id="plan-review:p"))
+    assert "Sound" in compacted(talk)
+    talk.client(choice("reject", 1))
+    assert "Sound" not in compacted(talk)
 
 
 # -- killed

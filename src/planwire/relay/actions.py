@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from planwire.model.events import REFUSED, Event, Told
+from planwire.model.events import REFUSED, Event, PlanReviewed, ReviewAsked, Told
 from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT, RELAY
@@ -112,12 +112,14 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hol
 
 class SessionMemory(Struct, frozen=True):
     """What the journal knows of a session: its state, the blocks that went into its prompts, by their marks, the number
-    of the newest of these, and how far the telling of each came."""
+    of the newest of these, how far the telling of each came, and the questions about plans, by their names, with
+    whether there is a verdict."""
 
     state: SessionState
     marks: dict[str, SentBlock] = {}
     reminded: int = 0
     stages: dict[str, str] = {}
+    questions: dict[str, bool] = {}
 
     @property
     def id(self) -> str:
@@ -134,3 +136,8 @@ class SessionMemory(Struct, frozen=True):
     def has_recorded(self, telling: Told) -> bool:
         """Whether the journal has a telling by a prompt. A refusal comes behind the telling that it takes back."""
         return self.stages.get(telling.request) in (telling.stage, REFUSED)
+
+    def has_review(self, review: ReviewAsked | PlanReviewed) -> bool:
+        """Whether the journal has a question about a plan, or the verdict on it."""
+        is_judged = self.questions.get(review.question)
+        return is_judged is not None and (is_judged or isinstance(review, ReviewAsked))

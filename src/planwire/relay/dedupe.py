@@ -16,6 +16,7 @@ from planwire.model.event_why import why_in, with_why
 from planwire.model.events import (
     Event,
     MessageAdded,
+    PlanReviewed,
     PlanSet,
     Recorded,
     ReviewAsked,
@@ -34,7 +35,7 @@ __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
 
 #: Milliseconds without a new piece after which a text counts as whole.
 QUIET: Final = 2_000
-#: Marks to remember, the newest.
+#: Marks and questions to remember, the newest.
 _MARKS: Final = 200
 _T = TypeVar("_T")
 
@@ -45,7 +46,8 @@ def begin(session: str) -> SessionMemory:
 
 
 def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
-    """The memory after one more event: all that `fold` knows, and what the agent was told."""
+    """The memory after one more event: all that `fold` knows, what the agent was told, and what it
+    asked."""
     memory = replace(memory, state=fold(memory.state, recorded))
     match recorded.event:
         case MessageAdded(message=message) if reminder := read_reminder(message):
@@ -53,11 +55,15 @@ def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
             return replace(memory, marks=_newest(memory.marks, reminder.mark, sent), reminded=recorded.seq)
         case Told(way=way, request=mark, stage=stage) if way in IN_TURN:
             return replace(memory, stages=_newest(memory.stages, mark, stage))
+        case ReviewAsked(question=question) if question:
+            return replace(memory, questions=_newest(memory.questions, question, False))
+        case PlanReviewed(question=question) if question:
+            return replace(memory, questions=_newest(memory.questions, question, True))
     return memory
 
 
 def _newest(known: dict[str, _T], mark: str, one: _T) -> dict[str, _T]:
-    """What is known by marks, with one more and not too many."""
+    """What is known by marks or names, with one more and not too many."""
     return dict(tuple({**known, mark: one}.items())[-_MARKS:])
 
 

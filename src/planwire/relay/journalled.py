@@ -34,7 +34,7 @@ from planwire.session.writer import append_latest, reopening
 __all__ = ["JournalledSessions", "open_for_recording"]
 
 _MEMORY: Final = View(
-    "relay", SessionMemory, begin, learn, rules=12, note=lambda journal, memory: note_state(journal, memory.state)
+    "relay", SessionMemory, begin, learn, rules=13, note=lambda journal, memory: note_state(journal, memory.state)
 )
 _UNSTORABLE: Final = "the journal can't store it"
 

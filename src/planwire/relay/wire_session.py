@@ -16,9 +16,9 @@ from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
     ContextCompacted,
-    Event,
     MessageAdded,
     PlanRemoved,
+    PlanReviewed,
     PlanSet,
     Recorded,
     ReviewAsked,
@@ -45,6 +45,7 @@ from planwire.relay.own_turn import OwnTurn
 from planwire.relay.questions import Question
 from planwire.relay.reminder import block
 from planwire.relay.thoughts import Overheard, SessionThoughts
+from planwire.relay.unrecorded_reviews import UnrecordedReviews
 
 __all__ = ["ContextBlock", "WireSession"]
 
@@ -78,6 +79,7 @@ class WireSession:
         self.shown_compactions = CompactionFallback()
         self.context = AgentContext(attached=attached)
         self.own_turn = OwnTurn()
+        self._reviews = UnrecordedReviews()
         self.is_cancelled = self.is_rejected = self.is_unshown = False
         self._prompts: set[object] = set()  # the unanswered ones
         self._is_working = False
@@ -105,6 +107,7 @@ class WireSession:
             self._turns += memory.state.turns
         if self.memory is None or memory.seq < self.memory.seq:  # or the session was forgotten, and began anew
             self.own_turn.forget_until(memory.seq)
+        self._reviews.learn(memory, is_anew=self.memory is not None and memory.seq < self.memory.seq)
         self.context.learn(memory)
 
     def attach(self) -> None:
@@ -177,7 +180,7 @@ class WireSession:
             yield from self.hear_proposal(question.proposed)
         elif not question.is_ahead:
             self.has_stopped = False
-            yield Record(self.id, question.asked())
+            yield self._review(question.asked())
 
     def hear_proposal(self, plan: Plan) -> Iterator[Record | Warn]:
         """A plan that a question is about, from the question or its tool call: no plan message may ever say it."""
@@ -188,7 +191,7 @@ class WireSession:
         review = self.questions.answer(question, result)
         self.is_rejected |= question.answered(result).verdict == CHANGES_REQUESTED
         if review is not None:
-            yield Record(self.id, review, by)
+            yield self._review(review, by)
 
     def end_retelling(self, *, failed: bool = False) -> Iterator[Record | Warn]:
         """End a replay, if one is going on, and record what it ended with. Thoughts that were retold are history."""
@@ -234,21 +237,23 @@ class WireSession:
         return plan is not None and not is_same(plan, record.state.plan)
 
     def state(self) -> SessionState:
-        """The session as the journal knows it, or newer as the agent told it and was told."""
+        """The session as the journal knows it, or newer: as the agent told it and was told, and as people judged it."""
         state = self.context.state or SessionState(self.id)
-        events: list[Event] = [
-            PlanSet(plan, via=ACP) for plan in self.plans.plans.values() if not _is_recorded(state, plan)
-        ]
-        events += [PlanRemoved(plan_id) for plan_id in self.plans.removed]
-        for event in events:
-            state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, event))
-        return replace(state, turns=max(state.turns, self._turns))
+        state = replace(state, turns=max(state.turns, self._turns))
+        for plan in self.plans.plans.values():
+            if not _is_recorded(state, plan):
+                state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, PlanSet(plan, via=ACP)))
+            state = self._reviews.fold_onto(state, plan.id, self.worked)
+        for plan_id in self.plans.removed:
+            state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, PlanRemoved(plan_id)))
+        return state
 
     def _record(self, outcomes: Iterable[Heard | TooMany], *, streams_in: bool) -> Iterator[Record | Warn]:
         for heard in outcomes:
             if isinstance(heard, TooMany):
                 yield Warn(f"session {self.id} has {MAX_PLANS:,} plans; more are not recorded")
             elif heard.plan is None:
+                self._reviews.forget(heard.id)
                 yield Record(self.id, PlanRemoved(heard.id))
             else:
                 yield from self._record_plan(heard.plan, is_news=heard.is_news, streams_in=streams_in)
@@ -260,12 +265,17 @@ class WireSession:
         if is_news or asked:
             self.has_stopped = False
         if is_news:
+            self._reviews.forget(plan.id)
             yield Record(self.id, PlanSet(plan, via=ACP), streams=streams, why=self.thoughts.take())
         for event in asked:
             if isinstance(event, ReviewAsked):
-                yield Record(self.id, event, streams=streams)
+                yield self._review(event, streams=streams)
             else:
-                yield Record(self.id, event, BY_CLIENT)
+                yield self._review(event, BY_CLIENT)
+
+    def _review(self, event: ReviewAsked | PlanReviewed, by: str = BY_AGENT, *, streams: bool = False) -> Record:
+        self._reviews.add(event, by, self.worked)
+        return Record(self.id, event, by, streams=streams)
 
 
 def _is_recorded(state: SessionState, plan: Plan) -> bool:
