@@ -11,9 +11,10 @@ import pytest
 
 from planwire.cli.exit_codes import DONE, NOT_DONE, USAGE
 from planwire.errors import Refused
-from planwire.journal import Terms, Thought, open_journal
+from planwire.journal import Stamped, Terms, Thought, open_journal
 from planwire.journal.backup import back_up
 from planwire.journal.sqlite.beside import journal_beside
+from planwire.model.events import TurnEnded
 from tests.cli.answers import Answer, answer
 from tests.journal.test_contract import said
 from tests.journal.test_copying import filled
@@ -171,6 +172,22 @@ def test_force_replaces_a_journal_and_nothing_else() -> None:
     for name in ("/", ".", "..", ""):
         assert "is a folder: name a file in it" in refused("backup", name, "--force").err
         assert "is a folder: name a file in it" in refused("backup", name).err
+
+
+def test_force_replaces_no_other_journal(journal: Path) -> None:
+    with open_journal("other.db") as other:
+        other.append("s0", [Stamped(1, "agent", TurnEnded("end_turn"))])
+    before = Path("other.db").read_bytes()
+    assert "has no session of this journal" in refused("backup", "other.db", "--force").err
+    assert Path("other.db").read_bytes() == before
+    assert answer("journal", "backup", "backup.db").code == DONE
+    with open_journal(journal) as opened:
+        opened.append("newer", [Stamped(1, "agent", TurnEnded("end_turn"))])
+        opened.forget("s0")
+    assert answer("journal", "backup", "backup.db", "--force").code == DONE
+    content = Path("backup.db").read_bytes()
+    Path("backup.db").write_bytes(content[:4096] + bytes(len(content) - 4096))
+    assert "is damaged" in refused("backup", "backup.db", "--force").err
 
 
 @pytest.mark.usefixtures("in_use")

@@ -122,11 +122,29 @@ def _refuse_target(journal: Journal, target: Path, *, replace: bool) -> None:
         if not replace:
             raise Refused(f"{target} exists already: name another file, or pass --force to replace an earlier backup")
         check_file(target)
+        _refuse_other_journal(journal, target)
     for file in (target, _thoughts_beside(target)):
         _, log, _ = beside(file)
         if log.exists() and log.stat().st_size:
             why = "of a file in use" if os.path.lexists(file) else "of a file that is gone"
             raise Refused(f"{log} is the log {why}, and would be lost: name another file for the backup")
+
+
+def _refuse_other_journal(journal: Journal, target: Path) -> None:
+    """A backup has the format of a journal. One that has sessions, and none of this journal's, is no backup of it."""
+    try:
+        with ArchivedJournal(target) as found:
+            earlier = {(each.id, each.first_at) for each in found.sessions()}
+    except DamagedJournal:
+        raise Refused(
+            f"{target} is damaged, so that nobody can tell whether it is an earlier backup: delete it if it is to go, or "
+            "name another file"
+        ) from None
+    if earlier and earlier.isdisjoint((each.id, each.first_at) for each in journal.sessions()):
+        raise Refused(
+            f"{target} has no session of this journal, and so is no earlier backup of it: delete it if it is to go, or "
+            "name another file"
+        )
 
 
 def _refuse_thoughts(target: Path, *, replace: bool, are_asked_for: bool, are_there: bool) -> None:
