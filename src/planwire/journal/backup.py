@@ -137,13 +137,13 @@ def _refuse_other_journal(journal: Journal, target: Path) -> None:
             earlier = {(each.id, each.first_at) for each in found.sessions()}
     except DamagedJournal:
         raise Refused(
-            f"{target} is damaged, so that nobody can tell whether it is an earlier backup: delete it if it is to go, or "
-            "name another file"
+            f"{target} is damaged, so that nobody can tell whether it is an earlier backup: "
+            "delete it if it is to go, or name another file"
         ) from None
     if earlier and earlier.isdisjoint((each.id, each.first_at) for each in journal.sessions()):
         raise Refused(
-            f"{target} has no session of this journal, and so is no earlier backup of it: delete it if it is to go, or "
-            "name another file"
+            f"{target} has no session of this journal, and so is no earlier backup of it: "
+            "delete it if it is to go, or name another file"
         )
 
 
