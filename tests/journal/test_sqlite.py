@@ -343,6 +343,14 @@ def test_nothing_of_a_forgotten_session_is_left_in_the_bytes_of_any_file(path: P
         assert journal.sessions() == []
 
 
+def test_a_journal_that_forgot_leaves_no_log_when_it_closes(path: Path) -> None:
+    journal = open_journal(path)
+    journal.append("s", said("one"))
+    journal.forget("s")
+    journal.close()
+    assert sorted(each.name for each in path.parent.glob(f"{path.name}*")) == [path.name]
+
+
 def test_a_session_is_forgotten_while_another_process_follows(path: Path) -> None:
     code = "print('ready', flush=True)\nfor each in journal.follow(0):\n    print(each.recorded.session, flush=True)"
     with open_journal(path) as journal, program(code, path) as follower:

@@ -126,7 +126,7 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
 
 def be_patient(connection: Executor, seconds: float = NAP) -> None:
     """Set how long a statement waits for others before it fails because of them."""
-    connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}")
+    connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}").fetchall()  # a row left would keep it open
 
 
 def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sqlite3.Connection:
