@@ -17,7 +17,7 @@ from planwire.relay.actions import SessionMemory
 __all__ = ["UnrecordedReviews"]
 
 
-class _Review(Struct, frozen=True):
+class _Unrecorded(Struct, frozen=True):
     """A question or a verdict, its author, and how many turns had ended on this connection."""
 
     event: ReviewAsked | PlanReviewed
@@ -29,11 +29,11 @@ class UnrecordedReviews:
     """Those of one session on this connection, as long as the journal does not have them."""
 
     def __init__(self) -> None:
-        self._waiting: dict[PlanId, list[_Review]] = {}
+        self._waiting: dict[PlanId, list[_Unrecorded]] = {}
 
     def add(self, event: ReviewAsked | PlanReviewed, by: str, worked: int) -> None:
         """Somebody asked, or judged, after so many turns of this connection."""
-        self._waiting.setdefault(event.plan_id, []).append(_Review(event, by, worked))
+        self._waiting.setdefault(event.plan_id, []).append(_Unrecorded(event, by, worked))
 
     def forget(self, plan_id: PlanId) -> None:
         """The agent sent another plan under this id, or none: what was said of the one before is history."""
