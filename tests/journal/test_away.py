@@ -21,9 +21,10 @@ from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.away.outage import SharedOutage
 from planwire.journal.away.server import AwayServer
+from planwire.journal.codec import encode
 from planwire.journal.may_wait import may_wait
 from planwire.journal.memory import MemoryJournal
-from planwire.journal.provisional import is_provisional
+from planwire.journal.provisional import AheadEvents, Doubt, is_provisional
 from planwire.journal.spool import ASIDE, Spool
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.waiting import MOMENT, begin_without, is_away, waiting_of, waiting_words, why_away
@@ -291,6 +292,51 @@ def test_an_append_whose_answer_was_lost_is_not_written_twice(
     outage.end()
     deliver(away)
     assert delivered(tmp_path) == ["one", "two", "two"]
+
+
+def test_a_writer_whose_answer_was_lost_finds_the_server_back_and_writes_nothing_twice(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("one"))
+    state = load_state(away, "s")
+    outage.mute.touch()
+    with pytest.raises(Conflict):
+        away.append("s", said("two"), state.seq)
+    outage.end()
+    until(lambda: not away._server.is_away)
+    assert delivered(tmp_path) == ["one", "two"]
+    assert not away.tend()
+    away.append("s", said("two", at=2_000), catch_up(away, state).seq)
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "two"]
+
+
+def test_each_of_several_appends_in_doubt_is_found_by_its_own_events() -> None:
+    ahead = AheadEvents("s", 1, (), 1)
+    rows = [encode("s", said(word)) for word in ("two", "three")]
+    for now, [row] in enumerate(rows):
+        ahead.doubt(Doubt(1, False, ((row.at, row.by, row.text),)), now)
+    assert ahead.is_in_doubt(0.5)
+    assert not ahead.is_in_doubt(1)
+    for [row] in reversed(rows):
+        found = ahead.take_doubt([row])
+        assert found is not None
+        assert found.means([row])
+        assert ahead.take_doubt([row]) is None
+    assert not ahead.is_in_doubt(0)
+
+
+def test_a_doubt_whose_writer_never_comes_back_keeps_no_verdict_waiting_for_long(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("one"))
+    outage.mute.touch()
+    with pytest.raises(Conflict):
+        away.append("s", said("two"), 1)
+    outage.end()
+    until(lambda: not away._server.is_away)
+    away.append("s", [Stamped(3, "ann", VERDICT)])
+    assert away.last_seq("s") == 3
 
 
 @pytest.mark.parametrize("expected", [1, None])

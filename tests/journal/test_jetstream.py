@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, BrokenBarrierError, Thread
 from time import monotonic
 
 import msgspec
@@ -28,8 +28,10 @@ from planwire.errors import (
     NotAJournal,
     NotWritable,
     UnknownJournal,
+    UnstorableEvent,
 )
 from planwire.journal import Once, Snapshot, Terms
+from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
 from planwire.journal.forks import forks
 from planwire.journal.jetstream import api as jetstream_api
@@ -42,6 +44,7 @@ from planwire.journal.jetstream.messages import StreamMessage
 from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.shown_urls import shown_url
+from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import (
     PASSWORD,
@@ -184,6 +187,30 @@ def test_a_refusal_is_not_certain_if_an_earlier_answer_got_lost(
     assert not isinstance(caught.value, NotWritable)
     with pytest.raises(NotWritable):
         journal._api.write(journal._name, f"{journal._name}.events.t", b"NATS/1.0\r\n\r\n", b"")
+
+
+@pytest.mark.parametrize(("session", "source"), [("s", "k" * 70_000), ("s" * 70_000, "k")])
+def test_a_name_or_a_key_for_which_a_message_has_no_room_is_refused(
+    journal: JetStreamJournal, session: str, source: str
+) -> None:
+    with pytest.raises(UnstorableEvent, match=r"too long: the headers .* 65,535\. Nothing was written"):
+        journal.append(session, said("one"), once=Once(source, 1))
+    assert journal.sessions() == []
+    journal.append("s", said("two"), once=KEY)
+
+
+def test_a_message_that_the_stream_does_not_take_is_no_trouble_of_the_server(journal: JetStreamJournal) -> None:
+    head = b"NATS/1.0\r\nPlanwire: %b\r\n\r\n" % (b"x" * 70_000)
+    with pytest.raises(UnstorableEvent, match=r"header size .*Nothing was written"):
+        journal._api.write(journal._name, f"{journal._name}.events.s", head, b"")
+
+
+def test_keys_that_fill_the_headers_of_many_messages_are_copied(journal: JetStreamJournal, tmp_path: Path) -> None:
+    with SqliteJournal(tmp_path / "journal.db") as source:
+        for n in range(400):
+            source.append("s", said(f"{n}"), once=Once(f"{n}" + "\u20ac" * 150, n))
+        assert copy_journal(source, journal).events == 400
+        assert list(journal.stored("s")) == list(source.stored("s"))
 
 
 @pytest.mark.parametrize("name", ["a..b", f"{'x' * 64}.example"])
@@ -420,6 +447,27 @@ def test_a_holder_on_another_machine_lapses_when_the_server_has_not_heard_of_it_
         assert other.leases() == []
         assert words(other.read("s")) == ["over"]
     held.release()
+
+
+def test_threads_that_take_the_first_leases_at_once_are_one_holder(
+    journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put, holders, both = journal._leases._alive.put, list[str](), Barrier(2, timeout=0.2)
+
+    def late(key: str, value: bytes) -> int | None:
+        holders.append(key)
+        with suppress(BrokenBarrierError):
+            both.wait()
+        return put(key, value)
+
+    monkeypatch.setattr(journal._leases._alive, "put", late)
+    with ThreadPoolExecutor(2) as pool:
+        held = list(pool.map(lambda session: journal.lease(session, Terms("relay")), "st"))
+    assert len(holders) == 1
+    with same(journal) as other:
+        assert [each.is_held for each in other.leases()] == [True, True]
+    for each in held:
+        each.release()
 
 
 def test_a_lease_that_was_ended_but_not_removed_is_not_ended_twice(

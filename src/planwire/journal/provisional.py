@@ -61,7 +61,9 @@ class AheadEvents:
     def __init__(self, session: str, base: int, known: Iterable[Recorded], at: int) -> None:
         self.base = base
         self.keys: dict[Once, tuple[Recorded, ...]] = {}
-        self.doubt: Doubt | None = None
+        #: Those whose writers may prepare them again, and when the last of them came (`monotonic`).
+        self._doubts: list[Doubt] = []
+        self.doubted_at = 0.0
         #: Whether a remark waits: its name is not known before it is delivered.
         self.has_remarks = False
         self._known = [each for each in known if each.seq <= base]
@@ -83,6 +85,22 @@ class AheadEvents:
         if once is not None:
             self.keys[once] = added
         return added
+
+    def doubt(self, doubt: Doubt, now: float) -> None:
+        """Remember an append for when its writer repeats it."""
+        self._doubts.append(doubt)
+        self.doubted_at = now
+
+    def take_doubt(self, rows: Sequence[EventRow]) -> Doubt | None:
+        """The doubt about an append that is repeated with these events, if it was in doubt."""
+        found = next((each for each in self._doubts if each.means(rows)), None)
+        if found is not None:
+            self._doubts.remove(found)
+        return found
+
+    def is_in_doubt(self, since: float) -> bool:
+        """Whether a writer may still repeat an append that came into doubt since then."""
+        return bool(self._doubts) and self.doubted_at > since
 
     def read(self, after: int, upto: int | None) -> list[Recorded] | None:
         """The events behind a number; None if only the server has the first of them. Who is at the end pays nothing

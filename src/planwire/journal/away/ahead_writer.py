@@ -7,7 +7,7 @@ numbers (`provisional`). Those that may not are refused, and nothing of them is 
 import os
 from collections.abc import Sequence
 from threading import RLock
-from time import time_ns
+from time import monotonic, time_ns
 from typing import Final
 
 from planwire.errors import CannotWait, Conflict, JournalUnavailable
@@ -68,14 +68,11 @@ class AheadWriter:
                     raise self._server.absence(_NOT_KNOWN)
                 raise self._server.absence(_UNNAMED if is_unnamed else NO_WAITING, CannotWait)
             ahead = self._known.go_ahead(session, expected_seq, time_ns() // 1_000_000)
-            doubt = None
             if in_doubt and once is None:
-                ahead.doubt = doubt = _doubt(expected_seq, ahead.base, rows)
+                ahead.doubt(_doubt(expected_seq, ahead.base, rows), monotonic())
             if expected_seq not in (None, ahead.last):
                 raise Conflict(session, expected_seq or 0, ahead.last)
-            if ahead.doubt is not None and ahead.doubt.means(rows):
-                doubt, ahead.doubt = ahead.doubt, None
-            self._wait(session, ahead, rows, once, doubt)
+            self._wait(session, ahead, rows, once, ahead.take_doubt(rows))
             return ahead.add(rows, once)
 
     def _wait(

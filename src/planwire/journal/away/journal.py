@@ -57,6 +57,9 @@ LOOK_PATIENCE: Final = 30.0
 MAKE_WAY: Final = 0.2
 PATIENCE: Final = 2.0
 GLANCE: Final = 0.01
+#: Seconds in which a writer whose append is in doubt repeats it. They are less than any append waits that can't be put
+#: on this machine: it need not be refused.
+REPEAT: Final = 1.5
 #: Seconds between two writings of what is known, for processes that may start while the server is away.
 KEEP: Final = 5.0
 
@@ -126,9 +129,7 @@ class AwayJournal:
             return False
         with self._lock:
             self._server.note_back()
-            is_empty = self._folder.is_empty()
-            if is_empty:
-                self._known.ahead.clear()
+            is_empty = self._folder.is_empty() and self._known.return_to_server(monotonic() - REPEAT)
         self._leases.settle_all()
         return is_empty
 

@@ -89,6 +89,15 @@ class KnownHere:
             self.ahead[session] = ahead
         return ahead
 
+    def return_to_server(self, since: float) -> bool:
+        """The server's word holds again, for all that waited is delivered. Whether it does for every session.
+
+        Not yet for one with an append that came into doubt since then. Its writer, told that the session moved on,
+        would meet its own events there, take them for somebody else's, and write them once more.
+        """
+        self.ahead = {session: each for session, each in self.ahead.items() if each.is_in_doubt(since)}
+        return not self.ahead
+
     def begin_without(self, session: str, at: int) -> None:
         """Take a session for one that has nothing but what waits here."""
         if (ahead := self.ahead.get(session)) is not None:

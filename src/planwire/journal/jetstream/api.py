@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from planwire.errors import EngineAway, JournalUnavailable, NotWritable
+from planwire.errors import EngineAway, JournalError, JournalUnavailable, NotWritable, UnstorableEvent
 from planwire.journal.jetstream.client import NatsConnection, Unanswered
 from planwire.journal.jetstream.messages import StreamMessage, header
 from planwire.journal.jetstream.settings import OWN_API
@@ -50,6 +50,8 @@ NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059
 NAME_IN_USE: Final = 10058
 WRONG_LAST: Final = 10071
+#: What is wrong with a message itself: it is too large for the stream, or its headers are.
+_UNSTORABLE: Final = (10054, 10097)
 #: How the server begins to say that a stream has reached a limit.
 _FULL: Final = "maximum "
 #: A publish that lost a race within the cluster, or did not: only the same publish again tells.
@@ -171,12 +173,13 @@ class JetStreamApi:
             except EngineAway:
                 raise self.connection.away(reason) from None
 
-    def _refusal(self, problem: _Problem) -> JournalUnavailable:
+    def _refusal(self, problem: _Problem) -> JournalError:
         """Why a message was not written, and neither was it by an earlier attempt."""
         said = problem.description
         if said.startswith(_FULL):
             return NotWritable(f"{self.connection.where} takes no more ({said}): forget sessions, or raise the limit")
-        return JournalUnavailable(
+        kind = UnstorableEvent if problem.err_code in _UNSTORABLE else JournalUnavailable
+        return kind(
             f"the NATS server does not take what is to be written: {said} ({problem.err_code}). Nothing was written"
         )
 

@@ -12,7 +12,17 @@ from planwire.errors import Conflict, JournalUnavailable, UnstorableEvent
 from planwire.journal.codec import EventRow, chained, refuse_unless_next
 from planwire.journal.jetstream.api import JetStreamApi, new_id
 from planwire.journal.jetstream.bodies import MessageBody
-from planwire.journal.jetstream.messages import EVENTS_PER_MESSAGE, KeyRange, Mark, SubjectEnd, head_of, header
+from planwire.journal.jetstream.messages import (
+    EVENTS_PER_MESSAGE,
+    LONGEST_HEAD,
+    KeyRange,
+    Mark,
+    SubjectEnd,
+    bytes_of,
+    head_of,
+    header,
+    keys_of,
+)
 from planwire.journal.jetstream.parts import LargeBody, PartStore
 from planwire.journal.jetstream.sessions import SessionSubjects, SubjectState
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
@@ -91,17 +101,12 @@ class Appender:
             waiting = [each for each in appends if each.events]
             while waiting:
                 size = len(waiting)
-                while size > 1 and sum(_size(each) for each in waiting[:size]) > self._stream.room // 2:
+                while size > 1 and self._is_much(waiting[:size]):
                     size //= 2
                 part, waiting = waiting[:size], waiting[size:]
-                keys = tuple(
-                    KeyRange(each.once.source, each.once.n, each.events[0].seq, each.events[-1].seq)
-                    for each in part
-                    if each.once is not None
-                )
                 events = [event for each in part for event in each.events]
                 with LargeBody(self._parts, state.subject) as large:
-                    is_written = self._write(state, state.end or end, events, keys, large)
+                    is_written = self._write(state, state.end or end, events, keys_of(part), large)
                 if not is_written:
                     raise Conflict(session, end.last, self._sessions.refresh(state).last)
         except JournalUnavailable:
@@ -109,6 +114,13 @@ class Appender:
             raise
         finally:
             state.turn.release()
+
+    def _is_much(self, appends: Sequence[StoredAppend]) -> bool:
+        """Whether appends had better go into more than one message."""
+        return (
+            sum(_size(each) for each in appends) > self._stream.room // 2
+            or bytes_of(keys_of(appends)) > LONGEST_HEAD // 2
+        )
 
     def _write(
         self,
@@ -124,6 +136,7 @@ class Appender:
         body = large.body(events, end)
         mark = _mark(state, end, events, keys, body)
         head = head_of(mark, identity, end.message)
+        _refuse_long_head(state.session, len(head))
         if len(head) + len(body.data) > self._stream.room or len(events) > EVENTS_PER_MESSAGE:
             body = large.in_parts(events, end)
             mark = _mark(state, end, events, keys, body)
@@ -178,6 +191,14 @@ def _mark(
         session=state.session if state.subject.rpartition(".")[2].startswith("==") else None,
         in_parts=body.in_parts,
     )
+
+
+def _refuse_long_head(session: str, size: int) -> None:
+    if size > LONGEST_HEAD:
+        raise UnstorableEvent(
+            f"the name of session {session[:80]!r}, or the key of what is to be written to it, is too long: "
+            f"the headers of its message have {size:,} bytes, and NATS takes {LONGEST_HEAD:,}. Nothing was written"
+        )
 
 
 def _size(append: StoredAppend) -> int:

@@ -11,6 +11,7 @@ back. And a journal that was opened only just now ends no lease: the server may 
 
 import os
 from contextlib import suppress
+from threading import Lock
 from time import monotonic
 from typing import Final
 
@@ -57,6 +58,7 @@ class JetStreamLeases:
         self._alive = alive
         self._stated = stated
         self._holder = ""
+        self._naming = Lock()
         self._own: dict[str, int] = {}  # the revisions of this journal's own, by name
 
     def keep(self, name: str, session: str, terms: str, process: str) -> None:
@@ -129,12 +131,13 @@ class JetStreamLeases:
         self._holder = ""
 
     def _live(self) -> None:
-        """Be among the living, before any row says so."""
-        if not self._holder:
-            holder = new_id()
-            self._alive.put(holder, b"")
-            self._holder = holder
-            self._connection.every(TTL / 3, self._beat)
+        """Be among the living, before any row says so: by one name, whoever takes the first lease."""
+        with self._naming:
+            if not self._holder:
+                holder = new_id()
+                self._alive.put(holder, b"")
+                self._holder = holder
+                self._connection.every(TTL / 3, self._beat)
 
     def _beat(self) -> None:
         """On the thread of the connection. There is no answer to wait for: the next one comes soon."""

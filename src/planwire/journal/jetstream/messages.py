@@ -9,7 +9,7 @@ below. So the number of the stream's last message is all that it takes to know t
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -23,15 +23,18 @@ from planwire.model.events import Recorded
 
 __all__ = [
     "EVENTS_PER_MESSAGE",
+    "LONGEST_HEAD",
     "KeyRange",
     "Mark",
     "StreamMessage",
     "SubjectEnd",
+    "bytes_of",
     "first_message_behind",
     "head_of",
     "header",
     "id_of",
     "is_text",
+    "keys_of",
     "last_position_of",
     "parts_subject",
     "token_of",
@@ -39,6 +42,8 @@ __all__ = [
 
 _SHIFT: Final = 20
 EVENTS_PER_MESSAGE: Final = 1 << _SHIFT
+#: Bytes of headers that a stream takes, whatever the server's `max_payload`.
+LONGEST_HEAD: Final = (1 << 16) - 1
 #: The highest number that a stream can give a message, more or less: no position lies behind it.
 _LAST_MESSAGE: Final = (1 << 63 - _SHIFT) - 2
 _LONGEST_TOKEN: Final = 128
@@ -189,6 +194,20 @@ def parts_subject(subject: str) -> str:
     """The subject of the parts of a session's messages."""
     stream, _, token = subject.split(".")
     return f"{stream}.parts.{token}"
+
+
+def keys_of(appends: Sequence[StoredAppend]) -> tuple[KeyRange, ...]:
+    """The keys of appends with events."""
+    return tuple(
+        KeyRange(each.once.source, each.once.n, each.events[0].seq, each.events[-1].seq)
+        for each in appends
+        if each.once is not None
+    )
+
+
+def bytes_of(keys: tuple[KeyRange, ...]) -> int:
+    """How much of a head keys take."""
+    return len(_json.encode(keys))
 
 
 def head_of(mark: Mark, message_id: str, behind: int) -> bytes:
