@@ -142,13 +142,19 @@ def test_the_least_used_key_makes_room_for_another(users: UsersFile, clock: Cloc
     assert len(users.read().named("Ann").keys) == MOST_KEYS
 
 
-@pytest.mark.parametrize("name", ["user", "Agent", "the planwire", "relay", "ｕｓｅｒ", "", " Ann", "A\nn", "x" * 65])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("user", "Agent", "the planwire", "relay", "ｕｓｅｒ", "us\u0435r", "", " Ann", "A\nn", "x" * 65),
+        *("us\u034fer", "you\ufe0f", "\u3164", "\u2800", "Ann\u00a0B", "Ann  B"),
+    ],
+)
 def test_nobody_can_be_called_what_reads_as_another_author_or_as_none(users: UsersFile, name: str) -> None:
     with pytest.raises(InputError):
         users.add(name, "look", "user")
 
 
-@pytest.mark.parametrize("name", ["Ann", "ann", "ＡＮＮ"])
+@pytest.mark.parametrize("name", ["Ann", "ann", "ＡＮＮ", "\u0410nn", "\u0391\u039d\u039d"])
 def test_two_users_never_read_alike(users: UsersFile, name: str) -> None:
     with pytest.raises(InputError, match="already"):
         users.add(name, "look", "user")
@@ -167,6 +173,19 @@ def test_a_file_that_is_none_of_ours_stays_as_it_is(users: UsersFile, text: str)
     with pytest.raises(InputError, match=r"users\.json"):
         users.add("Ben", "look", "user")
     assert users.path.read_text() == text
+
+
+@pytest.mark.parametrize("user", ['"name": "Ann", "role": "admin"', '"name": "agent", "role": "look"'])
+def test_a_user_that_planwire_would_not_have_written_is_not_used(users: UsersFile, user: str) -> None:
+    users.path.write_text(f'{{"salt": "x", "users": [{{{user}, "added": 1}}]}}')
+    with pytest.raises(InputError, match=r"users\.json can't be used: .*(no role 'admin'|'agent' is reserved).*Mend"):
+        users.read()
+
+
+def test_a_file_without_an_end_to_its_depth_is_refused_in_words(users: UsersFile) -> None:
+    users.path.write_text('{"salt": "x", "more": ' + "[" * 100_000 + "]" * 100_000 + "}")
+    with pytest.raises(InputError, match=r"users\.json can't be read"):
+        users.read()
 
 
 def test_codes_are_two_groups_of_letters_that_look_like_nothing_else() -> None:

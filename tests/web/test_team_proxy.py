@@ -99,7 +99,7 @@ def test_others_have_the_role_that_was_given_to_them_or_none(tmp_path: Path, rol
         assert httpx.post(board.base + ACTS, json=COMMENT, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["ann", "Ａｎｎ", "ANN"])
+@pytest.mark.parametrize("name", ["ann", "Ａｎｎ", "ANN", "\u0410nn"])
 def test_a_name_that_only_reads_like_a_users_is_nobodys(tmp_path: Path, name: str) -> None:
     """Whoever may choose a name where the proxy knows people could choose one that looks like Ann's."""
     with team_board(tmp_path, team={"proxy": TrustedProxy(HEADER, "127.0.0.1", "look")}) as board:

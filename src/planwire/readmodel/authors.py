@@ -6,15 +6,42 @@ from typing import Final
 from planwire.errors import InputError
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.audience import audience
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import has_unseen, one_line
 
-__all__ = ["author", "person_name"]
+__all__ = ["author", "person_name", "read_as"]
 
 #: Authors that planwire itself writes, and words by which it speaks of them.
 _RESERVED: Final = (
     *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
 )
 _LONGEST: Final = 64
+#: Latin letters, and the Cyrillic, Greek and other ones that look like them in their small or capital form.
+_ALIKE: Final = {
+    "a": "\u0430\u03b1",
+    "b": "\u0432\u03b2",
+    "c": "\u0441\u03f2",
+    "d": "\u0501",
+    "e": "\u0435\u03b5",
+    "g": "\u0261",
+    "h": "\u043d\u04bb\u03b7",
+    "i": "\u0456\u03b9\u0131\u04cf",
+    "j": "\u0458\u03f3",
+    "k": "\u043a\u03ba",
+    "m": "\u043c\u03bc",
+    "n": "\u03bd",
+    "o": "\u043e\u03bf\u0585",
+    "p": "\u0440\u03c1",
+    "q": "\u051b",
+    "s": "\u0455",
+    "t": "\u0442\u03c4",
+    "u": "\u057d",
+    "v": "\u0475",
+    "w": "\u051d",
+    "x": "\u0445\u03c7",
+    "y": "\u0443\u03c5",
+    "z": "\u03b6",
+}
+_LATIN: Final = str.maketrans({each: letter for letter, others in _ALIKE.items() for each in others})
 
 
 def author(by: str) -> str:
@@ -27,13 +54,17 @@ def author(by: str) -> str:
 
 def person_name(name: str) -> str:
     """The name, if a person may have it. Raises `InputError` for one that reads as another author, or as none."""
-    read_as = " ".join(unicodedata.normalize("NFKC", name).casefold().split()).removeprefix("the ")
-    if read_as in _RESERVED:
+    if read_as(name).removeprefix("the ") in _RESERVED:
         raise InputError(f"the name {one_line(name)!r} is reserved: choose a name other than {', '.join(_RESERVED)}")
-    is_plain = all(unicodedata.category(each)[0] != "C" and each not in "\u2028\u2029" for each in name)
-    if not name or name != name.strip() or not is_plain or len(name) > _LONGEST:
+    is_plain = all(unicodedata.category(each)[0] != "C" for each in name) and not has_unseen(name)
+    if not name or name != " ".join(name.split()) or not is_plain or len(name) > _LONGEST:
         raise InputError(
             f"the name {one_line(name)!r} can't be recorded: a name has 1 to {_LONGEST} characters, none of them "
-            "invisible, and no space at its ends"
+            "invisible, with single spaces between words and none at its ends"
         )
     return name
+
+
+def read_as(name: str) -> str:
+    """What two names have in common that people would take for one: the letters, whatever their size and alphabet."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).split())

@@ -18,7 +18,7 @@ from typing import Final
 
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["age", "ago", "escaped_json", "one_line", "printable", "shortened"]
+__all__ = ["age", "ago", "escaped_json", "has_unseen", "one_line", "printable", "shortened"]
 
 _OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 #: Unicode's property Bidi_Control.
@@ -38,6 +38,8 @@ _UNSAFE: Final = re.compile(
     f"|(?<=[{_SELECTORS}{_ZERO_WIDTH}{_JOINER}])[{_SELECTORS}{_ZERO_WIDTH}]"
     f"|(?<=[{_ZERO_WIDTH}{_JOINER}]){_JOINER}"
 )
+#: All that no screen shows, and a blank that is no space (U+2800).
+_UNSEEN: Final = re.compile(f"[{_OBEYED}\t\n{_REORDERING}{_HIDING}{_SELECTORS}{_ZERO_WIDTH}{_JOINER}\u2800]")
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.
 _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("d", 86_400_000, 0))
 
@@ -48,6 +50,11 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():  # nearly every word is, and a long history has many
         return text
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def has_unseen(text: str) -> bool:
+    """Whether a text has a character that no screen shows, also one that is spelling: two names may differ by it."""
+    return _UNSEEN.search(text) is not None
 
 
 def one_line(text: str, most: int | None = None) -> str:

@@ -4,7 +4,6 @@ All of it is one value, and every change makes another. A person is known by a b
 by a token that a program sends. Digests stand for all three.
 """
 
-import unicodedata
 from collections.abc import Callable
 from typing import Final
 
@@ -12,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.errors import InputError, NotFound
-from planwire.readmodel.authors import person_name
+from planwire.readmodel.authors import person_name, read_as
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.roles import ROLES
 
@@ -76,8 +75,15 @@ class Users(Struct, frozen=True, omit_defaults=True):
     users: tuple[TeamUser, ...] = ()
     version: int = 1
 
+    def checked(self) -> "Users":
+        """The users, if all of them can be. Raises `InputError` for what only another program than planwire writes."""
+        for each in self.users:
+            person_name(each.name)
+            checked_role(each.role)
+        return self
+
     def find(self, name: str) -> TeamUser | None:
-        return next((each for each in self.users if _same_name(each.name, name)), None)
+        return next((each for each in self.users if read_as(each.name) == read_as(name)), None)
 
     def named(self, name: str) -> TeamUser:
         """The user of that name. Raises `NotFound` if there is none."""
@@ -115,12 +121,3 @@ def checked_role(role: str) -> str:
     if role not in ROLES:
         raise InputError(f"there is no role {one_line(role)!r}: choose one of {', '.join(ROLES)}")
     return role
-
-
-def _same_name(one: str, other: str) -> bool:
-    """Whether people would take two names for one."""
-    return _read_as(one) == _read_as(other)
-
-
-def _read_as(name: str) -> str:
-    return unicodedata.normalize("NFKC", name).casefold()

@@ -36,6 +36,7 @@ USERS_VARIABLE: Final = "PLANWIRE_USERS"
 PATIENCE: Final = 10.0
 #: The permissions that nobody but the owner may have.
 _OTHERS: Final = 0o077
+_MEND: Final = "Mend the file or restore a copy of it; without one, all users are added anew"
 
 
 def default_users_path() -> Path:
@@ -58,8 +59,7 @@ class UsersFile:
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = _expanded(path) if path else default_users_path()
-        self._known: Users | None = None
-        self._version: tuple[int, int, int] | None = None
+        self._known: tuple[Users, tuple[int, int, int] | None] | None = None
 
     @property
     def version(self) -> tuple[int, int, int] | None:
@@ -74,10 +74,10 @@ class UsersFile:
 
     def read(self) -> Users:
         """The users as they are now."""
-        version = self.version
-        if self._known is None or version != self._version:
-            self._known, self._version = self._load(), version
-        return self._known
+        version, known = self.version, self._known
+        if known is None or known[1] != version:
+            known = self._known = self._load(), version  # one value: threads read, too
+        return known[0]
 
     def change(self, change: Callable[[Users], Users]) -> Users:
         """Write what `change` makes of the users, unless that is nothing new. No other change comes in between."""
@@ -158,11 +158,14 @@ class UsersFile:
                 raise InputError(f"others may read or change the users in {self.path}: chmod 600 it, then try again")
             try:
                 users = msgspec.json.decode(file.read(), type=Users)
-            except (ValueError, OSError) as error:
-                raise InputError(f"the users in {self.path} can't be read: {error}") from None
+            except (ValueError, OSError, RecursionError) as error:
+                raise InputError(f"the users in {self.path} can't be read: {error}. {_MEND}") from None
         if users.version != 1:
             raise InputError(f"a newer planwire wrote the users in {self.path}: it stays as it is")
-        return users
+        try:
+            return users.checked()
+        except InputError as error:
+            raise InputError(f"the users in {self.path} can't be used: {error}. {_MEND}") from None
 
     def _write(self, users: Users) -> None:
         try:
