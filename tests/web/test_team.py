@@ -299,11 +299,43 @@ def test_a_stream_ends_as_soon_as_its_person_is_out(team: TeamBoard, how: str) -
         assert next(line for line in stays if "news for Ann" in line)
 
 
-def test_users_that_can_not_be_read_let_nobody_in(tmp_path: Path) -> None:
+def test_users_that_can_not_be_read_let_nobody_in_and_no_stranger_hears_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with team_board(tmp_path) as team, team.program("Ann") as ann:
         assert ann.get("/sessions").status_code == 200
         team.users.path.write_text("{")
-        assert ann.get("/sessions").status_code == 503
+        for _ in range(2):
+            answer = ann.get("/sessions")
+            assert answer.status_code == 503
+            assert str(tmp_path) not in answer.text
+    assert capsys.readouterr().err.count(f"nobody can use the board: the users in {team.users.path} can't be read") == 1
+
+
+@pytest.mark.parametrize("how", ["remove", "sign-out", "role", "damage"])
+def test_an_act_that_began_before_its_person_was_out_is_not_written_after_it(team: TeamBoard, how: str) -> None:
+    body = b'{"act": "comment", "text": "one last word"}'
+    head = (
+        f"POST {ACTS} HTTP/1.1\r\nHost: 127.0.0.1:{team.server.port}\r\nOrigin: {team.base}\r\nConnection: close\r\n"
+        f"Authorization: Bearer {team.users.token('Ben')}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", team.server.port), timeout=20) as ben, ben.makefile("rb") as answer:
+        ben.sendall(head.encode())
+        assert b"100 Continue" in answer.readline()  # the board knows who it is, and waits for the rest
+        if how == "remove":
+            team.users.change(lambda users: users.removed("Ben"))
+        elif how == "sign-out":
+            team.users.sign_out("Ben")
+        elif how == "role":
+            team.users.change(lambda users: users.changed("Ben", lambda user: replace(user, role="look")))
+        else:
+            team.users.path.write_text("{")
+        ben.sendall(body)
+        said = answer.read().decode()
+    assert "HTTP/1.1 403 " in said
+    assert "Nothing was changed." in said
+    assert "Ben" not in team.by()
 
 
 def test_a_board_that_an_agent_started_only_shows_whatever_the_role(tmp_path: Path) -> None:

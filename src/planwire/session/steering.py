@@ -56,13 +56,13 @@ def steer(
     by: str = USER,
     file: PlanState | None = None,
     once: Once | None = None,
-    role: str = APPROVE,
+    role: Callable[[], str] = lambda: APPROVE,
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
     Raises `MovedOn` if the act does not fit the plan any more, with all that it takes to decide again; `NothingChanges`
-    and other refusals as `steering.decide` has them; `NotAllowed` beyond the person's `role`. Nothing is written then.
-    `file` has the steps of a plan file.
+    and other refusals as `steering.decide` has them; `NotAllowed` beyond the person's `role`, as it is at the moment of
+    writing. Nothing is written then. `file` has the steps of a plan file.
 
     An act that may come twice, because its answer was lost, has a key: `once`. The second time it writes nothing, and
     the answer is that of the first time.
@@ -84,7 +84,7 @@ def steer(
         return recalled.get(revision)
 
     def prepared(now: SessionState) -> list[Stamped]:
-        refuse_beyond(role, wanted, now.plans.get(plan_id))
+        refuse_beyond(role(), wanted, now.plans.get(plan_id))
         try:
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
         except (StaleRevision, Disputed) as refusal:

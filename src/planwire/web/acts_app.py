@@ -13,6 +13,7 @@ A page that did not hear an answer sends the same once more, with the same `Idem
 with the act, so the page gets the first answer again, also from a board that was restarted in between.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -40,7 +41,7 @@ from planwire.readmodel.shown import ShownSession
 from planwire.session.editor import text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Once, steer
-from planwire.steering.roles import APPROVE, refuse_beyond
+from planwire.steering.roles import refuse_beyond
 from planwire.steering.wanted import Wanted
 from planwire.web.act_pool import ActPool, ActsWait
 from planwire.web.difference import comparison_view
@@ -48,7 +49,7 @@ from planwire.web.history_page import entry_head, entry_phrases
 from planwire.web.html import EMPTY, Html, el
 from planwire.web.hub import Hub
 from planwire.web.responses import find_session, json_response, named_plan
-from planwire.web.team import SignedIn, signed_in
+from planwire.web.team import role_now, signed_in
 
 __all__ = ["ActsApp"]
 
@@ -98,12 +99,13 @@ class ActsApp:
         request.scope["ending"] = "json"
         if self._by is None:
             raise HTTPException(403, _ONLY_SHOWS)
-        person = signed_in(request.scope) or SignedIn(self._by, APPROVE)
+        person = signed_in(request.scope)
+        by, role = person.name if person else self._by, role_now(request.scope)
         wanted = await _read(request)
         try:
-            refuse_beyond(person.role, wanted)
+            refuse_beyond(role(), wanted)
             session, plan_id = await self._steered(request)
-            write = partial(self._write, session, plan_id, wanted, person, _key(request, plan_id))
+            write = partial(self._write, session, plan_id, wanted, by, role, _key(request, plan_id))
             return await self._pool.run(write)
         except NotAllowed as refusal:
             return json_response({"error": str(refusal)}, 403)
@@ -117,13 +119,19 @@ class ActsApp:
         return session, named_plan(request, session)
 
     def _write(
-        self, session: ShownSession, plan_id: PlanId, wanted: Wanted, person: SignedIn, once: Once | None
+        self,
+        session: ShownSession,
+        plan_id: PlanId,
+        wanted: Wanted,
+        by: str,
+        role: Callable[[], str],
+        once: Once | None,
     ) -> Response:
         file = session.files.get(plan_id)
         steps = file.readable if file else None
         state = session.journalled
         try:
-            done = steer(self._hub.sessions.journal, state, plan_id, wanted, person.name, steps, once, person.role)
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, by, steps, once, role)
         except NotAllowed:
             raise
         except NothingChanges as nothing:

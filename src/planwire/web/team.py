@@ -1,6 +1,6 @@
 """A board for a team: its users, who says who they are, and the person behind a request."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -8,7 +8,7 @@ from msgspec import Struct
 from planwire.session.users_file import UsersFile
 from planwire.steering.roles import APPROVE, LOOK, ROLES, barred_acts
 
-__all__ = ["SignedIn", "Team", "TrustedProxy", "signed_in"]
+__all__ = ["SignedIn", "Team", "TrustedProxy", "role_now", "signed_in"]
 
 
 class TrustedProxy(Struct, frozen=True):
@@ -56,3 +56,10 @@ def signed_in(scope: Mapping[str, Any]) -> SignedIn | None:
     """The person behind a request to a team's board; None on a personal one."""
     person: SignedIn | None = scope.get("planwire.person")
     return person
+
+
+def role_now(scope: Mapping[str, Any]) -> Callable[[], str]:
+    """What the person behind a request may do at the moment that it is asked for: an act is sent for seconds and may
+    wait in line, and they may be removed meanwhile. It raises `NotAllowed` for who is out."""
+    role: Callable[[], str] = scope.get("planwire.role", lambda: APPROVE)
+    return role

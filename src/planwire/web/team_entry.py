@@ -10,12 +10,14 @@ A strict cookie does not come along when a link on another site leads here. So w
 gets a page that has the browser ask once more, now from the board's own site.
 """
 
+import sys
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from planwire.errors import InputError
+from planwire.errors import InputError, NotAllowed
 from planwire.session.team_users import TeamUser
 from planwire.steering.roles import LOOK
 from planwire.web.cookie_path import AnswerBelow, browser_key
@@ -49,6 +51,9 @@ from planwire.web.team_streams import TeamStreams
 __all__ = ["TeamEntry"]
 
 _CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
+_UNREADABLE: Final = (
+    "Nobody can use the board until whoever runs it has mended their file: planwire user list says what is wrong."
+)
 _PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
 
 
@@ -62,6 +67,7 @@ class TeamEntry:
         self._users = team.users
         self._cookie = cookie
         self._only_shows = only_shows
+        self._said = ""
         self.streams = TeamStreams(team.users, self._still)
         self._sign_in = SignIn(team.users, cookie)
 
@@ -69,9 +75,16 @@ class TeamEntry:
         try:
             return self._answer(scope, headers)
         except InputError as error:  # nobody gets in while the users can't be read
-            return words_answer(503, "The users can't be read", f"{error}."[:400])
+            self._say(f"planwire: nobody can use the board: {error}")
+            return words_answer(503, "The users can't be read", _UNREADABLE)
         except ProxyRefusal as refusal:
             return words_answer(403, "Not from the proxy", f"{refusal}.")
+
+    def _say(self, trouble: str) -> None:
+        """Tell whoever runs the board, once: a stranger is not told where its files are."""
+        if trouble != self._said:
+            self._said = trouble
+            print(trouble, file=sys.stderr, flush=True)
 
     def _answer(self, scope: Scope, headers: Headers) -> App:
         if self._team.proxy is not None:
@@ -121,12 +134,27 @@ class TeamEntry:
 
     def _still(self, person: SignedIn) -> bool:
         """Whether a person may still see what they see."""
-        user = self._users.read().find(person.name)
-        if not person.key:
-            role = self._role_of(user)
-        else:
-            role = user.role if user and any(each.id == person.key for each in user.keys) else None
+        role = self._role_now(person)
         return role is not None and (self._only_shows or role == person.role)
+
+    def _may_now(self, person: SignedIn) -> str:
+        """The role of a person who acts, as it is now. Raises `NotAllowed` if they are out."""
+        try:
+            role = self._role_now(person)
+        except InputError:
+            raise NotAllowed("The users of this board can't be read. Nothing was changed.") from None
+        if role is None:
+            raise NotAllowed("You are not signed in any more. Nothing was changed.")
+        return role
+
+    def _role_now(self, person: SignedIn) -> str | None:
+        """The role of a person as it is now; None if they are out."""
+        user = self._users.read().find(person.name)
+        if user is not None and user.name != person.name:  # somebody was added whose name reads like theirs
+            return None
+        if not person.key:
+            return self._role_of(user)
+        return user.role if user and any(each.id == person.key for each in user.keys) else None
 
     def _role_of(self, user: TeamUser | None) -> str | None:
         """The role of a person whom the proxy names; None if there is none for them."""
@@ -136,7 +164,7 @@ class TeamEntry:
 
     def _let_in(self, scope: Scope, person: SignedIn, prefix: str, path: str | None = None) -> App:
         path = scope["path"] if path is None else path
-        inner = {**scope, "path": path, "planwire.person": person}
+        inner = {**scope, "path": path, "planwire.person": person, "planwire.role": partial(self._may_now, person)}
         is_live = path.startswith("/live/")
         if is_live and _role_of_page(scope) not in ("", person.role):
             return words_answer(409, "Your role has changed", "Reload the page.")
