@@ -107,6 +107,7 @@ def test_a_name_that_only_reads_like_a_users_is_nobodys(tmp_path: Path, name: st
         answer = httpx.get(f"{board.base}/sessions", headers=headers)
         assert answer.status_code == 403
         assert "who is not the user" in answer.text
+        assert "Not from the proxy" not in answer.text
 
 
 def test_the_header_from_anywhere_else_is_refused_and_said_so(
@@ -129,7 +130,9 @@ def test_a_proxy_that_does_not_name_one_person_lets_nobody_in(tmp_path: Path, na
 
 def test_behind_a_proxy_nobody_signs_in_with_a_code(tmp_path: Path) -> None:
     with team_board(tmp_path, team={"proxy": PROXY}) as board:
-        assert httpx.get(f"{board.base}/sign-in", headers=HTML).status_code == 401
+        stranger = httpx.get(f"{board.base}/sign-in", headers=HTML)
+        assert stranger.status_code == 401
+        assert f"The proxy names people in {HEADER}, and named nobody." in stranger.text
         form = {"code": board.users.pairing_code("Ann")}
         assert httpx.post(f"{board.base}/sign-in", data=form, headers={"Origin": board.base}).status_code == 401
 

@@ -199,7 +199,10 @@ async def _form(request: Request) -> tuple[str, str]:
                 return "", ""
     except ClientDisconnect:
         return "", ""
-    fields = parse_qs(body.decode("latin-1"), max_num_fields=8)
+    try:
+        fields = parse_qs(body.decode("latin-1"), max_num_fields=8)
+    except ValueError:  # too many
+        return "", ""
     return fields.get("code", [""])[0][:40], page_to_open(fields.get("next", [""])[0])
 
 

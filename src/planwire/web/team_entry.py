@@ -78,7 +78,7 @@ class TeamEntry:
             self._say(f"planwire: nobody can use the board: {error}")
             return words_answer(503, "The users can't be read", _UNREADABLE)
         except ProxyRefusal as refusal:
-            return words_answer(403, "Not from the proxy", f"{refusal}.")
+            return words_answer(403, "Refused", f"{refusal}.")
 
     def _say(self, trouble: str) -> None:
         """Tell whoever runs the board, once: a stranger is not told where its files are."""
@@ -193,7 +193,10 @@ class TeamEntry:
 
     def _unknown(self, scope: Scope, headers: Headers) -> App:
         """The answer to whoever is no user: a page to sign in for people, words for programs."""
-        if "text/html" not in headers.get(b"accept", "") or self._team.proxy is not None or scope["method"] != "GET":
+        if self._team.proxy is not None:
+            what = f"The proxy names people in {self._team.proxy.header}, and named nobody. Programs may send a token."
+            return words_answer(401, "You are not signed in", what, _CHALLENGE)
+        if "text/html" not in headers.get(b"accept", "") or scope["method"] != "GET":
             what = "Sign in on the board's page, or send a token of planwire user token NAME as a Bearer token."
             return words_answer(401, "You are not signed in", what, _CHALLENGE)
         if headers.get(b"sec-fetch-site") == "cross-site":
