@@ -188,6 +188,13 @@ def test_a_file_without_an_end_to_its_depth_is_refused_in_words(users: UsersFile
         users.read()
 
 
+def test_what_a_killed_writer_left_behind_goes_with_the_next_change(users: UsersFile) -> None:
+    left = users.path.with_name(f".{users.path.name}.abc_1234")
+    left.write_text("digests")
+    users.add("Ben", "look", "user")
+    assert sorted(each.name for each in users.path.parent.iterdir()) == [".users.json.lock", "users.json"]
+
+
 def test_codes_are_two_groups_of_letters_that_look_like_nothing_else() -> None:
     codes = {new_code() for _ in range(200)}
     assert len(codes) == 200

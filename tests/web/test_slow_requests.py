@@ -1,8 +1,12 @@
 """Requests that hang: a writer that never ends, and a body that never comes. Everybody else goes on."""
 
+import os
 import socket
 import sqlite3
+import subprocess
+import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
 
@@ -83,3 +87,41 @@ def test_an_answer_may_take_longer_than_a_body(board: Running, monkeypatch: pyte
         while monotonic() - since < 0.3:
             board.write("s1", items("pending", summary=f"why {monotonic()}"))
             next(line for line in lines if line.startswith("data:"))
+
+
+def is_locked(port: int) -> bool:
+    """Whether the board answers."""
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/", timeout=5).status_code == 401
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such limit")
+def test_more_connections_than_the_board_may_have_are_hung_up_on_and_said_in_words(tmp_path: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))"
+    limited = f"{limit}; import runpy; runpy.run_module('planwire', run_name='__main__')"
+    command = [
+        sys.executable,
+        "-c",
+        limited,
+        "board",
+        "--port",
+        "0",
+        "--create",
+        "--journal",
+        str(tmp_path / "journal.db"),
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as board:
+        try:
+            assert board.stdout is not None
+            port = int(board.stdout.readline().split("127.0.0.1:")[1].partition("/")[0])
+            with ExitStack() as held:
+                for _ in range(300):
+                    held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            until(lambda: is_locked(port))
+        finally:
+            board.terminate()
+            said = board.communicate(timeout=20)[1]
+    assert "Traceback" not in said
+    assert said.count("can't take more connections now") <= 1

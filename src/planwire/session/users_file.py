@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from time import time_ns
 from typing import Final
@@ -36,6 +37,8 @@ USERS_VARIABLE: Final = "PLANWIRE_USERS"
 PATIENCE: Final = 10.0
 #: The permissions that nobody but the owner may have.
 _OTHERS: Final = 0o077
+#: The letters that Python adds to the name of a temporary file.
+_RANDOM: Final = 8
 _MEND: Final = "Mend the file or restore a copy of it; without one, all users are added anew"
 
 
@@ -169,6 +172,7 @@ class UsersFile:
 
     def _write(self, users: Users) -> None:
         try:
+            self._sweep()
             handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
             try:
                 with os.fdopen(handle, "wb") as file:
@@ -182,6 +186,12 @@ class UsersFile:
                 raise
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be written: {reason(error)}") from None
+
+    def _sweep(self) -> None:
+        """Remove what writers left behind that were killed: whoever has the lock is the only one."""
+        if HAS_FLOCK:
+            for left in self.path.parent.glob(f".{escape(self.path.name)}.{'?' * _RANDOM}"):
+                left.unlink(missing_ok=True)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

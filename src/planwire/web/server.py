@@ -1,12 +1,16 @@
 """The board as a server: its port, its token, the address that opens it, and the limits of a connection."""
 
+import asyncio
+import errno
 import os
 import re
 import secrets
 import socket
+import sys
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -14,7 +18,7 @@ from urllib.parse import urlencode
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from planwire.errors import InputError
+from planwire.errors import InputError, reason
 from planwire.journal import Journal
 from planwire.readmodel.audience import shown_to_several
 from planwire.session.steering import USER
@@ -38,6 +42,11 @@ LARGEST_REQUEST: Final = 256 * 1024
 HEAD_SECONDS: Final = 20.0
 #: Seconds from there until its body must be complete.
 BODY_SECONDS: Final = 20.0
+#: Files that a board keeps for itself, however many connect.
+OWN_FILES: Final = 100
+_FULL: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+#: Seconds until the same trouble is said again.
+_SAY_PACE: Final = 60.0
 
 
 def new_token() -> str:
@@ -153,9 +162,30 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._before_shutdown = before_shutdown
 
+    async def startup(self, sockets: Any = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(_Trouble())
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: Any = None) -> None:
         self._before_shutdown()
         await super().shutdown(sockets)
+
+
+class _Trouble:
+    """The loop's own errors. That this process can't have more connections is said in words, and now and then: asyncio
+    would print a traceback for each of thousands."""
+
+    def __init__(self) -> None:
+        self._said = -_SAY_PACE
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and error.errno in _FULL):
+            loop.default_exception_handler(context)
+        elif loop.time() - self._said >= _SAY_PACE:
+            self._said = loop.time()
+            words = f"{reason(error)}. Somebody keeps very many of them, or the limit is low: see ulimit -n"
+            print(f"planwire: the board can't take more connections now: {words}", file=sys.stderr, flush=True)
 
 
 def _allow_many_watchers() -> None:
@@ -168,6 +198,16 @@ def _allow_many_watchers() -> None:
     wanted = MOST_WATCHERS + 200 if hard == resource.RLIM_INFINITY else min(hard, MOST_WATCHERS + 200)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _most_connections() -> float:
+    """The connections that this process may have at once: it needs files for itself, too."""
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:
+        return inf
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return inf if files == resource.RLIM_INFINITY else max(files - OWN_FILES, files // 2)
 
 
 class _LimitedConnection(HttpToolsProtocol):
@@ -188,7 +228,10 @@ class _LimitedConnection(HttpToolsProtocol):
         with suppress(OSError):  # a Unix socket has no such option
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
-        self._wait_for_a_head()
+        if len(self.connections) > _most_connections():
+            transport.abort()
+        else:
+            self._wait_for_a_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
