@@ -98,7 +98,7 @@ def is_locked(port: int) -> bool:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such limit")
-def test_more_connections_than_the_board_may_have_are_hung_up_on_and_said_in_words(tmp_path: Path) -> None:
+def test_more_connections_than_the_board_may_have_are_hung_up_on_without_a_traceback(tmp_path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))"
     limited = f"{limit}; import runpy; runpy.run_module('planwire', run_name='__main__')"
     command = [

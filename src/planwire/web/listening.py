@@ -11,9 +11,9 @@ from planwire.errors import InputError, reason
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles
 
-__all__ = ["addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
+__all__ = ["BACKLOG", "addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
 
-_BACKLOG: Final = 2_048
+BACKLOG: Final = 2_048
 #: A Unix socket is for its owner and its group: the proxy's.
 _SOCKET_MODE: Final = 0o660
 #: Addresses in networks that are only for examples. To connect a datagram socket sends nothing, but finds the way out.
@@ -48,7 +48,7 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
         )
     except (OSError, OverflowError) as error:
         why = reason(error).partition(" (while")[0]  # Python says the address again
@@ -65,7 +65,7 @@ def listen_on_path(path: str) -> socket.socket:
         try:
             made.bind(path)
             place.chmod(_SOCKET_MODE)
-            made.listen(_BACKLOG)
+            made.listen(BACKLOG)
         except OSError:
             made.close()
             raise

@@ -24,7 +24,7 @@ from planwire.readmodel.audience import shown_to_several
 from planwire.session.steering import USER
 from planwire.web.app import BoardApp
 from planwire.web.hub import MOST_WATCHERS
-from planwire.web.listening import addresses_of, listen, listen_on_path, refuse_unsafe
+from planwire.web.listening import BACKLOG, addresses_of, listen, listen_on_path, refuse_unsafe
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles, check_tls
 
@@ -45,6 +45,10 @@ BODY_SECONDS: Final = 20.0
 #: Files that a board keeps for itself, however many connect.
 OWN_FILES: Final = 100
 _FULL: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+#: The name of what asyncio does some time after it could not take a connection.
+_ACCEPT_AGAIN: Final = "_start_serving"
+#: Connections that are taken before one of them is looked at, and may be hung up on.
+_AT_ONCE: Final = 16
 #: Seconds until the same trouble is said again.
 _SAY_PACE: Final = 60.0
 
@@ -121,6 +125,7 @@ class BoardServer:
             lifespan="on",
             ws="none",
             timeout_graceful_shutdown=3,
+            backlog=_AT_ONCE,
             ssl_certfile=tls[0] if tls else None,
             ssl_keyfile=tls[1] if tls else None,
         )
@@ -163,15 +168,17 @@ class _Server(uvicorn.Server):
         self._before_shutdown = before_shutdown
 
     async def startup(self, sockets: Any = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(_Trouble())
+        asyncio.get_running_loop().set_exception_handler(_LoopErrors())
         await super().startup(sockets)
+        for each in sockets or ():  # asyncio takes one number for how many may wait and how many it takes at once
+            each.listen(BACKLOG)
 
     async def shutdown(self, sockets: Any = None) -> None:
         self._before_shutdown()
         await super().shutdown(sockets)
 
 
-class _Trouble:
+class _LoopErrors:
     """The loop's own errors. That this process can't have more connections is said in words, and now and then: asyncio
     would print a traceback for each of thousands."""
 
@@ -180,6 +187,8 @@ class _Trouble:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
+        if _ACCEPT_AGAIN in context.get("message", "") and isinstance(error, ValueError):
+            return  # it waited until there is room, and the board ended meanwhile
         if not (isinstance(error, OSError) and error.errno in _FULL):
             loop.default_exception_handler(context)
         elif loop.time() - self._said >= _SAY_PACE:
