@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from argparse import Namespace
@@ -9,19 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from planwire.cli import main
 from planwire.cli.acting_person import NAME_VARIABLE, acting_person, steering_person
 from planwire.cli.acts import run
 from planwire.cli.exit_codes import DONE, USAGE
 from planwire.errors import InputError
 from planwire.journal import Stamped, open_journal
 from planwire.journal.processes import lineage
-from planwire.model.events import ACP, PlanChanged, PlanSet, Recorded, SessionOpened
+from planwire.model.events import ACP, COMMENT, PlanChanged, PlanSet, Recorded, Remarked, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.records import USER
 from planwire.model.step_changes import AddStep
+from planwire.readmodel.audience import audience
 from planwire.session.agent_environment import VARIABLE
 from planwire.session.known_agents import is_below_agent, known_agent, note_agent
 from planwire.steering.acts import ACTS
 from tests.cli.answers import answer
+from tests.servers.postgres import postgres
 
 SUGGESTED = 3
 
@@ -235,3 +240,22 @@ def test_in_a_journal_of_several_people_each_goes_by_a_name(
     assert steering_person(Namespace(as_name=None, yes=True, journal=journal)) is None
     with pytest.raises(InputError, match="pass --as NAME and --yes"):
         acting_person(Namespace(as_name=None, yes=True, journal=journal))
+
+
+def test_who_goes_by_a_name_is_not_taken_for_the_person_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The words of a person without a name come to a server with the copy of a file."""
+    monkeypatch.setenv(NAME_VARIABLE, "Ben")
+    for url, author in ((str(tmp_path / "plans.db"), "you"), (postgres().url_of(tmp_path), "somebody")):
+        with open_journal(url) as journal:
+            opened, said = (
+                PlanSet(ItemsPlan("main", (Entry("Read", "medium", "pending"),))),
+                Remarked("main", COMMENT, "smaller steps"),
+            )
+            journal.append("s1", [Stamped(1, "agent", opened), Stamped(2, USER, said)])
+        for command in ("show", "log"):
+            assert main([command, "s1", "--journal", url]) == 0
+            shown = capsys.readouterr().out
+            assert re.findall(r"\b(you|somebody)\b", shown) == [author]
+    assert audience().unnamed == "you"

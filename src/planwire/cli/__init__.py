@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from io import TextIOWrapper
 from keyword import iskeyword
@@ -136,16 +137,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = _parsed(argv)
         is_hidden = take_hidden(arguments)
+        reader: AbstractContextManager[None] = nullcontext()
         as_json = vars(arguments).get("json", False)
         if "journal" in arguments and argv[0] not in _HURRIED:
-            from planwire.cli.open_modes import warn_of_open_modes  # noqa: PLC0415  (it needs msgspec)
+            from planwire.cli.acting_person import for_its_reader  # noqa: PLC0415  (it needs msgspec)
+            from planwire.cli.open_modes import warn_of_open_modes  # noqa: PLC0415  (so does it)
 
             warn_of_open_modes(arguments.journal)
+            reader = for_its_reader(arguments)
         if not is_hidden:
             warn_of_secret(vars(arguments).get("journal"))
             if is_program:
                 hide_secret(arguments, argv[0])
-        code: int = arguments.run(arguments)
+        with reader:
+            code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except NothingChanges as answer:

@@ -12,17 +12,18 @@ there they go by the name of PLANWIRE_NAME, or of their account. That is no name
 import argparse
 import os
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from getpass import getuser
 from typing import Final, TextIO
 
-from planwire.errors import InputError
+from planwire.errors import InputError, PlanwireError
 from planwire.journal.engines import is_remote
+from planwire.readmodel.audience import shown_to_named
 from planwire.readmodel.authors import person_name
 from planwire.session.known_agents import is_below_agent
 from planwire.session.steering import USER
 
-__all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "steering_person"]
+__all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "for_its_reader", "steering_person"]
 
 #: The environment variable with the name of the person.
 NAME_VARIABLE: Final = "PLANWIRE_NAME"
@@ -56,6 +57,15 @@ def steering_person(arguments: argparse.Namespace) -> str | None:
     """
     name = _given(arguments)
     return (name if name and arguments.yes else None) if is_below_agent() else name or _own_name(arguments)
+
+
+def for_its_reader(arguments: argparse.Namespace) -> AbstractContextManager[None]:
+    """The words of what a command shows. In a journal that a server keeps its reader has a name, so who has none there
+    is somebody else."""
+    with suppress(PlanwireError):  # whoever acts hears of a name that can't be
+        if is_remote(arguments.journal) and _own_name(arguments) != USER:
+            return shown_to_named()
+    return nullcontext()
 
 
 def _given(arguments: argparse.Namespace) -> str | None:

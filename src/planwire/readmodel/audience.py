@@ -1,6 +1,7 @@
 """Who reads a face: one person, or a team. The words that differ between the two are all here.
 
-A personal face says *you* of its reader, who runs the agents and may do everything. A team's board shows one page to
+A personal face says *you* of its reader, who runs the agents and may do everything. A reader who goes by a name is not
+the person without one, whose words came with a copy of a journal, say. A team's board shows one page to
 people of every role, whoever runs the agent, so each word on it must be true for all of them.
 """
 
@@ -10,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["Audience", "audience", "shown_to_several"]
+__all__ = ["Audience", "audience", "shown_to_named", "shown_to_several"]
 
 
 class Audience(Struct, frozen=True):
@@ -24,24 +25,37 @@ class Audience(Struct, frozen=True):
 
 
 _ONE: Final = Audience("you", "Needs you", "Nothing needs you.")
+_NAMED: Final = Audience("somebody", _ONE.needs, _ONE.nothing)
 _SEVERAL: Final = Audience(
     "somebody", "Needs a decision", "Nothing needs a decision.", "Waiting for somebody who may approve."
 )
-#: The faces of this process that several people read, while each is open.
-_open: list[object] = []
+#: The readers of this process's faces, while each is open.
+_open: list[Audience] = []
 
 
 @contextmanager
 def shown_to_several() -> Iterator[None]:
     """Meanwhile what this process shows is for several people."""
-    face = object()
-    _open.append(face)
+    with _shown_to(_SEVERAL):
+        yield
+
+
+@contextmanager
+def shown_to_named() -> Iterator[None]:
+    """Meanwhile what this process shows is for a person who goes by a name."""
+    with _shown_to(_NAMED):
+        yield
+
+
+@contextmanager
+def _shown_to(readers: Audience) -> Iterator[None]:
+    _open.append(readers)
     try:
         yield
     finally:
-        _open.remove(face)
+        _open.remove(readers)
 
 
 def audience() -> Audience:
     """The readers of this process."""
-    return _SEVERAL if _open else _ONE
+    return _SEVERAL if _SEVERAL in _open else _open[-1] if _open else _ONE
