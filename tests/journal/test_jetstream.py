@@ -166,6 +166,38 @@ def test_an_append_whose_answer_got_lost_is_written_once(
     assert words(journal.read("s")) == ["before", "one"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"ok",
+        b"{}",
+        b'{"stream": "ANOTHER", "seq": 7}',
+        b'{"error": {"code": 429, "err_code": 10167, "description": "too many requests"}}',
+    ],
+)
+def test_only_the_word_of_the_stream_itself_acknowledges_an_append(
+    journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
+    """Anyone may subscribe to its subjects, and be quicker with an answer. And a server that has too much to do is
+    asked again."""
+    journal.append("s", said("before"))
+    ask, sent = journal._connection.request, []
+
+    def answered(subject: str, body: bytes = b"", headers: bytes = b"", timeout: float = 2.0) -> WireMessage:
+        sent.append(subject)
+        if len(sent) == 1:
+            return WireMessage(subject, "", b"", answer)
+        return ask(subject, body, headers, timeout)
+
+    monkeypatch.setattr(journal._connection, "request", answered)
+    assert journal.append("s", said("one"))[0].seq == 2
+    assert words(journal.read("s")) == ["before", "one"]
+    monkeypatch.setattr(journal._api, "patience", 0.3)
+    monkeypatch.setattr(journal._connection, "request", lambda *_: WireMessage("", "", b"", answer))
+    with pytest.raises(EngineAway):
+        journal._api.write(journal._name, f"{journal._name}.events.t", b"NATS/1.0\r\n\r\n", b"")
+
+
 def test_a_refusal_is_not_certain_if_an_earlier_answer_got_lost(
     journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
