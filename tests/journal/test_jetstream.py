@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from planwire.journal.jetstream import api as jetstream_api
 from planwire.journal.jetstream import client as jetstream_client
 from planwire.journal.jetstream import follow as jetstream_follow
 from planwire.journal.jetstream import leases as jetstream_leases
+from planwire.journal.jetstream import logins as jetstream_logins
 from planwire.journal.jetstream.client import NatsConnection, Unanswered
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import StreamMessage
@@ -708,6 +710,24 @@ def test_tls_protects_the_connection_and_an_unknown_server_is_refused(tmp_path: 
             JetStreamJournal(url)
     with pytest.raises(UnknownJournal, match=r"certificates of the journal .* can't be read"):
         open_engine(f"{url}?tls_ca={tmp_path}/none.pem")
+
+
+def test_a_connection_with_tls_to_a_silent_server_is_given_up_without_its_goodbye(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server of the cluster may be there: asyncio would wait half a minute for the first one."""
+    monkeypatch.setattr(jetstream_logins, "_PING", 0.1)
+    certificates(tmp_path)
+    tls = f'tls {{ cert_file: "{tmp_path}/server.pem", key_file: "{tmp_path}/server.key" }}'
+    with server(tls) as running, JetStreamJournal(running.url("TLS", f"?tls_ca={tmp_path}/ca.pem")) as journal:
+        assert running.process is not None
+        running.process.send_signal(signal.SIGSTOP)
+        try:
+            until(lambda: journal._connection.was_interrupted, 15)
+        finally:
+            running.process.send_signal(signal.SIGCONT)
+        until(lambda: journal._connection._down is None, PATIENCE)
+        assert words(journal.append("s", said("one"))) == ["one"]
 
 
 def test_no_login_goes_in_clear_to_a_server_without_tls_where_the_url_demands_it() -> None:
