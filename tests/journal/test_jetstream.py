@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +39,7 @@ from planwire.journal.jetstream import api as jetstream_api
 from planwire.journal.jetstream import client as jetstream_client
 from planwire.journal.jetstream import follow as jetstream_follow
 from planwire.journal.jetstream import leases as jetstream_leases
+from planwire.journal.jetstream import logins as jetstream_logins
 from planwire.journal.jetstream.client import NatsConnection, Unanswered
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import StreamMessage
@@ -164,6 +166,38 @@ def test_an_append_whose_answer_got_lost_is_written_once(
     assert journal.append("s", said("one"))[0].seq == 2
     assert len({headers for headers in sent if headers}) == 1  # it is the same message each time
     assert words(journal.read("s")) == ["before", "one"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"ok",
+        b"{}",
+        b'{"stream": "ANOTHER", "seq": 7}',
+        b'{"error": {"code": 429, "err_code": 10167, "description": "too many requests"}}',
+    ],
+)
+def test_only_the_word_of_the_stream_itself_acknowledges_an_append(
+    journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch, answer: bytes
+) -> None:
+    """Anyone may subscribe to its subjects, and be quicker with an answer. And a server that has too much to do is
+    asked again."""
+    journal.append("s", said("before"))
+    ask, sent = journal._connection.request, []
+
+    def answered(subject: str, body: bytes = b"", headers: bytes = b"", timeout: float = 2.0) -> WireMessage:
+        sent.append(subject)
+        if len(sent) == 1:
+            return WireMessage(subject, "", b"", answer)
+        return ask(subject, body, headers, timeout)
+
+    monkeypatch.setattr(journal._connection, "request", answered)
+    assert journal.append("s", said("one"))[0].seq == 2
+    assert words(journal.read("s")) == ["before", "one"]
+    monkeypatch.setattr(journal._api, "patience", 0.3)
+    monkeypatch.setattr(journal._connection, "request", lambda *_: WireMessage("", "", b"", answer))
+    with pytest.raises(EngineAway):
+        journal._api.write(journal._name, f"{journal._name}.events.t", b"NATS/1.0\r\n\r\n", b"")
 
 
 def test_a_refusal_is_not_certain_if_an_earlier_answer_got_lost(
@@ -676,6 +710,24 @@ def test_tls_protects_the_connection_and_an_unknown_server_is_refused(tmp_path: 
             JetStreamJournal(url)
     with pytest.raises(UnknownJournal, match=r"certificates of the journal .* can't be read"):
         open_engine(f"{url}?tls_ca={tmp_path}/none.pem")
+
+
+def test_a_connection_with_tls_to_a_silent_server_is_given_up_without_its_goodbye(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server of the cluster may be there: asyncio would wait half a minute for the first one."""
+    monkeypatch.setattr(jetstream_logins, "_PING", 0.1)
+    certificates(tmp_path)
+    tls = f'tls {{ cert_file: "{tmp_path}/server.pem", key_file: "{tmp_path}/server.key" }}'
+    with server(tls) as running, JetStreamJournal(running.url("TLS", f"?tls_ca={tmp_path}/ca.pem")) as journal:
+        assert running.process is not None
+        running.process.send_signal(signal.SIGSTOP)
+        try:
+            until(lambda: journal._connection.was_interrupted, 15)
+        finally:
+            running.process.send_signal(signal.SIGCONT)
+        until(lambda: journal._connection._down is None, PATIENCE)
+        assert words(journal.append("s", said("one"))) == ["one"]
 
 
 def test_no_login_goes_in_clear_to_a_server_without_tls_where_the_url_demands_it() -> None:

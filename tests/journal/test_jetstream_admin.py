@@ -7,7 +7,7 @@ import pytest
 
 from planwire.cli import main
 from planwire.errors import EngineAway, JournalUnavailable
-from planwire.journal import Terms, open_journal
+from planwire.journal import Once, Terms, open_journal
 from planwire.journal.away import journal as away_journal
 from planwire.journal.jetstream import stream as jetstream_stream
 from planwire.journal.jetstream.journal import JetStreamJournal
@@ -135,6 +135,28 @@ def test_a_journal_that_was_deleted_under_its_users_says_so_at_once(journal: Jet
     ):
         with pytest.raises(JournalUnavailable, match="the journal was deleted while it was open: open it again"):
             ask()
+
+
+def test_a_journal_that_was_deleted_and_made_anew_under_its_users_is_not_taken_for_the_same(
+    journal: JetStreamJournal, url: str
+) -> None:
+    """A key would be found that only the old one had, and a follower would leave out the first events."""
+    key = Once("a page", 1)
+    journal.append("s", said("one"), once=key)
+    events = journal.follow(0, timeout=PATIENCE)
+    assert next(events).recorded.seq == 1
+    journal._api.call(f"STREAM.DELETE.{journal._name}")
+    with JetStreamJournal(url) as other:
+        other.append("s", said("other"))
+        for ask in (
+            lambda: journal.append("s", said("one"), once=key),
+            lambda: next(events),
+            lambda: journal.append("t", said("two")),  # by now it is known
+            journal.last_position,
+        ):
+            with pytest.raises(JournalUnavailable, match="deleted while it was open, and made anew: open it again"):
+                ask()
+        assert words(other.read("s")) == ["other"]
 
 
 def test_a_stream_that_was_purged_goes_on_as_after_a_forget(journal: JetStreamJournal) -> None:

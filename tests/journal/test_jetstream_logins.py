@@ -1,6 +1,7 @@
 """Who gets into a journal on NATS, and by what: passwords, tokens, keys, credentials, certificates, contexts."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,14 @@ import pytest
 from planwire.cli import main
 from planwire.errors import EngineAway, JournalUnavailable, PlanwireError, UnknownJournal
 from planwire.journal.engines import open_engine
+from planwire.journal.jetstream import client as jetstream_client
+from planwire.journal.jetstream import stream as jetstream_stream
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.settings import read_settings
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import PASSWORD, NatsServer, fresh_name, server, shared
 from tests.servers.nats_logins import certificates, key_pair, operator
+from tests.waiting import until
 
 
 class Login(NamedTuple):
@@ -252,6 +256,40 @@ def test_a_follower_that_may_not_ask_for_more_is_told_so(guarded: NatsServer) ->
 def test_a_login_that_may_do_nothing_is_told_so_at_once(guarded: NatsServer, login: str, problem: str) -> None:
     with pytest.raises(PlanwireError, match=problem):
         open_engine(guarded.url("R", login=login))
+
+
+def test_a_login_that_is_made_deaf_and_may_hear_again_goes_on_without_a_trace_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(jetstream_stream, "LOOK_AGAIN", 0.02)
+    monkeypatch.setattr(jetstream_client, "LISTEN_AGAIN", 0.1)
+    user = '{ user: planwire, password: s3cret-word, permissions: { publish: ">", subscribe: ">" } }'
+    with server(users=f"authorization {{ users: [ {user} ] }}") as own, JetStreamJournal(own.url()) as journal:
+        configuration, inbox = own.folder / "server.conf", journal._connection._inbox
+
+        def permit(old: str, new: str) -> None:
+            written = configuration.read_text().replace(f'subscribe: "{old}"', f'subscribe: "{new}"')
+            configuration.write_text(written)
+            assert own.process is not None
+            own.process.send_signal(signal.SIGHUP)
+
+        def is_deaf() -> bool:
+            try:
+                journal.append("s", said("one"))
+            except JournalUnavailable as error:
+                return "hears no answers" in str(error)
+            return False
+
+        journal.append("s", said("one"))
+        permit(">", "other")
+        until(is_deaf)
+        refusals = inbox.refusals
+        until(lambda: inbox.refusals > refusals + 1)  # it tries again, and is deaf all the time
+        assert is_deaf()
+        permit("other", ">")
+        until(lambda: not is_deaf())
+        assert words(journal.append("s", said("last"))) == ["last"]
+    assert caplog.text == ""
 
 
 def test_a_context_may_name_where_answers_are_heard(guarded: NatsServer, tmp_path: Path) -> None:

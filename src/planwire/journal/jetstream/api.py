@@ -44,7 +44,8 @@ OPENING: Final = 4.0
 PAGE: Final = 500
 PAGE_BYTES: Final = 4 * 1024 * 1024
 
-UNAVAILABLE: Final = 503
+#: A stream has no leader just now, or its server too much to do: ask again.
+_BUSY: Final = (429, 503)
 NO_PEERS: Final = 10005
 NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059
@@ -54,8 +55,9 @@ WRONG_LAST: Final = 10071
 _UNSTORABLE: Final = (10054, 10097)
 #: How the server begins to say that a stream has reached a limit.
 _FULL: Final = "maximum "
-#: A publish that lost a race within the cluster, or did not: only the same publish again tells.
-PERHAPS: Final = 10164
+#: A publish that lost a race within the cluster, or did not; and one whose earlier attempt still waits for the other
+#: replicas. Only the same publish again tells.
+_PERHAPS: Final = (10164, 10158)
 
 
 class ApiError(JournalUnavailable):
@@ -82,6 +84,7 @@ class _Problem(msgspec.Struct):
 
 
 class _Ack(msgspec.Struct):
+    stream: str = ""
     seq: int = 0
     error: _Problem | None = None
 
@@ -150,7 +153,7 @@ class JetStreamApi:
             self.connection.check()
             try:
                 reply = self.connection.request(subject, body, head, min(ATTEMPT, end - monotonic()))
-                ack = _acks.decode(reply.body) if not reply.status else None
+                ack = _ack_of(reply, stream) if not reply.status else None
                 reason = f"no stream takes {subject}"
             except Unanswered as error:
                 ack, reason, is_certain = None, str(error), False
@@ -163,7 +166,7 @@ class JetStreamApi:
                 if ack.error.err_code == WRONG_LAST:
                     return PublishOutcome(None, is_certain)
                 reason = ack.error.description
-                if reason.startswith(_FULL) or (ack.error.err_code != PERHAPS and ack.error.code != UNAVAILABLE):
+                if reason.startswith(_FULL) or (ack.error.err_code not in _PERHAPS and ack.error.code not in _BUSY):
                     raise self._refusal(ack.error) if is_certain else self.connection.away(reason)
                 is_certain = False
             if monotonic() + SHORTEST >= end:
@@ -259,6 +262,17 @@ class _Answers:
         seen = -1
         while not self._come.acquire(timeout=max(seconds, 0)) and len(self.found) > max(seen, 0):
             seen = len(self.found)
+
+
+def _ack_of(reply: WireMessage, stream: str) -> _Ack:
+    """What the stream says of a message. `Unanswered` if somebody else answered, who may subscribe to any subject."""
+    try:
+        ack = _acks.decode(reply.body)
+    except msgspec.MsgspecError:
+        ack = _Ack()
+    if ack.error is None and not (ack.stream == stream and ack.seq):
+        raise Unanswered(f"somebody else than the stream {stream} answers on its subjects")
+    return ack
 
 
 def _direct(reply: WireMessage) -> StreamMessage:

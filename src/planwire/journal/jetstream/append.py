@@ -78,6 +78,7 @@ class Appender:
                 is_fresh = True
                 continue
             if numbers:
+                self._stream.info()  # refuses another stream, which does not have what this one had
                 return numbers
             if expected is not None and is_in_conflict:
                 raise Conflict(state.session, expected, end.last)

@@ -24,6 +24,8 @@ __all__ = ["NatsConnection", "Unanswered"]
 #: Seconds to wait for the connection to come back before a call gives up.
 AWAY: Final = 2.0
 _AGAIN: Final = 0.2
+#: Seconds until a user who may hear no answers tries again to.
+LISTEN_AGAIN: Final = 2.0
 #: Bytes of an answer around the message in it.
 _ANSWER: Final = 512
 
@@ -46,6 +48,8 @@ class NatsConnection:
         self._regular: list[Callable[[], None]] = []
         self._inbox = NatsInbox(settings.inbox_prefix)
         self._client: WireClient | None = None
+        self._hearing = 0  # the number of the subscription to answers
+        self._listening: asyncio.Task[None] | None = None
         self._dialer = Dialer(settings)
         self._dialer.find_server()
         self._loop = asyncio.new_event_loop()
@@ -166,15 +170,20 @@ class NatsConnection:
         return subject, end
 
     def every(self, seconds: float, do: Callable[[], None]) -> None:
-        """Do something every so often, and whenever the connection came back, on the thread of the loop."""
+        """Do something every so often, and whenever the connection came back, on the thread of the loop. Nobody there
+        is to be told what is wrong with the journal: whoever uses it is."""
+
+        def quietly() -> None:
+            with suppress(JournalUnavailable):
+                do()
 
         def again() -> None:
             if not self.is_closed:
-                self._loop.call_later(seconds, again)  # first: trouble with this time must not be the end of it
-                do()
+                self._loop.call_later(seconds, again)
+                quietly()
 
         with suppress(RuntimeError):
-            self._regular.append(do)
+            self._regular.append(quietly)
             self._loop.call_soon_threadsafe(again)
 
     def check(self) -> None:
@@ -236,8 +245,8 @@ class NatsConnection:
 
         callbacks = {"disconnected_cb": self._was_lost, "reconnected_cb": self._was_found, "closed_cb": was_closed}
         try:
-            await self._dialer.dial(client, self._inbox.deny, callbacks)
-            await client.hand_over(f"{self._inbox.subject}.*", self._inbox.hear)
+            await self._dialer.dial(client, self._was_told, callbacks)
+            self._hearing = await client.hand_over(f"{self._inbox.subject}.*", self._inbox.hear)
         except BaseException as error:  # also of a server that goes away again, and of a journal that is closed
             with suppress(Exception):
                 await client.close()
@@ -247,15 +256,35 @@ class NatsConnection:
         self._client = client
         self._came_back()
 
+    def _was_told(self, trouble: str) -> bool:
+        """Whether a trouble is that this user may not do something. One who may hear no answers may later, with the
+        same connection."""
+        is_taken = self._inbox.deny(trouble)
+        if self._inbox.is_deaf and (self._listening is None or self._listening.done()):
+            self._listening = self._loop.create_task(self._listen_again())
+        return is_taken
+
+    async def _listen_again(self) -> None:
+        while self._inbox.is_deaf and not self.is_closed:
+            await asyncio.sleep(LISTEN_AGAIN)
+            client, refusals = self._client, self._inbox.refusals
+            if client is None or not self._inbox.is_deaf:
+                return
+            with suppress(Exception):  # the connection may be lost meanwhile, and nats-py subscribe by the next
+                await client.end(self._hearing)
+                self._hearing = await client.hand_over(f"{self._inbox.subject}.*", self._inbox.hear)
+                if self._inbox.refusals == refusals:
+                    self._inbox.begin()
+
     async def _was_lost(self) -> None:
         if self._down is None:
             self._down = monotonic()
+        self._inbox.begin()  # not once there is another one, whose server may have said no by then
         self._back.clear()
         self.was_interrupted = True
         self._inbox.fail_all()
 
     async def _was_found(self) -> None:
-        self._inbox.begin()
         self._came_back()
 
     def _came_back(self) -> None:

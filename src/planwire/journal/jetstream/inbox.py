@@ -31,6 +31,7 @@ class NatsInbox:
         self._denied: set[str] = set()
         self.may_ask_for_more = True
         self.is_deaf = False  # this user may hear no answers
+        self.refusals = 0  # how often the server said so
 
     def expect(self, handler: Handler, asked: str = "") -> str:
         """A new token, whose messages the handler will get until `drop`; `asked` is the subject of the question."""
@@ -59,7 +60,7 @@ class NatsInbox:
             found[0](None)
 
     def begin(self) -> None:
-        """There is a new connection, on which the user may do more than before."""
+        """The user may do more than before: there will be a new connection, or it was permitted on this one."""
         self.may_ask_for_more, self.is_deaf = True, False
 
     def fail_all(self) -> None:
@@ -71,6 +72,7 @@ class NatsInbox:
         says so."""
         if f'{_DEAF} "{self.subject.lower()}' in trouble.lower():
             self.is_deaf = True
+            self.refusals += 1
             self.fail_all()
             return True
         found = _DENIED.search(trouble.lower())

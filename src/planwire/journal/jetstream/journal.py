@@ -244,7 +244,8 @@ class JetStreamJournal:
                 if consumer is None or consumer.is_lost:
                     if consumer is not None:
                         consumer.close()
-                    consumer = None
+                        consumer = None
+                        self._stream.info()  # in another stream, positions are those of other events
                     last = self._api.get(self._name, last_by_subj=subject)
                     behind = last.number if last is not None else 0
                     consumer = OrderedConsumer(self._api, self._name, subject, first_message_behind(position))

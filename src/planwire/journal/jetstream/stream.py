@@ -41,17 +41,20 @@ class JournalStream:
         self._takes_parts = True
         self._largest = 0  # the limit of this stream, if it has one
         self._losses: list[str] = []
+        self._created = ""  # when the server made it
+        self._is_another = False
 
     def open(self, create: bool) -> bool:
         """Find the stream, or make it; refuse one that is not ours, or that a newer planwire made. Says whether it is
         new."""
         self._refuse_old_server()
-        config = self._config()
-        is_new = config is None
-        if config is None:
+        found = self._find()
+        is_new = found is None
+        if found is None:
             if not create:
                 raise absent(self._settings.where)
-            config = self._make()
+            found = self._make()
+        config = found["config"]
         description = str(config.get("description") or "")
         number = description.removeprefix(_DESCRIPTION)
         if not description.startswith(_DESCRIPTION) or not number.isdecimal():
@@ -69,7 +72,7 @@ class JournalStream:
                 f"the stream {self.name} at {self._settings.where} answers no direct questions, which a journal needs: "
                 f"nats stream edit {self.name} --allow-direct"
             )
-        self._note(config)
+        self._note(found)
         self._takes_parts = int(number) > WITHOUT_PARTS
         return is_new
 
@@ -95,8 +98,10 @@ class JournalStream:
         return int(self.info()["state"]["last_seq"])
 
     def info(self) -> dict[str, Any]:
+        """What the server says of the stream, or `JournalUnavailable` if that is another one by now."""
         found = self._api.call(f"STREAM.INFO.{self.name}")
-        self._note(found["config"])
+        self._note(found)
+        self._refuse_another()
         return found
 
     def watch(self) -> None:
@@ -104,9 +109,9 @@ class JournalStream:
         connection, token = self._api.connection, ""
 
         def heard(reply: WireMessage | None) -> None:
-            config = msgspec.json.decode(reply.body).get("config") if reply is not None and not reply.status else None
-            if config:
-                self._note(config)
+            found = msgspec.json.decode(reply.body) if reply is not None and not reply.status else {}
+            if found.get("config"):
+                self._note(found)
 
         def look() -> None:
             nonlocal token
@@ -122,6 +127,7 @@ class JournalStream:
 
     def refuse_losses(self) -> None:
         """Raise `EngineAway` if the stream would not keep what is written: that may wait until somebody mended it."""
+        self._refuse_another()
         if self._losses and (found := self.losses()):
             raise EngineAway(
                 f"nothing is written to {self._settings.where}: {found[0]}. Change that with nats stream edit "
@@ -157,7 +163,17 @@ class JournalStream:
             facts["cluster"] = f"{cluster['name']}, led by {cluster.get('leader') or 'nobody'}"
         return JournalFacts("nats", self._settings.where, _promise(replicas), facts)
 
-    def _note(self, config: dict[str, Any]) -> None:
+    def _refuse_another(self) -> None:
+        """What is known here, such as keys and positions, is of the stream that was opened, and of no other."""
+        if self._is_another:
+            raise JournalUnavailable(
+                f"the journal {self._settings.where} was deleted while it was open, and made anew: open it again"
+            )
+
+    def _note(self, found: dict[str, Any]) -> None:
+        config = found["config"]
+        self._created = self._created or str(found.get("created"))
+        self._is_another = self._is_another or self._created != str(found.get("created"))
         self._replicas = int(config.get("num_replicas") or 1)
         self._largest = max(int(config.get("max_msg_size") or 0), 0)
         self._losses = losses(config)
@@ -176,9 +192,9 @@ class JournalStream:
         end = monotonic() + PEERS
         while True:
             try:
-                made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self._settings.name}", **config)["config"]
+                made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self._settings.name}", **config)
             except ApiError as error:
-                found = self._config() if error.number == NAME_IN_USE else None
+                found = self._find() if error.number == NAME_IN_USE else None
                 if found is not None:
                     return found
                 if error.number != NO_PEERS or monotonic() > end:
@@ -194,14 +210,13 @@ class JournalStream:
         subjects = [f"{self._settings.name}.events.*", f"{self._settings.name}.parts.*"]
         return {"description": f"{_DESCRIPTION}{FORMAT}", "subjects": subjects}
 
-    def _config(self) -> dict[str, Any] | None:
+    def _find(self) -> dict[str, Any] | None:
         try:
-            config: dict[str, Any] = self._api.call(f"STREAM.INFO.{self._settings.name}")["config"]
+            return self._api.call(f"STREAM.INFO.{self._settings.name}")
         except ApiError as error:
             if error.number == NO_STREAM:
                 return None
             raise
-        return config
 
     def _refuse_old_server(self) -> None:
         version = str(self._api.connection.server.get("version", ""))

@@ -8,7 +8,7 @@ import asyncio
 import os
 import socket
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from planwire.extras import missing_extra
 
@@ -18,6 +18,9 @@ except ImportError as error:
     raise missing_extra("a journal on NATS", "nats", error) from error
 
 __all__ = ["SharedTransport"]
+
+#: Seconds for a server to say goodbye.
+_GOODBYE: Final = 0.5
 
 
 class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
@@ -82,6 +85,15 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
         with self._lock:
             self._drop()
         super().close()  # type: ignore[no-untyped-call]
+
+    async def wait_closed(self) -> None:
+        """Wait for the end of the connection, but not for the goodbye of a silent server: with TLS that would be half a
+        minute, in which nats-py tries no other one."""
+        end = self._loop.call_later(_GOODBYE, self.abort)
+        try:
+            await super().wait_closed()  # type: ignore[no-untyped-call]
+        finally:
+            end.cancel()
 
     def abort(self) -> None:
         """Close the connection without a word, whatever was left to send."""
