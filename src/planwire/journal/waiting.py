@@ -12,11 +12,13 @@ from planwire.model.records import SessionState
 
 __all__ = [
     "MOMENT",
+    "NOT_KNOWN",
     "NOT_YET",
     "WaitingRecords",
     "begin_without",
     "go_by_last_known",
     "is_away",
+    "is_in_doubt",
     "note_state",
     "refusal_of",
     "waiting_count",
@@ -31,6 +33,9 @@ MOMENT: Final = 0.5
 NOT_YET: Final = (
     "Not yet delivered: it waits on this machine, and will be delivered as soon as the journal's server takes it."
 )
+
+#: What a person reads who did something that can't wait, as the connection broke before the server answered.
+NOT_KNOWN: Final = "Whether it was written is not known: look once the server is back"
 
 
 class WaitingRecords(Struct, frozen=True):
@@ -51,6 +56,8 @@ class _CanBeAway(Protocol):
 
     def waiting(self) -> WaitingRecords: ...
 
+    def is_in_doubt(self, session: str) -> bool: ...
+
     def begin_without(self, session: str) -> bool: ...
 
     def go_by_last_known(self) -> None: ...
@@ -64,6 +71,12 @@ def waiting_of(journal: Journal) -> WaitingRecords:
 def is_away(journal: Journal) -> bool:
     """Whether what is appended now would wait."""
     return isinstance(journal, _CanBeAway) and journal.is_away
+
+
+def is_in_doubt(journal: Journal, session: str) -> bool:
+    """Whether the server may have what was just appended to a session, or not: the connection broke before it answered.
+    Whoever decides not to repeat it can't say that nothing was written."""
+    return isinstance(journal, _CanBeAway) and journal.is_in_doubt(session)
 
 
 def why_away(journal: Journal) -> str:

@@ -101,6 +101,11 @@ class AwayJournal:
         """What waits here, and whether the server is away."""
         return self._server.waiting()
 
+    def is_in_doubt(self, session: str) -> bool:
+        """Whether the server may have what was just appended to a session, or not."""
+        ahead = self._known.ahead.get(session)
+        return ahead is not None and ahead.is_in_doubt(monotonic() - REPEAT)
+
     @property
     def refusal(self) -> str | None:
         """Why the server refuses the login, if it does."""
