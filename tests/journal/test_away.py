@@ -41,6 +41,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
+from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journal.test_contract import said, words
 from tests.journals import items
@@ -187,7 +188,7 @@ def test_a_session_that_nobody_here_has_read_is_only_on_the_server(
     for ask in (away.sessions, away.leases, away.last_position, lambda: load_state(away, "other")):
         with pytest.raises(EngineAway, match=r"example\.org can't be reached"):
             ask()
-    assert begin_without(away, "other")
+    assert begin_without(away, "other", 1)
     assert [type(each.event) for each in away.read("other")] == [Gap]
     away.append("other", said("two"))
     outage.end()
@@ -376,6 +377,20 @@ def test_times_never_run_backwards(away: AwayJournal, outage: Outage, tmp_path: 
     outage.end()
     deliver(away)
     assert [each.at for each in away.read("s")] == [5_000, 5_000]
+
+
+def test_what_happened_before_anybody_knew_of_the_outage_keeps_its_time(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("known", at=1_000))
+    outage.begin()
+    append_latest(away, lambda: load_state(away, "s"), lambda _: said("later", at=2_000))
+    assert begin_without(away, "new", 3_000)
+    append_latest(away, lambda: load_state(away, "new"), lambda _: said("first", at=3_000))
+    outage.end()
+    deliver(away)
+    assert [each.at for each in away.read("s")] == [1_000, 2_000]
+    assert [each.at for each in away.read("new")] == [3_000]
 
 
 def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(

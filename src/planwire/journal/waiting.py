@@ -58,7 +58,7 @@ class _CanBeAway(Protocol):
 
     def is_in_doubt(self, session: str) -> bool: ...
 
-    def begin_without(self, session: str) -> bool: ...
+    def begin_without(self, session: str, at: int) -> bool: ...
 
     def go_by_last_known(self) -> None: ...
 
@@ -84,10 +84,11 @@ def why_away(journal: Journal) -> str:
     return waiting_of(journal).why or "the journal's server has not yet received what was recorded here before"
 
 
-def begin_without(journal: Journal, session: str) -> bool:
+def begin_without(journal: Journal, session: str, at: int) -> bool:
     """Begin to record a session while nobody can say what the journal has of it. Whether that is so, and was done: the
-    session is empty then, until the server is back."""
-    return isinstance(journal, _CanBeAway) and journal.begin_without(session)
+    session is empty then, until the server is back. `at` is when it began, in milliseconds: none of its events is from
+    before that."""
+    return isinstance(journal, _CanBeAway) and journal.begin_without(session, at)
 
 
 def go_by_last_known(journal: Journal) -> None:

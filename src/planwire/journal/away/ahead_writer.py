@@ -7,7 +7,7 @@ numbers (`provisional`). Those that may not are refused, and nothing of them is 
 import os
 from collections.abc import Sequence
 from threading import RLock
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Final
 
 from planwire.errors import CannotWait, Conflict, JournalUnavailable
@@ -67,7 +67,7 @@ class AheadWriter:
                 if in_doubt:
                     raise self._server.absence(NOT_KNOWN)
                 raise self._server.absence(_UNNAMED if is_unnamed else NO_WAITING, CannotWait)
-            ahead = self._known.go_ahead(session, expected_seq, time_ns() // 1_000_000)
+            ahead = self._known.go_ahead(session, expected_seq, rows[0].at)
             if in_doubt:
                 ahead.doubt(_doubt(expected_seq, ahead.base, rows), monotonic())
             if expected_seq not in (None, ahead.last):
