@@ -1,5 +1,6 @@
 """A journal whose server is away: this machine keeps what may wait, and delivers it in order, once."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotWritable
-from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state
+from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state, spool_append
 from planwire.journal.away.delivery import AwayDelivery
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.journal import AwayJournal
@@ -97,6 +98,23 @@ def test_what_is_recorded_while_the_server_is_away_is_delivered_in_order(
     assert [each.seq for each in away.read("s")] == [1, 2, 3]
     assert waiting_of(away).count == 0
     assert not is_away(away)
+
+
+def test_nothing_overtakes_what_a_writer_left_before_it_while_another_is_stopped_in_the_middle(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_append, "_PATIENCE", 0.01)
+    outage.begin()
+    away.append("s", said("one"))
+    stopped = spool_append.locked(str(tmp_path / "outbox" / spool_append.SPOOL))
+    assert stopped is not None
+    away.append("s", said("two"))
+    outage.end()
+    until(lambda: not away.tend() and waiting_of(away).since is None)
+    assert delivered(tmp_path) == []
+    os.close(stopped)
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "two"]
 
 
 def test_it_is_delivered_without_anybody_asking_for_it(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
