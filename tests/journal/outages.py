@@ -1,11 +1,12 @@
 """A server that a test can take away, for any process: a journal in a file, and switches beside it.
 
 `away` refuses everything; with words in it, the login. `mute` does what it is asked and never answers: whoever asked
-can't know.
+can't know. `deaf` is the same for an append.
 """
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ class Outage:
         self.folder = folder
         self.away = folder / "server-away"
         self.mute = folder / "server-mute"
+        self.deaf = folder / "server-deaf"
 
     def begin(self) -> None:
         self.away.touch()
@@ -49,16 +51,17 @@ class Outage:
             return
         raise LoginRefused(said) if said else EngineAway(SAID)
 
-    def falls_silent(self) -> bool:
+    def falls_silent(self, *, written: bool) -> bool:
         """Whether this is the call that a mute server does not answer. It is away from then on."""
-        try:
-            self.mute.rename(self.away)  # in one step: no thread may begin an outage that has just ended
-        except FileNotFoundError:
-            return False
-        return True
+        for switch in (self.mute, self.deaf) if written else (self.mute,):
+            with suppress(FileNotFoundError):
+                switch.rename(self.away)  # in one step: no thread may begin an outage that has just ended
+                return True
+        return False
 
     def end(self) -> None:
         self.mute.unlink(missing_ok=True)
+        self.deaf.unlink(missing_ok=True)
         self.away.unlink(missing_ok=True)
 
 
@@ -82,7 +85,7 @@ class _Served:
     def _call(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         self._outage.check()
         given = method(*args, **kwargs)
-        if self._outage.falls_silent():
+        if self._outage.falls_silent(written=method.__name__ == "append" and bool(given)):
             raise EngineAway("the server example.org did not answer in time")
         if isinstance(given, Iterator):
             return self._each(given)

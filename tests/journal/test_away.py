@@ -1,5 +1,6 @@
 """A journal whose server is away: this machine keeps what may wait, and delivers it in order, once."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotWritable
-from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state
+from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state, spool_append
 from planwire.journal.away.delivery import AwayDelivery
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.journal import AwayJournal
@@ -41,6 +42,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
+from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journal.test_contract import said, words
 from tests.journals import items
@@ -96,6 +98,23 @@ def test_what_is_recorded_while_the_server_is_away_is_delivered_in_order(
     assert [each.seq for each in away.read("s")] == [1, 2, 3]
     assert waiting_of(away).count == 0
     assert not is_away(away)
+
+
+def test_nothing_overtakes_what_a_writer_left_before_it_while_another_is_stopped_in_the_middle(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spool_append, "_PATIENCE", 0.01)
+    outage.begin()
+    away.append("s", said("one"))
+    stopped = spool_append.locked(str(tmp_path / "outbox" / spool_append.SPOOL))
+    assert stopped is not None
+    away.append("s", said("two"))
+    outage.end()
+    until(lambda: not away.tend() and waiting_of(away).since is None)
+    assert delivered(tmp_path) == []
+    os.close(stopped)
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "two"]
 
 
 def test_it_is_delivered_without_anybody_asking_for_it(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
@@ -187,7 +206,7 @@ def test_a_session_that_nobody_here_has_read_is_only_on_the_server(
     for ask in (away.sessions, away.leases, away.last_position, lambda: load_state(away, "other")):
         with pytest.raises(EngineAway, match=r"example\.org can't be reached"):
             ask()
-    assert begin_without(away, "other")
+    assert begin_without(away, "other", 1)
     assert [type(each.event) for each in away.read("other")] == [Gap]
     away.append("other", said("two"))
     outage.end()
@@ -376,6 +395,20 @@ def test_times_never_run_backwards(away: AwayJournal, outage: Outage, tmp_path: 
     outage.end()
     deliver(away)
     assert [each.at for each in away.read("s")] == [5_000, 5_000]
+
+
+def test_what_happened_before_anybody_knew_of_the_outage_keeps_its_time(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said("known", at=1_000))
+    outage.begin()
+    append_latest(away, lambda: load_state(away, "s"), lambda _: said("later", at=2_000))
+    assert begin_without(away, "new", 3_000)
+    append_latest(away, lambda: load_state(away, "new"), lambda _: said("first", at=3_000))
+    outage.end()
+    deliver(away)
+    assert [each.at for each in away.read("s")] == [1_000, 2_000]
+    assert [each.at for each in away.read("new")] == [3_000]
 
 
 def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(

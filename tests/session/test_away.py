@@ -8,7 +8,7 @@ import pytest
 
 from planwire import BlockingPlanSession, PlanSession
 from planwire.errors import CannotWait, EngineAway
-from planwire.journal import Stamped, Terms
+from planwire.journal import Once, Stamped, Terms
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_YET, go_by_last_known
@@ -69,6 +69,22 @@ def test_a_call_that_expects_a_revision_is_refused(away: AwayJournal, outage: Ou
     outage.end()
     until(away.tend)
     assert not plans.call("update_plan", {**DONE, "expected_revision": revision}).is_error
+
+
+@pytest.mark.parametrize("call_id", [None, "c1"], ids=["without an id", "with an id"])
+def test_a_call_that_expects_a_revision_and_whose_answer_was_lost_is_not_said_to_be_unwritten(
+    away: AwayJournal, outage: Outage, call_id: str | None
+) -> None:
+    plans = BlockingPlanSession(away, "s")
+    revision = plans.call("set_plan", PLAN)["revision"]
+    outage.deaf.touch()
+    answer = plans.call("update_plan", {"note": "Why not?", "expected_revision": revision}, call_id=call_id)
+    assert answer["error"]["code"] == "engine_away"
+    assert "not known" in answer["error"]["message"]
+    assert "expected_revision" not in answer["error"]["hint"]
+    outage.end()
+    until(away.tend)
+    assert away.last_seq("s") == 2
 
 
 def test_a_call_with_an_id_whose_answer_was_lost_is_written_once(away: AwayJournal, outage: Outage) -> None:
@@ -185,6 +201,25 @@ def test_any_other_act_is_refused_and_says_why(away: AwayJournal, outage: Outage
     until(away.tend)
     with open_server(tmp_path) as server:
         assert server.last_seq("s") == 2
+
+
+@pytest.mark.parametrize("once", [None, Once("board", 1)], ids=["without a key", "with a key"])
+@pytest.mark.parametrize(
+    "act",
+    [Wanted("review", verdict="approved"), Wanted("review", verdict="changes_requested", text="No"), Wanted("dismiss")],
+    ids=["approve", "request changes", "dismiss"],
+)
+def test_an_act_whose_answer_was_lost_is_not_said_to_be_unwritten(
+    away: AwayJournal, outage: Outage, act: Wanted, once: Once | None
+) -> None:
+    session = written(away)
+    outage.deaf.touch()
+    with pytest.raises(EngineAway, match=r"Whether it was written is not known") as said:
+        steer(away, session, "main", act, once=once)
+    assert "Nothing was written" not in str(said.value)
+    outage.end()
+    until(away.tend)
+    assert away.last_seq("s") > 1
 
 
 @pytest.mark.parametrize(

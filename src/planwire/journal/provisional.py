@@ -56,7 +56,7 @@ class Doubt(Struct, frozen=True):
 
 
 class AheadEvents:
-    """The events of one session that wait, behind those `known` up to number `base`."""
+    """The events of one session that wait, behind those `known` up to number `base`. None is from before `at`."""
 
     def __init__(self, session: str, base: int, known: Iterable[Recorded], at: int) -> None:
         self.base = base

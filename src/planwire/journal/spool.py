@@ -111,10 +111,12 @@ class Segment:
 
 
 class Spool:
-    """The spool in a folder, which need not be there."""
+    """The spool in a folder, which need not be there. With `in_order`, nothing is drained before what its writer
+    appended earlier, though a writer that was stopped in the middle may hold all others up; without, these go first."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, in_order: bool = False) -> None:
         self.folder = folder
+        self._in_order = in_order
         self._empty_since = 0  # when a name last came or went, in nanoseconds
 
     def append(self, note: Mapping[str, str], body: bytes, most: int = MOST, *, durable: bool = False) -> bool:
@@ -159,6 +161,8 @@ class Spool:
         yield from self._named(*_SEALED.values())
         if lock.is_held:
             yield from self._sealed(SPOOL)
+        if self._in_order and (self.folder / SPOOL).exists():
+            return
         yield from self._named(LATE)
         if lock.is_held:
             yield from self._sealed(OVERFLOW)

@@ -12,11 +12,13 @@ from planwire.model.records import SessionState
 
 __all__ = [
     "MOMENT",
+    "NOT_KNOWN",
     "NOT_YET",
     "WaitingRecords",
     "begin_without",
     "go_by_last_known",
     "is_away",
+    "is_in_doubt",
     "note_state",
     "refusal_of",
     "waiting_count",
@@ -31,6 +33,9 @@ MOMENT: Final = 0.5
 NOT_YET: Final = (
     "Not yet delivered: it waits on this machine, and will be delivered as soon as the journal's server takes it."
 )
+
+#: What a person reads who did something that can't wait, as the connection broke before the server answered.
+NOT_KNOWN: Final = "Whether it was written is not known: look once the server is back"
 
 
 class WaitingRecords(Struct, frozen=True):
@@ -51,7 +56,9 @@ class _CanBeAway(Protocol):
 
     def waiting(self) -> WaitingRecords: ...
 
-    def begin_without(self, session: str) -> bool: ...
+    def is_in_doubt(self, session: str) -> bool: ...
+
+    def begin_without(self, session: str, at: int) -> bool: ...
 
     def go_by_last_known(self) -> None: ...
 
@@ -66,15 +73,22 @@ def is_away(journal: Journal) -> bool:
     return isinstance(journal, _CanBeAway) and journal.is_away
 
 
+def is_in_doubt(journal: Journal, session: str) -> bool:
+    """Whether the server may have what was just appended to a session, or not: the connection broke before it answered.
+    Whoever decides not to repeat it can't say that nothing was written."""
+    return isinstance(journal, _CanBeAway) and journal.is_in_doubt(session)
+
+
 def why_away(journal: Journal) -> str:
     """Why what can't wait is refused now, in a clause."""
     return waiting_of(journal).why or "the journal's server has not yet received what was recorded here before"
 
 
-def begin_without(journal: Journal, session: str) -> bool:
+def begin_without(journal: Journal, session: str, at: int) -> bool:
     """Begin to record a session while nobody can say what the journal has of it. Whether that is so, and was done: the
-    session is empty then, until the server is back."""
-    return isinstance(journal, _CanBeAway) and journal.begin_without(session)
+    session is empty then, until the server is back. `at` is when it began, in milliseconds: none of its events is from
+    before that."""
+    return isinstance(journal, _CanBeAway) and journal.begin_without(session, at)
 
 
 def go_by_last_known(journal: Journal) -> None:

@@ -111,7 +111,7 @@ class JournalledSessions:
         session = self._sessions.get(action.session)
         if session is None:
             if isinstance(action, Meet):
-                session = _JournalledSession(self._begin(journal, action), action.fresh and action.fork_of is None)
+                session = _JournalledSession(self._begin(journal, action, at), action.fresh and action.fork_of is None)
                 with self._telling:
                     self._sessions[action.session] = session
                     self._tell(action.session, session.told)
@@ -151,7 +151,7 @@ class JournalledSessions:
             session.unwritten.clear()
         return dropped
 
-    def _begin(self, journal: Journal, meeting: Meet) -> SessionMemory:
+    def _begin(self, journal: Journal, meeting: Meet, at: int) -> SessionMemory:
         """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now.
         While the journal's server is away nobody can say which names are taken: a new session gets one that none has.
         """
@@ -159,7 +159,7 @@ class JournalledSessions:
             return self._found(journal, meeting)
         except EngineAway:
             name = f"{meeting.session}~{os.urandom(8).hex()}" if meeting.fresh or meeting.fork_of else meeting.session
-            if not begin_without(journal, name):
+            if not begin_without(journal, name, at):
                 raise
             return _learn_all(begin(name), journal.read(name))
 

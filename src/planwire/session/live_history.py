@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import RLock
+from time import time_ns
 from typing import Any, Final
 
 import msgspec
@@ -123,7 +124,7 @@ class LiveHistory:
         try:
             self.read_on()
         except EngineAway:
-            if not begin_without(self._journal, self.id):
+            if not begin_without(self._journal, self.id, time_ns() // 1_000_000):
                 raise
             self.read_on()
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.errors import CannotWait, PlanError, StaleRevision
+from planwire.errors import CannotWait, EngineAway, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import NOT_YET, is_away, note_state, why_away
+from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
 from planwire.model.events import PlanReviewed, Recorded
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
@@ -89,7 +89,7 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
-        _refuse_waiting(journal, decided[0][1])
+        _refuse_waiting(journal, now.id, decided[0][1])
         return stamped(decided[0][1].events, by)
 
     recorded = append_latest(journal, latest, prepared, once)
@@ -119,9 +119,11 @@ def _known_reach(journal: Journal, session: str, wanted: Wanted) -> Reach:
     return reach
 
 
-def _refuse_waiting(journal: Journal, decision: Decision) -> None:
-    """Refuse an act that can't wait, while the journal's server is away."""
+def _refuse_waiting(journal: Journal, session: str, decision: Decision) -> None:
+    """Refuse an act that can't wait, while the journal's server is away. It may have gone in the middle of the act."""
     if not all(may_wait(each, is_act=True) for each in decision.events):
+        if is_in_doubt(journal, session):
+            raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
         refuse_while_away(journal)
 
 

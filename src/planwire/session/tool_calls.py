@@ -12,7 +12,7 @@ from planwire.errors import PlanwireError, ToolError
 from planwire.journal import Journal, Once, state_at
 from planwire.journal.provisional import is_provisional
 from planwire.journal.thoughts import kept_why
-from planwire.journal.waiting import NOT_YET, is_away, why_away
+from planwire.journal.waiting import NOT_YET, is_away, is_in_doubt, why_away
 from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP, MAIN
@@ -108,7 +108,7 @@ class ToolCalls:
             nonlocal before, call
             options = {"oversize": self._options["oversize"], "mode": self._options["mode"]}
             before, knows, reader = state, self._known.has_read, self._view.reader
-            _refuse_expecting(self._journal, arguments)
+            _refuse_expecting(self._journal, state.id, arguments)
             main = self._child.plan_id if self._child else MAIN
             call = prepare_call(
                 state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, uri=uri, **options
@@ -174,9 +174,13 @@ class ToolCalls:
         return {**rest, "content": read_plan_file(path, self._folders, cap)}
 
 
-def _refuse_expecting(journal: Journal, arguments: Any) -> None:
-    """Refuse a call that holds only for one revision, while nobody can say which one the plan has."""
+def _refuse_expecting(journal: Journal, session: str, arguments: Any) -> None:
+    """Refuse a call that holds only for one revision, while nobody can say which one the plan has. The server may have
+    gone in the middle of the call."""
     if isinstance(arguments, dict) and arguments.get("expected_revision") is not None and is_away(journal):
+        if is_in_doubt(journal, session):
+            problem = f"whether this call was recorded is not known: {why_away(journal)}"
+            raise ToolError("engine_away", problem, f"look with {GET_PLAN} once the server is back")
         problem = f"the plan's revision can't be checked now: {why_away(journal)}"
         raise ToolError("engine_away", problem, "call again without expected_revision, or later")
 

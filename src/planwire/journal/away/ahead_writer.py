@@ -7,7 +7,7 @@ numbers (`provisional`). Those that may not are refused, and nothing of them is 
 import os
 from collections.abc import Sequence
 from threading import RLock
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Final
 
 from planwire.errors import CannotWait, Conflict, JournalUnavailable
@@ -19,6 +19,7 @@ from planwire.journal.codec import EventRow, encode
 from planwire.journal.may_wait import may_wait
 from planwire.journal.protocol import Once, Stamped
 from planwire.journal.provisional import AheadEvents, Doubt, deliverable, names_remarks
+from planwire.journal.waiting import NOT_KNOWN
 from planwire.model.events import Recorded
 
 __all__ = ["NO_WAITING", "AheadWriter"]
@@ -28,7 +29,6 @@ _UNNAMED: Final = (
     "Nothing was written: words that wait here have no name yet, and another remark of this session may get the one "
     "that was meant. Try again once they are delivered"
 )
-_NOT_KNOWN: Final = "Whether it was written is not known: look once the server is back"
 _FULL: Final = "Nothing was written: there is no room for more that waits in {}, or this user can't write there"
 
 
@@ -65,10 +65,10 @@ class AheadWriter:
             is_unnamed = has_remarks and any(names_remarks(row.event) for row in rows)
             if is_unnamed or not all(may_wait(row.event) for row in rows):
                 if in_doubt:
-                    raise self._server.absence(_NOT_KNOWN)
+                    raise self._server.absence(NOT_KNOWN)
                 raise self._server.absence(_UNNAMED if is_unnamed else NO_WAITING, CannotWait)
-            ahead = self._known.go_ahead(session, expected_seq, time_ns() // 1_000_000)
-            if in_doubt and once is None:
+            ahead = self._known.go_ahead(session, expected_seq, rows[0].at)
+            if in_doubt:
                 ahead.doubt(_doubt(expected_seq, ahead.base, rows), monotonic())
             if expected_seq not in (None, ahead.last):
                 raise Conflict(session, expected_seq or 0, ahead.last)

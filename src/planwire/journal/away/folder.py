@@ -28,7 +28,7 @@ class AwayFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.spool = Spool(path)
+        self.spool = Spool(path, in_order=True)
         self.outage = SharedOutage(path)
         self._counted: tuple[object, int] = ((), 0)
 

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import RLock, Thread
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Final, Self
 from weakref import ref
 
@@ -101,6 +101,11 @@ class AwayJournal:
         """What waits here, and whether the server is away."""
         return self._server.waiting()
 
+    def is_in_doubt(self, session: str) -> bool:
+        """Whether the server may have what was just appended to a session, or not."""
+        ahead = self._known.ahead.get(session)
+        return ahead is not None and ahead.is_in_doubt(monotonic() - REPEAT)
+
     @property
     def refusal(self) -> str | None:
         """Why the server refuses the login, if it does."""
@@ -114,12 +119,13 @@ class AwayJournal:
         """From now on, answer with what this machine knew last, while the server is away."""
         self._reader.recalled = RecalledSessions(self._folder, self._last_known, self._known)
 
-    def begin_without(self, session: str) -> bool:
-        """Begin to record a session of which only the server knows what it holds. Whether the server is away."""
+    def begin_without(self, session: str, at: int) -> bool:
+        """Begin to record a session of which only the server knows what it holds, at a time in milliseconds. Whether
+        the server is away."""
         with self._lock:
             if not self._server.is_away:
                 return False
-            self._known.begin_without(session, _now())
+            self._known.begin_without(session, at)
             return True
 
     def tend(self, patience: float = LOOK_PATIENCE) -> bool:
@@ -306,7 +312,3 @@ def _tend_on(journal: "ref[AwayJournal]", server: AwayServer) -> None:
                 _log.exception("what waits for a journal's server could not be delivered")
         wait = found._next_look
         del found
-
-
-def _now() -> int:
-    return time_ns() // 1_000_000

@@ -50,23 +50,28 @@ class AwayLeases:
         """Have the server hold what the holder of a lease wants, now or later."""
         with lease.settling:
             self._unsettled[lease] = None
-            try:
-                self._ask(lambda engine: _settled(engine, lease))
-            except EngineAway:
-                return
-            except BaseException:
-                self._unsettled.pop(lease, None)
-                raise
-            self._unsettled.pop(lease, None)
+            self._settle(lease)
 
     def settle_all(self) -> None:
         """Take what could not be taken. One that the server does not take now either is let go: whoever looks after
-        what waits must not fail for it."""
+        what waits must not fail for it. Another thread may be at the same, and a lease is taken once."""
         for lease in tuple(self._unsettled):
-            try:
-                self.settle(lease)
-            except (JournalError, ValueError) as error:
-                _log.warning("the lease of session %s is let go: %s", lease.session, error)
+            with lease.settling:
+                if lease in self._unsettled:
+                    try:
+                        self._settle(lease)
+                    except (JournalError, ValueError) as error:
+                        _log.warning("the lease of session %s is let go: %s", lease.session, error)
+
+    def _settle(self, lease: _KeptLease) -> None:
+        try:
+            self._ask(lambda engine: _settled(engine, lease))
+        except EngineAway:
+            return
+        except BaseException:
+            self._unsettled.pop(lease, None)
+            raise
+        self._unsettled.pop(lease, None)
 
 
 def _settled(engine: Journal, lease: _KeptLease) -> None:

@@ -131,7 +131,7 @@ class NatsConnection:
         finally:
             self.drop(token, subject)
         if not has_come:
-            raise Unanswered(f"no answer within {timeout:.1f} s{self._last_words()}")
+            raise Unanswered(f"no answer within {max(timeout, 0):.1f} s{self._last_words()}")
         if answer[0] is None:
             raise Unanswered(f"the connection is lost{self._last_words()}")
         return answer[0]
