@@ -252,7 +252,7 @@ class PostgresJournal:
                     "of PostgreSQL that hangs (pg_stat_activity)"
                 )
             sleep(SETTLING)
-            writers &= self._holders()
+            writers = writers.still(self._holders())
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
         with self._writing as connection:
