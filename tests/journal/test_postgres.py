@@ -424,6 +424,35 @@ def test_a_reader_makes_no_journal(url: str) -> None:
         assert connection.execute(query, (url.rpartition("=")[2],)).fetchone() is None
 
 
+def test_an_event_never_goes_where_tables_that_were_made_anew_have_another_session(url: str) -> None:
+    """The other session has the number that the one of this writer had, and as many events."""
+    with PostgresJournal(url) as journal, postgres().connect() as connection, ThreadPoolExecutor(2) as pool:
+        for session in "st":
+            journal.append(session, said("one"))
+        for together in (False, True):
+            connection.execute(f"DROP SCHEMA {url.rpartition('=')[2]} CASCADE".encode())
+            with PostgresJournal(url) as other:
+                for session in "uv":
+                    other.append(session, said("another"))
+                with journal._group.turn if together else nullcontext():
+                    tasks = [pool.submit(journal.append, each, said("two")) for each in "st"[: 1 + together]]
+                    until(lambda together=together: not together or len(journal._group._gathering) == 2)  # type: ignore[misc]
+                assert [task.result(PATIENCE)[0].seq for task in tasks] == [1] * len(tasks)
+                assert words(other.read("u")) == words(other.read("v")) == ["another"]
+                assert verify(other).troubles == []
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("once", [None, Once("page", 1)])
+def test_what_a_restored_backup_lacks_is_written_behind_what_it_has(url: str, count: int, once: Once | None) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one", "two", "three"))
+        connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq > 1".encode())
+        assert [each.seq for each in journal.append("s", said(*["new"] * count), once=once)] == [*range(2, 2 + count)]
+        assert words(journal.read("s")) == ["one", *["new"] * count]
+        assert verify(journal).troubles == []
+
+
 def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one"))
