@@ -20,7 +20,6 @@ from types import TracebackType
 from typing import Final
 
 import psycopg
-from psycopg import errors
 
 from planwire.errors import EngineAway
 from planwire.journal.postgres.refusals import meaning
@@ -122,8 +121,8 @@ class ServerLine:
         connection = self._connection
         if connection is not None and connection.pgconn.transaction_status:  # anything but idle
             self._drop()
-        if not isinstance(error, psycopg.Error) or isinstance(error, errors.IntegrityError):
-            return  # who broke a constraint knows which
+        if not isinstance(error, psycopg.Error):
+            return
         found = meaning(self._server, error, is_lost=self._connection is None)
         if isinstance(found, EngineAway):
             self._drop()
