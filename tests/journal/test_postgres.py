@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -497,6 +498,45 @@ def test_journals_in_one_database_know_nothing_of_each_other() -> None:
         assert (other.sessions(), other.last_position(), one.leases()) == ([], 0, [])
 
 
+def test_limits_that_a_server_or_a_role_has_for_others_end_nothing(url: str) -> None:
+    with postgres().connect() as connection:
+        connection.execute("CREATE ROLE hasty LOGIN SUPERUSER")
+        for each in ("lock_timeout", "transaction_timeout", "statement_timeout", "idle_session_timeout"):
+            connection.execute(f"ALTER ROLE hasty SET {each} = '50ms'".encode())
+    url = url.replace(f"postgres:{PASSWORD}", "hasty")
+    with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one"))
+        tasks: tuple[Callable[[], object], ...] = (
+            lambda: journal.append("s", said("two")),
+            lambda: journal.forget("s"),
+        )
+        for task in tasks:
+            with other.transaction():
+                other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
+                doing = pool.submit(task)
+                with pytest.raises(TimeoutError):
+                    doing.result(0.2)
+            doing.result(PATIENCE)
+        assert journal.sessions() == []
+
+
+def test_a_constraint_that_is_not_planwires_is_an_error_in_words(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        for each in (
+            "CREATE TABLE planwire.others AS SELECT number FROM planwire.sessions",
+            "ALTER TABLE planwire.others ADD FOREIGN KEY (number) REFERENCES planwire.sessions",
+            "ALTER TABLE planwire.events ADD CHECK (seq < 2)",
+        ):
+            connection.execute(journal._server.sql(each))
+        with pytest.raises(JournalUnavailable, match=r"can't do that: update or delete .* violates foreign key"):
+            journal.forget("s")
+        for once in (None, Once("page", 1)):
+            with pytest.raises(JournalUnavailable, match=r"can't do that: new row .* violates check constraint"):
+                journal.append("s", said("two"), once=once)
+        assert words(journal.read("s")) == ["one"]
+
+
 def test_a_snapshot_of_a_session_that_is_being_forgotten_is_dropped(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
         journal.append("s", said("one"))
@@ -603,6 +643,24 @@ def test_no_error_about_a_url_holds_its_password(name: str) -> None:
 def test_a_setting_that_nothing_can_be_done_with_is_no_outage(setting: str, found: str) -> None:
     with pytest.raises(UnknownJournal, match=found):
         open_journal(f"postgresql://ann@127.0.0.1/d?{setting}")
+
+
+@pytest.mark.parametrize("schema", ["50%", "%b", "LOCK", 'a %s "b\\c"'])
+def test_a_schema_may_be_called_anything(schema: str) -> None:
+    with open_engine(postgres().url(quote(schema, safe=""))) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        journal.append("s", said("two"))
+        journal.append("s", said("three", "four"), once=Once("page", 1))
+        assert words([each.recorded for each in heard(journal)]) == ["one", "two", "three", "four"]
+        quoted = schema.replace('"', '""')
+        connection.execute(f'DROP SCHEMA "{quoted}" CASCADE'.encode())
+
+
+@pytest.mark.parametrize("schema", ["x" * 64, "é" * 32, "a%00b"])
+def test_a_schema_whose_name_postgresql_would_cut_off_is_no_outage(schema: str) -> None:
+    """Journals with two such names would share their tables, and not the lock of their appends."""
+    with pytest.raises(UnknownJournal, match="at most 63 bytes, and no NUL among them"):
+        open_journal(postgres().url(schema))
 
 
 def test_a_schema_that_nobody_may_make_is_no_outage() -> None:
