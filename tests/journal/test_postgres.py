@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -176,6 +177,31 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(
         journal.append("s", said("two"))
         found = words(journal.read("s"))
         assert [word for word in found if word != "late"] == ["one", "two"]  # what was sent may arrive late, or never
+
+
+def test_many_who_wait_for_a_silent_server_wait_no_longer_than_one(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+    connect = postgres_server.JournalServer.connect
+
+    def count(self: postgres_server.JournalServer, *settings: Any) -> postgres_server.PostgresConnection:
+        tries.append(self)
+        return connect(self, *settings)
+
+    with PostgresJournal(f"{own_server.fresh_url()}&connect_timeout=2") as journal, ThreadPoolExecutor(6) as pool:
+        journal.last_seq("s")
+        monkeypatch.setattr(postgres_server.JournalServer, "connect", count)
+        monkeypatch.setattr(postgres_line, "PATIENCE", 0.1)
+        monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.5)
+        own_server.freeze()
+        try:
+            asking = [pool.submit(journal.last_seq, "s") for _ in range(6)]
+            assert [type(each.exception(PATIENCE)) for each in asking] == [EngineAway] * 6
+        finally:
+            own_server.thaw()
+        assert len(tries) == 1
+        assert journal.last_seq("s") == 0
 
 
 def test_a_forget_may_take_longer_than_other_answers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
