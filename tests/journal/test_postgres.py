@@ -9,6 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -175,6 +177,31 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(
         journal.append("s", said("two"))
         found = words(journal.read("s"))
         assert [word for word in found if word != "late"] == ["one", "two"]  # what was sent may arrive late, or never
+
+
+def test_many_who_wait_for_a_silent_server_wait_no_longer_than_one(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+    connect = postgres_server.JournalServer.connect
+
+    def count(self: postgres_server.JournalServer, *settings: Any) -> postgres_server.PostgresConnection:
+        tries.append(self)
+        return connect(self, *settings)
+
+    with PostgresJournal(f"{own_server.fresh_url()}&connect_timeout=2") as journal, ThreadPoolExecutor(6) as pool:
+        journal.last_seq("s")
+        monkeypatch.setattr(postgres_server.JournalServer, "connect", count)
+        monkeypatch.setattr(postgres_line, "PATIENCE", 0.1)
+        monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.5)
+        own_server.freeze()
+        try:
+            asking = [pool.submit(journal.last_seq, "s") for _ in range(6)]
+            assert [type(each.exception(PATIENCE)) for each in asking] == [EngineAway] * 6
+        finally:
+            own_server.thaw()
+        assert len(tries) == 1
+        assert journal.last_seq("s") == 0
 
 
 def test_a_forget_may_take_longer_than_other_answers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,6 +451,35 @@ def test_a_reader_makes_no_journal(url: str) -> None:
         assert connection.execute(query, (url.rpartition("=")[2],)).fetchone() is None
 
 
+def test_an_event_never_goes_where_tables_that_were_made_anew_have_another_session(url: str) -> None:
+    """The other session has the number that the one of this writer had, and as many events."""
+    with PostgresJournal(url) as journal, postgres().connect() as connection, ThreadPoolExecutor(2) as pool:
+        for session in "st":
+            journal.append(session, said("one"))
+        for together in (False, True):
+            connection.execute(f"DROP SCHEMA {url.rpartition('=')[2]} CASCADE".encode())
+            with PostgresJournal(url) as other:
+                for session in "uv":
+                    other.append(session, said("another"))
+                with journal._group.turn if together else nullcontext():
+                    tasks = [pool.submit(journal.append, each, said("two")) for each in "st"[: 1 + together]]
+                    until(lambda together=together: not together or len(journal._group._gathering) == 2)  # type: ignore[misc]
+                assert [task.result(PATIENCE)[0].seq for task in tasks] == [1] * len(tasks)
+                assert words(other.read("u")) == words(other.read("v")) == ["another"]
+                assert verify(other).troubles == []
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("once", [None, Once("page", 1)])
+def test_what_a_restored_backup_lacks_is_written_behind_what_it_has(url: str, count: int, once: Once | None) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one", "two", "three"))
+        connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq > 1".encode())
+        assert [each.seq for each in journal.append("s", said(*["new"] * count), once=once)] == [*range(2, 2 + count)]
+        assert words(journal.read("s")) == ["one", *["new"] * count]
+        assert verify(journal).troubles == []
+
+
 def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one"))
@@ -466,6 +522,45 @@ def test_journals_in_one_database_know_nothing_of_each_other() -> None:
         one.append("s", said("one"))
         other.lease("s")
         assert (other.sessions(), other.last_position(), one.leases()) == ([], 0, [])
+
+
+def test_limits_that_a_server_or_a_role_has_for_others_end_nothing(url: str) -> None:
+    with postgres().connect() as connection:
+        connection.execute("CREATE ROLE hasty LOGIN SUPERUSER")
+        for each in ("lock_timeout", "transaction_timeout", "statement_timeout", "idle_session_timeout"):
+            connection.execute(f"ALTER ROLE hasty SET {each} = '50ms'".encode())
+    url = url.replace(f"postgres:{PASSWORD}", "hasty")
+    with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one"))
+        tasks: tuple[Callable[[], object], ...] = (
+            lambda: journal.append("s", said("two")),
+            lambda: journal.forget("s"),
+        )
+        for task in tasks:
+            with other.transaction():
+                other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
+                doing = pool.submit(task)
+                with pytest.raises(TimeoutError):
+                    doing.result(0.2)
+            doing.result(PATIENCE)
+        assert journal.sessions() == []
+
+
+def test_a_constraint_that_is_not_planwires_is_an_error_in_words(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        for each in (
+            "CREATE TABLE planwire.others AS SELECT number FROM planwire.sessions",
+            "ALTER TABLE planwire.others ADD FOREIGN KEY (number) REFERENCES planwire.sessions",
+            "ALTER TABLE planwire.events ADD CHECK (seq < 2)",
+        ):
+            connection.execute(journal._server.sql(each))
+        with pytest.raises(JournalUnavailable, match=r"can't do that: update or delete .* violates foreign key"):
+            journal.forget("s")
+        for once in (None, Once("page", 1)):
+            with pytest.raises(JournalUnavailable, match=r"can't do that: new row .* violates check constraint"):
+                journal.append("s", said("two"), once=once)
+        assert words(journal.read("s")) == ["one"]
 
 
 def test_a_snapshot_of_a_session_that_is_being_forgotten_is_dropped(url: str) -> None:
@@ -574,6 +669,24 @@ def test_no_error_about_a_url_holds_its_password(name: str) -> None:
 def test_a_setting_that_nothing_can_be_done_with_is_no_outage(setting: str, found: str) -> None:
     with pytest.raises(UnknownJournal, match=found):
         open_journal(f"postgresql://ann@127.0.0.1/d?{setting}")
+
+
+@pytest.mark.parametrize("schema", ["50%", "%b", "LOCK", 'a %s "b\\c"'])
+def test_a_schema_may_be_called_anything(schema: str) -> None:
+    with open_engine(postgres().url(quote(schema, safe=""))) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        journal.append("s", said("two"))
+        journal.append("s", said("three", "four"), once=Once("page", 1))
+        assert words([each.recorded for each in heard(journal)]) == ["one", "two", "three", "four"]
+        quoted = schema.replace('"', '""')
+        connection.execute(f'DROP SCHEMA "{quoted}" CASCADE'.encode())
+
+
+@pytest.mark.parametrize("schema", ["x" * 64, "é" * 32, "a%00b"])
+def test_a_schema_whose_name_postgresql_would_cut_off_is_no_outage(schema: str) -> None:
+    """Journals with two such names would share their tables, and not the lock of their appends."""
+    with pytest.raises(UnknownJournal, match="at most 63 bytes, and no NUL among them"):
+        open_journal(postgres().url(schema))
 
 
 def test_a_schema_that_nobody_may_make_is_no_outage() -> None:

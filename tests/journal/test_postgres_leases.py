@@ -102,6 +102,20 @@ def test_of_many_who_end_a_lease_one_writes(journal: PostgresJournal) -> None:
     assert journal.leases() == []
 
 
+def test_of_a_forget_and_the_end_of_a_lease_neither_waits_for_the_other_for_ever(journal: PostgresJournal) -> None:
+    """Whoever ends a lease takes hold of it, and then of the session."""
+    journal.append("s", said("one"))
+    journal.lease("s")
+    with journal._server.connect() as other, ThreadPoolExecutor(1) as pool:
+        with other.transaction():
+            other.execute(journal._server.sql("SELECT 1 FROM planwire.leases FOR UPDATE"))
+            forgetting = pool.submit(journal.forget, "s")
+            until(lambda: other.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None)
+            other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR KEY SHARE"))
+        forgetting.result(PATIENCE)
+    assert (journal.sessions(), journal.leases()) == ([], [])
+
+
 def test_leases_are_renewed_by_themselves_also_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "RETRY", 0.02)
     server = PostgresServer()

@@ -44,9 +44,11 @@ def postgres() -> "PostgresServer":
 
 
 class PostgresServer:
-    """A server with a cluster of its own, which goes with the process. `settings` are those of postgresql.conf."""
+    """A server with a cluster of its own, which goes with the process. `settings` are those of postgresql.conf. With a
+    `primary` it is a hot standby of that."""
 
-    def __init__(self, **settings: str) -> None:
+    def __init__(self, primary: "PostgresServer | None" = None, **settings: str) -> None:
+        self._primary = primary
         self._settings = {**SETTINGS, **(settings or QUICK)}
         self.folder = Path(tempfile.mkdtemp(prefix="planwire-postgres-"))
         self._user = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as root
@@ -124,12 +126,21 @@ class PostgresServer:
     def _make(self) -> None:
         if self._user is not None:
             shutil.chown(self.folder, self._user)
+        if self._primary is not None:
+            self._copy(self._primary)
+            return
         secret = self.folder / "password"
         secret.write_text(PASSWORD)
         self.folder.chmod(0o755)
         command = [f"{self._programs}/initdb", "-D", f"{self.folder}/data", "-U", "postgres", "--encoding=UTF8"]
         command += ["--no-sync", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={secret}"]
         subprocess.run(command, check=True, capture_output=True, user=self._user, cwd="/", env={"LC_ALL": "C"})
+
+    def _copy(self, primary: "PostgresServer") -> None:
+        self.folder.chmod(0o755)
+        command = [f"{self._programs}/pg_basebackup", "-D", f"{self.folder}/data", "-U", "postgres"]
+        command += ["-h", str(primary.folder), "-p", str(primary.port), "-R", "--checkpoint=fast", "--no-sync"]
+        subprocess.run(command, check=True, capture_output=True, user=self._user, cwd="/")
 
     def _answers(self) -> bool:
         assert self._process is not None

@@ -4,6 +4,10 @@ The index over the numbers of a session's events is the lock: of two who write t
 a writer trusts what it knows of a session's end until the server refuses it; only then it asks, and either tries again
 or has a `Conflict`. An event alone goes as plain values, which costs a quarter less than arrays do.
 
+The tables may be others by now, restored from a backup or made anew, with other sessions under the same numbers. So an
+event goes in only behind the very event that its writer knows as the last one, by its link. (Where that is missing, the
+new event would be one of no session, which its column refuses.)
+
 Appends of several threads go in one statement, all or none. If the server refuses it, or one of them needs to know
 more, they go one by one.
 """
@@ -13,7 +17,7 @@ from functools import partial
 from random import random
 from struct import Struct
 from time import monotonic, sleep
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import psycopg
 from psycopg import errors
@@ -35,10 +39,16 @@ __all__ = ["Appends"]
 #: Seconds that an append tries to get in between those of others.
 PATIENCE: Final = 30.0
 
+#: The session of an event, if it is there.
+_BEHIND: Final = """(SELECT session FROM planwire.events known
+    WHERE session = {} AND seq = {} AND link IS NOT DISTINCT FROM {})"""
 _ONE: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
-    SELECT $1, $2, $3, $4, $5, $6 FROM {HOLD}"""  # noqa: S608
-_MANY: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link) SELECT new.* FROM {HOLD},
-    unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]) new"""  # noqa: S608
+    SELECT {_BEHIND.format("$1", "$2 - 1", "$7")}, $2, $3, $4, $5, $6 FROM {HOLD}"""  # noqa: S608
+_MANY: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
+    SELECT CASE after WHEN 0 THEN number ELSE {_BEHIND.format("number", "after", "before")} END, n, time, author, text,
+    new FROM {HOLD}, unnest(
+        %b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]
+    ) rows (number, after, before, n, time, author, text, new)"""  # noqa: S608
 _KEYS: Final = """WITH keys AS (INSERT INTO planwire.once (session, source, n, after, last)
     SELECT * FROM unnest(%b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[], %b::bigint[]))
     """
@@ -53,12 +63,15 @@ _FIRST: Final = f"""WITH made AS (
         FROM made, unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]) new
     )
     SELECT number FROM made"""  # noqa: S608
+#: A row for the statement above: the number of a session, the event that must be its last one, with its link, and the
+#: new one. (0: that is in the same statement, or there is none.)
+_NewRow: TypeAlias = tuple[int | None, int, bytes | None, int, int, bytes, bytes, bytes | None]
 #: The types bigint and bytea, as PostgreSQL numbers them.
-_TYPES: Final = (20, 20, 20, 17, 17, 17)
+_TYPES: Final = (20, 20, 20, 17, 17, 17, 17)
 _bigint: Final = Struct("!q").pack
 
 #: What the server says when what this process knew of a session is out of date.
-REFUSED: Final = (errors.UniqueViolation, errors.ForeignKeyViolation)
+REFUSED: Final = (errors.UniqueViolation, errors.ForeignKeyViolation, errors.NotNullViolation)
 
 
 class Appends:
@@ -154,7 +167,7 @@ class Appends:
         """The outcomes of those that can go in one statement, by their places in the batch."""
         ends: dict[str, ChainEnd] = {}
         outcomes: dict[int, Outcome] = {}
-        rows: list[tuple[int | None, StoredEvent]] = []
+        rows: list[_NewRow] = []
         keys: dict[tuple[int | None, Once], tuple[int, int]] = {}
         for place, append in enumerate(batch):
             end = ends.get(append.session) or self._known.get(append.session)
@@ -162,19 +175,19 @@ class Appends:
             if end is None or not append.rows or append.expected not in (None, end.last) or key in keys:
                 continue
             new = chained(append.session, end.last, end.link, append.rows)
-            rows += [(end.number, each) for each in new]
+            rows += _behind(end, new, is_written=append.session not in ends)
             if key is not None:
                 keys[key] = end.last, new[-1].seq
             outcomes[place] = _recorded(append.session, append.rows, end.last)
             ends[append.session] = ChainEnd(end.number, new[-1].seq, new[-1].link)
         if not rows:
             return {}
-        rows.sort(key=lambda row: (row[0], row[1].seq))  # two batches that meet wait for each other in one order
-        values = [[number for number, _ in rows], *_columns([each for _, each in rows])]
+        rows.sort(key=lambda row: (row[0], row[3]))  # two batches that meet wait for each other in one order
+        values = _columns(rows)
         statement = _MANY
         if keys:
             named = [(number, once.source.encode(), once.n, *span) for (number, once), span in keys.items()]
-            statement, values = f"{_KEYS}{_MANY}", [*map(list, zip(*named, strict=True)), *values]
+            statement, values = f"{_KEYS}{_MANY}", [*_columns(named), *values]
         try:
             connection.execute(self._sql(statement), values, prepare=True)
         except (*REFUSED, errors.DeadlockDetected):
@@ -197,20 +210,20 @@ class Appends:
         now."""
         number = end.number
         named = [(once.source.encode(), once.n, written[0].seq - 1, written[-1].seq) for once, written in keys]
-        by_column: list[list[Any]] = [list(column) for column in zip(*named, strict=True)] or [[], [], [], []]
+        by_column = _columns(named) or [[], [], [], []]
         if number is None:
-            values: list[Any] = [session.encode(), events[0].at, *by_column, *_columns(events)]
+            values: list[Any] = [session.encode(), events[0].at, *by_column, *_columns(map(_values, events))]
             [[number]] = connection.execute(self._sql(_FIRST), values, prepare=True).fetchall()
-        elif len(events) == 1 and not named:
+        elif len(events) == 1 and end.last and not named:
             [each] = events
             values = [_bigint(number), _bigint(each.seq), _bigint(each.at), each.by.encode(), each.text, each.link]
-            self._one.send(connection, values)
+            self._one.send(connection, [*values, end.link])
             recorded = _recorded(session, rows, end.last)
             self._one.finish()
             self._known[session] = ChainEnd(number, each.seq, each.link)
             return recorded
         else:
-            values = [[number] * len(events), *_columns(events)]
+            values = _columns(_behind(end, events))
             if named:
                 values = [[number] * len(named), *by_column, *values]
             connection.execute(self._sql(f"{_KEYS}{_MANY}" if named else _MANY), values, prepare=True)
@@ -234,5 +247,13 @@ def _values(event: StoredEvent) -> tuple[int, int, bytes, bytes, bytes | None]:
     return event.seq, event.at, event.by.encode(), event.text, event.link
 
 
-def _columns(events: Sequence[StoredEvent]) -> list[list[Any]]:
-    return [list(column) for column in zip(*map(_values, events), strict=True)]
+def _behind(end: ChainEnd, events: Sequence[StoredEvent], *, is_written: bool = True) -> list[_NewRow]:
+    """The rows of events behind an end, of which the first must find that there, if it `is_written` yet."""
+    after, before = (end.last, end.link) if is_written else (0, None)
+    first, *others = events
+    rows = [(end.number, after, before, *_values(first))]
+    return rows + [(end.number, 0, None, *_values(each)) for each in others]
+
+
+def _columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)]

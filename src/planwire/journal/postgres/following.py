@@ -67,7 +67,7 @@ class PositionFollower:
         if self.gap is None or self.gap.after != after:
             self.gap = PositionGap(after, page[-1][0], source.holders())
         elif self.gap.holders:
-            self.gap = self.gap._replace(holders=self.gap.holders & source.holders())
+            self.gap = self.gap._replace(holders=self.gap.holders.still(source.holders()))
         if self.gap.holders:
             return Found([], after)
         page, end = source.behind(after, self.gap.end), self.gap.end

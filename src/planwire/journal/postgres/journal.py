@@ -177,26 +177,24 @@ class PostgresJournal:
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         append = Append(known.session, encode(known.session, events), expected_seq)
-        for last in (False,) * (TRIES - 1) + (True,):
-            try:
-                with self._write() as connection, connection.transaction():
+        for _ in range(TRIES):
+            with self._write() as connection, suppress(*REFUSED):  # another wrote to the session in between: look again
+                with connection.transaction():
                     connection.execute("SET LOCAL lock_timeout = '1s'")
                     if self._leases.end(connection, known.name):
                         self._appends.add(connection, append)
                 return
-            except REFUSED:  # another wrote to the session in between: look again whether it is in the way
-                if last:
-                    raise JournalUnavailable(
-                        f"others write to session {known.session!r} all the time: the lease can be ended later"
-                    ) from None
+        raise JournalUnavailable(
+            f"others write to session {known.session!r} all the time: the lease can be ended later"
+        )
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
         self.thoughts.forget(*sessions)
         names = [name for name in map(bytes_of, sessions) if name is not None]
         with self._group.turn, self._writing as connection, connection.transaction():
+            self._leases.forget(connection, names)  # first, as in `end_lease`: or each could wait for the other
             forget_sessions(self._server, connection, names)
-            self._leases.forget(connection, names)
 
     def close(self) -> None:
         if self._owner != forks() or self._closed:
@@ -252,7 +250,7 @@ class PostgresJournal:
                     "of PostgreSQL that hangs (pg_stat_activity)"
                 )
             sleep(SETTLING)
-            writers &= self._holders()
+            writers = writers.still(self._holders())
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
         with self._writing as connection:

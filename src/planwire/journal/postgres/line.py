@@ -8,7 +8,8 @@ connection that was cut while nobody used it, costs a new connection and no erro
 statement is `EngineAway`: nobody knows whether the statement was executed.
 
 A line that was connected before waits a little for its server, which may be about to restart; once that did not help,
-the next uses try once and say at once that it is away.
+the next uses try once and say at once that it is away. Whoever waited for the line while somebody tried in vain tries
+no more: a silent server would keep the last of many waiting for the sum of all their tries.
 """
 
 import select
@@ -20,7 +21,6 @@ from types import TracebackType
 from typing import Final
 
 import psycopg
-from psycopg import errors
 
 from planwire.errors import EngineAway
 from planwire.journal.postgres.refusals import meaning
@@ -50,14 +50,21 @@ class ServerLine:
         self._is_known = False
         self._used_at = 0.0
         self._patient_from = 0.0
+        self._failed_at = 0.0
+        self._failure: EngineAway | None = None
         self._closed = False
 
     def __enter__(self) -> PostgresConnection:
-        self._lock.acquire()
+        came = None
+        if not self._lock.acquire(blocking=False):
+            came = monotonic()
+            self._lock.acquire()
         try:
             if self._closed:
                 raise closed(self._server.shown)
             if self._connection is None or self._connection.closed or self._is_lost():
+                if came is not None and self._failure is not None and came < self._failed_at:
+                    raise type(self._failure)(*self._failure.args)
                 self._connect()
             assert self._connection is not None
         except BaseException:
@@ -103,7 +110,8 @@ class ServerLine:
             except EngineAway as error:
                 away = error
             if monotonic() >= end:
-                self._patient_from = monotonic() + AGAIN
+                self._failed_at, self._failure = monotonic(), away
+                self._patient_from = self._failed_at + AGAIN
                 raise away from None
             sleep(BETWEEN)
         self._connection = connection
@@ -122,8 +130,8 @@ class ServerLine:
         connection = self._connection
         if connection is not None and connection.pgconn.transaction_status:  # anything but idle
             self._drop()
-        if not isinstance(error, psycopg.Error) or isinstance(error, errors.IntegrityError):
-            return  # who broke a constraint knows which
+        if not isinstance(error, psycopg.Error):
+            return
         found = meaning(self._server, error, is_lost=self._connection is None)
         if isinstance(found, EngineAway):
             self._drop()

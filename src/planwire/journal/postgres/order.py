@@ -8,10 +8,14 @@ committed, and so holds the lock still or is done. Once those are gone, the foll
 then will never come: its transaction was rolled back, or its session forgotten.
 
 Nobody waits for transactions that hold no such lock, whatever they do in the same database.
+
+A standby shows no lock of its primary, only the number of the oldest transaction that is under way there. A follower of
+a standby waits at a hole until all that had begun are over, whoever's they are, but no longer than an append can last.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Iterable
+from time import monotonic
+from typing import Any, Final, NamedTuple
 
 from psycopg import Cursor
 
@@ -23,12 +27,50 @@ __all__ = ["HOLD", "Holders", "PositionGap", "holders", "unbroken"]
 #: from moving anything across it.
 HOLD: Final = "(SELECT pg_advisory_xact_lock_shared(LOCK) OFFSET 0) held"
 
+#: Seconds for which a standby may not know yet of a transaction that has drawn its position, and after which no append
+#: is still under way: the server ends its statement, or its silence, sooner.
+UNKNOWN: Final = 0.25
+LONGEST_APPEND: Final = 12.0
+
 _HOLDERS: Final = """SELECT pid, virtualtransaction FROM pg_locks
     WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND ((classid::bigint << 32) | objid::bigint) = %b AND objsubid = 1 AND granted"""
+    AND ((classid::bigint << 32) | objid::bigint) = %b AND objsubid = 1 AND granted
+    UNION ALL SELECT NULL, pg_current_snapshot()::text WHERE pg_is_in_recovery()"""
 
-#: Transactions under way. No other transaction ever has the same two.
-Holders: TypeAlias = frozenset[tuple[int, str]]
+
+class _Primary(NamedTuple):
+    """What a standby knows of the transactions of its primary: those before `oldest` are over, and whoever is waited
+    for comes before `end`, once that `is_certain`. Somebody waits since then, and looked last at `now`."""
+
+    oldest: int
+    end: int
+    since: float
+    now: float
+    is_certain: bool = False
+
+    def is_over(self) -> bool:
+        return self.now - self.since >= LONGEST_APPEND or (self.is_certain and self.oldest >= self.end)
+
+    def still(self, found: "_Primary") -> "_Primary":
+        end = self.end if self.is_certain else found.end
+        return _Primary(found.oldest, end, self.since, found.now, found.now - self.since >= UNKNOWN)
+
+
+class Holders(NamedTuple):
+    """Transactions under way: those that hold the lock, of which no other ever has the same two, and on a standby those
+    of its primary."""
+
+    locks: frozenset[tuple[int, str]] = frozenset()
+    primary: _Primary | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.locks) or not (self.primary is None or self.primary.is_over())
+
+    def still(self, found: "Holders") -> "Holders":
+        """Those of them that are under way, by what was found later: all of that if another server found it."""
+        if self.primary is None or found.primary is None:
+            return found if self.primary is not found.primary else Holders(self.locks & found.locks)
+        return Holders(primary=self.primary.still(found.primary))
 
 
 class PositionGap(NamedTuple):
@@ -49,6 +91,12 @@ def unbroken(after: int, positions: Iterable[int]) -> int:
 
 
 def holders(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Holders:
-    """Whoever holds the lock of appends now."""
-    found: Sequence[Any] = cursor.execute(server.sql(_HOLDERS), (server.lock,), prepare=True).fetchall()
-    return frozenset((pid, transaction) for pid, transaction in found)
+    """Whoever holds the lock of appends now, or may hold it on the primary of a standby."""
+    locks, primary = set(), None
+    for pid, transaction in cursor.execute(server.sql(_HOLDERS), (server.lock,), prepare=True).fetchall():
+        if pid is None:
+            oldest, end, _ = transaction.split(":")
+            primary = _Primary(int(oldest), int(end), now := monotonic(), now)
+        else:
+            locks.add((pid, transaction))
+    return Holders(frozenset(locks), primary)

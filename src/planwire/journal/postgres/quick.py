@@ -11,7 +11,7 @@ from typing import Final
 
 import psycopg
 from psycopg import errors
-from psycopg.pq import DiagnosticField, ExecStatus, Format, abc
+from psycopg.pq import ExecStatus, Format
 
 from planwire.journal.postgres.server import ANSWER_TIMEOUT, PostgresConnection
 
@@ -78,7 +78,7 @@ class _Polled:
             if result is None:
                 break
             if result.status not in _DONE:
-                error = _error(result)
+                error = errors.error_from_result(result)
         if error is not None:
             raise error
 
@@ -95,16 +95,3 @@ class _Polled:
                 return
         self._pgconn.finish()
         raise psycopg.OperationalError(f"no answer for {ANSWER_TIMEOUT:g} seconds")
-
-
-def _error(result: "abc.PGresult") -> psycopg.Error:
-    state = result.error_field(DiagnosticField.SQLSTATE)
-    said = result.error_message.decode(errors="replace").strip()
-    if state is None:
-        return psycopg.OperationalError(said)
-    try:
-        return errors.lookup(state.decode())(said)
-    except KeyError:
-        error = psycopg.DatabaseError(said)
-        error.sqlstate = state.decode()
-        return error

@@ -29,6 +29,8 @@ STATEMENT_TIMEOUT: Final = "10s"
 #: A transaction whose client is gone must not hold up followers (`order`).
 IDLE_IN_TRANSACTION: Final = "10s"
 SCHEMA: Final = "planwire"
+#: PostgreSQL cuts a longer name off, and two of them may then be one schema.
+LONGEST_NAME: Final = 63
 
 _PARAMETERS: Final[Mapping[str, str | int]] = {
     "application_name": "planwire",
@@ -40,11 +42,15 @@ _PARAMETERS: Final[Mapping[str, str | int]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
+#: A server or a role may have others, made for other programs. A wait for a lock may last as long as its statement.
 _SETTINGS: Final[Mapping[str, str]] = {
     "statement_timeout": STATEMENT_TIMEOUT,
+    "lock_timeout": "0",
     "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION,
     "default_transaction_isolation": "read committed",
 }
+#: Settings that older servers don't know, with the version that has each first.
+_LATER_SETTINGS: Final = ((140_000, "idle_session_timeout", "0"), (170_000, "transaction_timeout", "0"))
 
 _AWAY: Final = (
     "Start its PostgreSQL server, look for an error in the login or the database that its URL names, or name another "
@@ -91,7 +97,12 @@ class JournalServer:
                 "and %, @, : and / in a name or a password are written as %25, %40, %3A and %2F"
             ) from None
         self.schema = schema or SCHEMA
-        self._quoted = '"' + self.schema.replace('"', '""') + '"'
+        if "\0" in self.schema or len(self.schema.encode()) > LONGEST_NAME:
+            raise UnknownJournal(
+                f"the journal {self.shown!r} can't have that schema: its name has at most {LONGEST_NAME} bytes, and no "
+                "NUL among them. Choose another for schema="
+            )
+        self._quoted = _quoted(self.schema)
         self._statements: dict[str, bytes] = {}
         self._is_apart = False  # a pooler is in between, and keeps its clients apart
         where = (self._parameters.get(name) or "" for name in ("host", "hostaddr", "port", "dbname"))
@@ -106,7 +117,7 @@ class JournalServer:
         """A statement for this schema: in the text it is `planwire`, and the lock is `LOCK`."""
         found = self._statements.get(statement)
         if found is None:
-            text = statement.replace("planwire.", f"{self._quoted}.").replace("LOCK", str(self.lock))
+            text = statement.replace("LOCK", str(self.lock)).replace("planwire.", f"{self._quoted}.")
             found = self._statements[statement] = text.encode()
         return found
 
@@ -125,7 +136,9 @@ class JournalServer:
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # so that a statement is prepared once
         connection.prepare_threshold = None  # what is worth it is prepared at once
         try:
-            self._set(connection, {**_SETTINGS, **(settings or {})})
+            version = connection.info.server_version
+            later = {name: value for first, name, value in _LATER_SETTINGS if version >= first}
+            self._set(connection, {**_SETTINGS, **later, **(settings or {})})
         except psycopg.Error as error:
             connection.close()
             raise self.away(error) from None
@@ -202,6 +215,14 @@ def _process_behind(connection: PostgresConnection) -> int:
     """The process of the server that answers."""
     [[process]] = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchall()
     return int(process)
+
+
+def _quoted(name: str) -> str:
+    """A name as it stands in a statement: without a %, which psycopg would take for the place of a value."""
+    quoted = name.replace('"', '""')
+    if "%" not in name:
+        return f'"{quoted}"'
+    return 'U&"' + quoted.replace("\\", "\\\\").replace("%", "\\0025") + '"'
 
 
 def _unknown_settings(url: str) -> list[str]:
