@@ -17,6 +17,10 @@ from planwire.journal import open_journal
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.outage import AWAY, LATELY, SharedOutage
 from planwire.journal.hook_folders import make_hooks_path
+from planwire.journal.jetstream import client as jetstream_client
+from planwire.journal.jetstream import journal as jetstream_journal
+from planwire.journal.postgres import line as postgres_line
+from planwire.journal.postgres import server as postgres_server
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import MOMENT, is_away
 from planwire.model.events import TurnEnded
@@ -30,6 +34,13 @@ from tests.servers.proxy import Proxy, proxy_to
 from tests.waiting import until
 
 ENTRY: Final = Path(thin_hook.__file__).with_name("entry.py")
+#: How long engines wait for servers that go away in mid-work.
+PATIENCE: Final = (
+    (postgres_server, "ANSWER_TIMEOUT"),
+    (postgres_line, "PATIENCE"),
+    (jetstream_journal, "PATIENCE"),
+    (jetstream_client, "AWAY"),
+)
 SERVERS: Final = {"postgresql": lambda: postgres().fresh_url(local=False), "jetstream": nats.fresh_url}
 
 
@@ -73,6 +84,24 @@ def test_what_a_relay_records_is_on_the_disk_while_it_still_tries_to_connect(sil
     with open_journal(silent.url) as journal:
         [session] = journal.sessions()
         assert words(journal.read(session.id)) == ["end_turn"]
+
+
+@pytest.mark.parametrize("is_silent", [True, False], ids=["silent", "gone"])
+def test_what_a_relay_records_is_soon_on_the_disk_when_the_server_goes_away_in_mid_work(
+    silent: SilentServer, monkeypatch: pytest.MonkeyPatch, is_silent: bool
+) -> None:
+    for module, name in PATIENCE:
+        monkeypatch.setattr(module, name, 60.0)
+    silent.network.recover()
+    with open_for_recording(silent.url) as journal:
+        until(lambda: not is_away(journal))
+        journal.append("s", said("before"))
+        silent.network.fall_silent() if is_silent else silent.network.cut(refuse=True)
+        journal.append("s", said("meanwhile"))
+        assert [b"meanwhile" in each.body for each in silent.folder.spool.waiting()] == [True]
+        silent.network.recover()
+        until(silent.folder.is_empty)
+        assert words(journal.read("s")) == ["before", "meanwhile"]
 
 
 def test_one_process_finds_out_and_the_next_goes_ahead_without_a_connection(silent: SilentServer) -> None:

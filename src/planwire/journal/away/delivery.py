@@ -114,6 +114,8 @@ class AwayDelivery:
                 written = engine.append(session, _in_order(events, at), last, once)
             except Conflict:
                 self._ends.pop(session, None)
+                if waiting.doubt:  # a server that was silent may have written it just now
+                    written = _found(engine, session, waiting.doubt, once)
         self._ends[session] = (written[-1].seq, written[-1].at)
         numbers.update(enumerate((each.seq for each in written), start=waiting.first))
         if len(self._numbers) > _MOST_WRITERS:

@@ -72,7 +72,7 @@ class AwayJournal:
 
     def __init__(self, open_engine: Callable[[], Journal], folder: Path, patience: float | None = None) -> None:
         self._folder = AwayFolder(folder)
-        self._server = AwayServer(open_engine, self._folder)
+        self._server = AwayServer(open_engine, self._folder, in_haste=patience is not None)
         self._leases = AwayLeases(self._server.ask)
         self._lock = RLock()
         self._known = KnownHere()

@@ -16,6 +16,7 @@ from planwire.errors import EngineAway, JournalError, JournalUnavailable, LoginR
 from planwire.journal.away.delivery import AwayDelivery
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.outage import Outage
+from planwire.journal.haste import hurry, take_time
 from planwire.journal.protocol import Journal
 from planwire.journal.waiting import MOMENT, WaitingRecords, waiting_count
 
@@ -30,10 +31,11 @@ _R = TypeVar("_R")
 
 
 class AwayServer:
-    """A server that `open_engine` reaches. What waits for it is in a folder."""
+    """A server that `open_engine` reaches. What waits for it is in a folder. `in_haste`, calls give up on it soon."""
 
-    def __init__(self, open_engine: Callable[[], Journal], folder: AwayFolder) -> None:
+    def __init__(self, open_engine: Callable[[], Journal], folder: AwayFolder, *, in_haste: bool = False) -> None:
         self.engine: Journal | None = None
+        self._in_haste = in_haste
         self.closing = Event()
         self._open = open_engine
         self._folder = folder
@@ -131,7 +133,8 @@ class AwayServer:
         try:
             engine = self._reached()
             if engine is not None:
-                self._delivery.deliver(engine, until)
+                with take_time(engine):
+                    self._delivery.deliver(engine, until)
             self._trouble = ""
         except JournalError as error:
             if self._outage is not None or isinstance(error, EngineAway):
@@ -193,10 +196,13 @@ class AwayServer:
     def _reach(self) -> Journal:
         engine = self.engine
         if engine is not None:
-            engine.last_position()
+            with take_time(engine):
+                engine.last_position()
             return engine
         begun = monotonic()
         self.engine = engine = self._open()
+        if self._in_haste:
+            hurry(engine)
         if self.closing.is_set():  # whoever closed this journal may have come before there was an engine
             engine.close()
         self._folder.outage.note_answer(monotonic() - begun)

@@ -18,6 +18,7 @@ from planwire.journal.jetstream.inbox import Handler, NatsInbox, deaf, forbidden
 from planwire.journal.jetstream.settings import JetStreamSettings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.unusable import closed, forked
+from planwire.journal.waiting import MOMENT
 
 __all__ = ["NatsConnection", "Unanswered"]
 
@@ -41,6 +42,7 @@ class NatsConnection:
         self._settings = settings
         self.owner = forks()
         self.is_closed = False
+        self.is_hasty = False  # see `haste`
         self.was_interrupted = False
         self.since = monotonic()  # when the connection came up
         self._back = Event()
@@ -200,9 +202,10 @@ class NatsConnection:
         """Wait for the connection to be there, or a moment if it is. `EngineAway` once it was gone for too long."""
         self.check()
         down = self._down
-        if down is not None and monotonic() - down > AWAY:
+        longest = MOMENT if self.is_hasty else AWAY
+        if down is not None and monotonic() - down > longest:
             raise self.away()
-        if not self._back.wait(min(seconds, AWAY)) or down is not None:
+        if not self._back.wait(min(seconds, longest)) or down is not None:
             return
         sleep(min(seconds, 0.05))
 

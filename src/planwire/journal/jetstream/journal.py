@@ -19,6 +19,7 @@ from planwire.errors import DamagedJournal, JournalError
 from planwire.journal.checked import Trouble
 from planwire.journal.codec import encode
 from planwire.journal.forks import forks
+from planwire.journal.haste import ANSWER
 from planwire.journal.held_lease import HeldLease
 from planwire.journal.jetstream.api import PATIENCE, JetStreamApi
 from planwire.journal.jetstream.append import Appender
@@ -86,6 +87,16 @@ class JetStreamJournal:
             for bucket in (snapshots, *buckets):
                 with suppress(JournalError):
                     bucket.create()
+
+    @property
+    def is_hasty(self) -> bool:
+        """Whether it gives up on its server soon (see `haste`)."""
+        return self._connection.is_hasty
+
+    @is_hasty.setter
+    def is_hasty(self, value: bool) -> None:
+        self._connection.is_hasty = value
+        self._api.patience = ANSWER if value else PATIENCE
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None

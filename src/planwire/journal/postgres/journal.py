@@ -92,6 +92,15 @@ class PostgresJournal:
         with self._writing:
             self._writing.greet = check  # nobody makes the tables again if they are dropped under an open journal
 
+    @property
+    def is_hasty(self) -> bool:
+        """Whether it gives up on its server soon (see `haste`)."""
+        return self._server.is_hasty
+
+    @is_hasty.setter
+    def is_hasty(self, value: bool) -> None:
+        self._server.is_hasty = value
+
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
     ) -> tuple[Recorded, ...]:
@@ -100,7 +109,7 @@ class PostgresJournal:
         try:
             return tuple(self._group.append(Append(session, rows, expected_seq, once)))
         except EngineAway:
-            if once is None:
+            if once is None or self.is_hasty:
                 raise
         return tuple(self._group.append(Append(session, rows, expected_seq, once)))  # the key makes that safe
 

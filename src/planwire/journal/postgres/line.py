@@ -26,6 +26,7 @@ from planwire.errors import EngineAway
 from planwire.journal.postgres.refusals import meaning
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import closed
+from planwire.journal.waiting import MOMENT
 
 __all__ = ["ServerLine"]
 
@@ -93,7 +94,8 @@ class ServerLine:
 
     def _connect(self) -> None:
         self._drop()
-        end = monotonic() + PATIENCE if self._is_known and monotonic() >= self._patient_from else 0
+        patience = MOMENT if self._server.is_hasty else PATIENCE
+        end = monotonic() + patience if self._is_known and monotonic() >= self._patient_from else 0
         while True:
             try:
                 connection = self._server.connect(self._settings)

@@ -13,7 +13,7 @@ import psycopg
 from psycopg import errors
 from psycopg.pq import ExecStatus, Format
 
-from planwire.journal.postgres.server import ANSWER_TIMEOUT, PostgresConnection
+from planwire.journal.postgres.server import PostgresConnection
 
 __all__ = ["QuickStatement"]
 
@@ -58,6 +58,7 @@ class _Polled:
     """Waiting for the answer to what was sent on a connection."""
 
     def __init__(self, connection: PostgresConnection) -> None:
+        self._connection = connection
         self._pgconn = connection.pgconn
         self._socket = self._pgconn.socket
         self._poll = select.poll() if hasattr(select, "poll") else None
@@ -66,7 +67,7 @@ class _Polled:
 
     def finish(self) -> None:
         pgconn = self._pgconn
-        end = monotonic() + ANSWER_TIMEOUT
+        end = monotonic() + self._connection.answers_within
         while pgconn.flush():
             self._wait(end, to_write=True)
         error: psycopg.Error | None = None
@@ -94,4 +95,4 @@ class _Polled:
                     self._pgconn.consume_input()  # or both sides would wait for each other
                 return
         self._pgconn.finish()
-        raise psycopg.OperationalError(f"no answer for {ANSWER_TIMEOUT:g} seconds")
+        raise psycopg.OperationalError(f"no answer for {self._connection.answers_within:g} seconds")

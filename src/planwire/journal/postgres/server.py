@@ -7,6 +7,7 @@ can so hold many. What is secret in a URL is in no error: libpq's own words abou
 import re
 from collections.abc import Generator, Mapping
 from hashlib import sha256
+from math import ceil
 from time import monotonic
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from psycopg.pq import Conninfo
 from psycopg.types.numeric import Int8BinaryDumper
 
 from planwire.errors import EngineAway, LoginRefused, UnknownJournal
+from planwire.journal.haste import ANSWER
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.user_files import VARIABLE
 
@@ -42,6 +44,7 @@ _PARAMETERS: Final[Mapping[str, str | int]] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
+_IN_HASTE: Final[Mapping[str, str | int]] = {"connect_timeout": ceil(ANSWER)}
 #: A server or a role may have others, made for other programs. A wait for a lock may last as long as its statement.
 _SETTINGS: Final[Mapping[str, str]] = {
     "statement_timeout": STATEMENT_TIMEOUT,
@@ -73,6 +76,12 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
     server do something long says how long that may take (`patience`)."""
 
     patience: float | None = None
+    server: "JournalServer | None" = None
+
+    @property
+    def answers_within(self) -> float:
+        """Seconds that an answer may take."""
+        return self.patience or (ANSWER if self.server is not None and self.server.is_hasty else ANSWER_TIMEOUT)
 
     def wait(self, gen: _Waiting[_Answer], *arguments: Any, **options: Any) -> _Answer:
         return super().wait(_bounded(self, gen), *arguments, **options)
@@ -104,6 +113,7 @@ class JournalServer:
             )
         self._quoted = _quoted(self.schema)
         self._statements: dict[str, bytes] = {}
+        self.is_hasty = False  # see `haste`
         self._is_apart = False  # a pooler is in between, and keeps its clients apart
         where = (self._parameters.get(name) or "" for name in ("host", "hostaddr", "port", "dbname"))
         self.place = f"postgresql:{' '.join(map(str, where))} {self.schema}"
@@ -124,7 +134,8 @@ class JournalServer:
     def connect(self, settings: Mapping[str, str] | None = None) -> PostgresConnection:
         """A new connection, or `EngineAway`; for a login that is refused, `LoginRefused`."""
         try:
-            connection = PostgresConnection.connect(autocommit=True, **self._parameters)  # type: ignore[arg-type]
+            parameters = {**self._parameters, **(_IN_HASTE if self.is_hasty else {})}
+            connection = PostgresConnection.connect(autocommit=True, **parameters)  # type: ignore[arg-type]
         except UnicodeError:
             raise self.away(ValueError("no host can have the name that its URL gives it")) from None
         except psycopg.Error as error:
@@ -133,6 +144,7 @@ class JournalServer:
                     f"PostgreSQL can't use the URL {self.shown!r}: {self.said(error)}. Correct that setting"
                 ) from None
             raise (self._refused(error) if _REFUSED.search(str(error)) else self.away(error)) from None
+        connection.server = self
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # so that a statement is prepared once
         connection.prepare_threshold = None  # what is worth it is prepared at once
         try:
@@ -196,7 +208,7 @@ class JournalServer:
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
     """The same, until the time is up. psycopg wakes up ten times a second while it waits."""
-    seconds = connection.patience or ANSWER_TIMEOUT
+    seconds = connection.answers_within
     end = monotonic() + seconds
     try:
         wanted = next(gen)
