@@ -326,6 +326,25 @@ def test_a_backup_holds_no_leases(journal: Path, tmp_path: Path) -> None:
 # copy and info
 
 
+def test_copy_says_that_everybody_can_read_a_journal(journal: Path, tmp_path: Path) -> None:
+    journal.chmod(0o644)
+    assert journal_command("copy", journal, tmp_path / "copy.db").err.endswith(f"chmod o-rwx {journal}\n")
+    assert journal_command("copy", tmp_path / "copy.db", journal).err.endswith(f"chmod o-rwx {journal}\n")
+
+
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize("command", [["backup"], ["restore"], ["verify", "--note"], ["verify", "--against"]])
+@pytest.mark.parametrize("url", ["postgresql://me:hunter2@db/plans", "nats://hunter2@plans", "sqlite:plans.db"])
+def test_a_url_in_the_place_of_a_file_is_a_mistake_and_its_password_is_not_told(
+    command: list[str], url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    refused = journal_command(*command, url)
+    assert (refused.code, "is the URL of a journal" in refused.err, "hunter2" in refused.err) == (USAGE, True, False)
+    assert not list(Path().iterdir())
+
+
 def test_copy_says_what_it_copied_and_what_it_refused(journal: Path, tmp_path: Path) -> None:
     target = tmp_path / "copy.db"
     done = journal_command("copy", journal, target)
@@ -335,6 +354,7 @@ def test_copy_says_what_it_copied_and_what_it_refused(journal: Path, tmp_path: P
     again = journal_command("copy", journal, target)
     assert again.code == NOT_DONE
     assert "Session s0 was not copied: the target has 41 events of it, and the source only 40.\n" in again.out
+    assert again.out.endswith("may go, forget it there, and copy again.\n")
     assert json.loads(journal_command("copy", journal, target, "--json").out)["refused"].keys() == {"s0"}
     assert journal_command("copy", journal, f"sqlite:{journal}").code == USAGE
     assert journal_command("copy", tmp_path / "missing.db", target).code == NOT_FOUND

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planwire.errors import JournalUnavailable
+from planwire.errors import DamagedJournal, JournalUnavailable
 from planwire.journal import Journal, Once, StoredAppend, open_journal
 from planwire.journal import copying as copying_module
 from planwire.journal.backup import back_up
@@ -81,6 +81,37 @@ def test_a_backup_of_a_server_goes_on_where_it_stopped_without_what_was_forgotte
         with open_journal(path) as backup:
             assert same(source, backup)
     assert said_of_it.count("checking") == 1
+
+
+def test_a_backup_of_a_server_that_is_interrupted_while_it_is_checked_copies_nothing_again(path: Path) -> None:
+    def interrupt(progress: str) -> None:
+        if progress == "checking":
+            raise KeyboardInterrupt
+
+    with filled("memory:") as source:
+        with pytest.raises(KeyboardInterrupt):
+            back_up(source, path, interrupt)
+        assert [each.name for each in path.parent.iterdir()] == [f".{path.name}.part"]
+        heard: list[str] = []
+        back_up(source, path, heard.append)
+        assert set(heard) == {"0 events", "checking"}
+        with open_journal(path) as backup:
+            assert same(source, backup)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_part_that_is_not_sound_is_left_to_no_further_backup(path: Path) -> None:
+    def harm(progress: str) -> None:
+        if progress == "checking":
+            change(path.with_name(f".{path.name}.part"), "UPDATE events SET by = 'user' WHERE seq = 5")
+
+    with filled("memory:") as source:
+        with pytest.raises(DamagedJournal, match="would not be a sound journal"):
+            back_up(source, path, harm)
+        assert not list(path.parent.iterdir())
+        back_up(source, path)
+        with open_journal(path) as backup:
+            assert same(source, backup)
 
 
 def test_what_comes_in_during_a_copy_is_copied_too(path: Path) -> None:

@@ -1,11 +1,12 @@
 """Which journal a URL names."""
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from planwire.errors import UnknownJournal
+from planwire.errors import JournalUnavailable, UnknownJournal
 from planwire.journal import open_journal
 from planwire.journal.engines import shared_url
 from planwire.journal.memory import MemoryJournal
@@ -66,6 +67,57 @@ def test_an_engine_of_another_package_that_can_not_be_loaded_is_said_so(
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UnknownJournal, match=value):
         open_journal("broken://u:secret@h/x")
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package with engines: one that works, some that fail, and one that would take the place of ours."""
+    (tmp_path / "added_engines.py").write_text(
+        """
+from planwire.journal.engines import Engine
+from planwire.journal.memory import MemoryJournal
+
+def fail(rest, *_):
+    raise RuntimeError(f"no luck with {rest}")
+
+WORKS = Engine("works://NAME", lambda rest, create: MemoryJournal() if rest[2:] else None, "works:{}".format)
+FAILS = Engine("fails://NAME", fail, fail)
+AWAY = Engine("away://NAME", fail, "away:{}".format, remote=True, load=lambda: fail("its driver"))
+"""
+    )
+    installed = tmp_path / "added-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: added\nVersion: 1.0\n")
+    rows = {"works": "WORKS", "fails": "FAILS", "away": "AWAY", "sqlite": "FAILS"}
+    lines = [f"{scheme} = added_engines:{name}\n" for scheme, name in rows.items()]
+    (installed / "entry_points.txt").write_text("[planwire.journals]\n" + "".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    sys.modules.pop("added_engines", None)
+
+
+@pytest.mark.usefixtures("added")
+def test_another_package_adds_an_engine_and_takes_the_place_of_none(tmp_path: Path) -> None:
+    with open_journal("works://x") as journal:
+        assert isinstance(journal, MemoryJournal)
+    assert shared_url("works://x") == "works://x"
+    assert path_of(f"sqlite:{tmp_path / 'journal.db'}") == tmp_path / "journal.db"
+    with pytest.raises(UnknownJournal, match=r"known are .*sqlite:PATH.* and works://NAME"):
+        open_journal("works://")
+
+
+@pytest.mark.usefixtures("added")
+@pytest.mark.parametrize("use", [open_journal, shared_url])
+def test_what_the_engine_of_another_package_raises_is_an_error_of_a_journal_and_tells_no_password(
+    use: Callable[[str], object],
+) -> None:
+    with pytest.raises(JournalUnavailable, match=r"engine for fails: .*RuntimeError: no luck with //h/x"):
+        use("fails://h/x")
+    with pytest.raises(JournalUnavailable, match=r"engine for fails: .*\(RuntimeError\)") as failed:
+        use("fails://u:hunter2@h/x")
+    assert "hunter2" not in str(failed.value)
+    with pytest.raises(JournalUnavailable, match="no luck with its driver"):
+        open_journal("away://h/x")
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:", "sqlite://", "sqlite://host/path", "sqlite:a\0b", "a\0b"])

@@ -9,8 +9,10 @@ from planwire.cli import main
 from planwire.errors import EngineAway, JournalUnavailable
 from planwire.journal import Once, Terms, open_journal
 from planwire.journal.away import journal as away_journal
+from planwire.journal.copying import copy_journal
 from planwire.journal.jetstream import stream as jetstream_stream
 from planwire.journal.jetstream.journal import JetStreamJournal
+from planwire.journal.jetstream.messages import header
 from planwire.journal.verifying import verify
 from planwire.journal.waiting import waiting_of
 from tests.journal.test_contract import PATIENCE, said, words
@@ -183,3 +185,41 @@ def test_a_bucket_that_was_deleted_is_made_again(journal: JetStreamJournal) -> N
     assert found.data == b"y"
     with JetStreamJournal(shared().url(journal._name)) as other:
         assert [each.terms.is_working for each in other.leases()] == [True]
+
+
+def publish_again(journal: JetStreamJournal, number: int) -> None:
+    """Publish a message of the stream once more, as anybody who may write to it can."""
+    message = journal._api.get(journal._name, seq=number)
+    assert message is not None
+    mark = header(message.headers, b"Planwire")
+    assert mark is not None
+    head = b"NATS/1.0\r\nPlanwire: %b\r\n\r\n" % mark
+    journal._api.ask(message.subject, message.body, head)
+
+
+AGAIN = (None, "session 's': a message was published again, which hides events that are in the stream, or repeats them")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_message_that_somebody_published_again_is_found(journal: JetStreamJournal, number: int) -> None:
+    for word in ("one", "two", "three"):
+        journal.append("s", said(word))
+    journal.append("t", said("one"))
+    publish_again(journal, number)
+    assert AGAIN in [(each.seq, each.words) for each in verify(journal).troubles]
+    journal.append("s", said("behind it"))
+    assert {each.session for each in verify(journal).troubles} == {"s"}
+
+
+def test_events_that_come_again_are_told_as_what_they_are(journal: JetStreamJournal) -> None:
+    for word in ("one", "two", "three"):
+        journal.append("s", said(word))
+    publish_again(journal, 2)
+    journal.append("s", said("behind it"))
+    assert [(each.seq, each.words) for each in verify(journal).troubles] == [
+        (2, "event 2 of session 's' is there again, or behind a later one"),
+        AGAIN,
+    ]
+    with open_journal("memory:") as target:
+        [reason] = copy_journal(journal, target).refused.values()
+    assert reason.startswith("event 2 is in the source again, or behind a later one, of which planwire journal verify")

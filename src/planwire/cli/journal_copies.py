@@ -6,9 +6,11 @@ from pathlib import Path
 from time import strftime
 
 from planwire.cli.exit_codes import DONE, NOT_DONE
+from planwire.cli.file_argument import file_argument
 from planwire.cli.input_output import print_json
 from planwire.cli.journal_secrets import warn_of_secret
 from planwire.cli.journal_verify import counted
+from planwire.cli.open_modes import warn_of_open_modes
 from planwire.cli.progress_line import ProgressLine
 from planwire.errors import DamagedJournal, InputError, JournalUnavailable, NoJournal, NotFound, Refused
 from planwire.journal import Journal, open_journal
@@ -31,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _backup(arguments: argparse.Namespace) -> int:
-    target = Path(arguments.target)
+    target = file_argument(arguments.target, "a backup", ", or copy the journal with planwire journal copy FROM TO")
     if not target.absolute().parent.is_dir():
         raise InputError(f"there is no folder {target.absolute().parent} for the backup: make it first")
     with (
@@ -58,9 +60,11 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 
 def _restore(arguments: argparse.Namespace) -> int:
-    backup = Path(arguments.backup)
+    backup = file_argument(arguments.backup, "a backup", ", or copy that journal with planwire journal copy FROM TO")
     if not backup.is_file():
-        raise NotFound(f"there is no backup at {backup}")
+        raise NotFound(
+            f"there is no backup at {backup}: look for a typing error, or where planwire journal backup put it"
+        )
     url = _lasting(arguments.journal)
     with open_journal(backup, create=False) as source:
         with ProgressLine("Checking the backup", "nothing was changed") as line:
@@ -73,7 +77,7 @@ def _restore(arguments: argparse.Namespace) -> int:
             return _restore_to_server(source, url, arguments)
     path = _path(url)
     if _is_same_file(path, backup):
-        raise InputError(f"{backup} is the journal itself")
+        raise InputError(f"{backup} is the journal itself: name a backup, or another journal with --journal")
     require_folder(path)
     _refuse_full(url, force=arguments.force)
     with ProgressLine("Restoring", "the journal is the old one or the backup, and whole") as line:
@@ -141,9 +145,10 @@ def _restore_to_server(source: Journal, url: str, arguments: argparse.Namespace)
 def _copy(arguments: argparse.Namespace) -> int:
     for name, url in (("FROM", arguments.source), ("TO", arguments.to)):
         warn_of_secret(url, name)
+        warn_of_open_modes(url)
     source_url, target_url = (_lasting(each) for each in (arguments.source, arguments.to))
     if source_url == target_url or _is_same_file(*map(_path, (source_url, target_url))):
-        raise InputError("FROM and TO are the same journal")
+        raise InputError("FROM and TO are the same journal: name another one")
     if target_url.startswith(_FILE):
         refuse_place(Path(os.path.realpath(_path(target_url))))
     with open_journal(arguments.source, create=False) as source:
@@ -184,4 +189,6 @@ def _copied(source: Journal, target: Journal, name: str, left: str, *, as_json: 
         print(one_line(f"Copied to {name} and compared: {counts}."))
         for session, reason in copied.refused.items():
             print(one_line(f"Session {session} was not copied: {reason}."))
+        if copied.refused:
+            print("If what the target has of a session may go, forget it there, and copy again.")
     return NOT_DONE if copied.refused else DONE

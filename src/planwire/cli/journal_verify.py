@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from planwire.cli.exit_codes import DAMAGED, DONE
+from planwire.cli.file_argument import file_argument
 from planwire.cli.file_swap import read_bytes, swap_bytes
 from planwire.cli.input_output import indented_json, opened, print_json
 from planwire.cli.progress_line import ProgressLine
@@ -30,6 +31,8 @@ class _KindOfFile(msgspec.Struct):
 def run(arguments: argparse.Namespace) -> int:
     if arguments.session and (arguments.note or arguments.against):
         raise InputError("a note is about all sessions: name none with --note and --against")
+    for name in filter(None, (arguments.note, arguments.against)):
+        file_argument(name, "a note")
     note = _read_note(arguments.against) if arguments.against else None
     if arguments.note:
         _note_before(Path(arguments.note))  # a check takes minutes: say now what would be in the way
@@ -77,7 +80,8 @@ def sentences(verified: Verified) -> list[str]:
             f"{counted(len(verified.gone), 'session')} of the note not there any more, forgotten or lost: {names}."
         )
     if unlinked:
-        why = "an older planwire wrote them, or somebody removed their links"
+        them, their = ("it", "its") if unlinked == 1 else ("them", "their")
+        why = f"an older planwire wrote {them}, or somebody removed {their} link{'' if unlinked == 1 else 's'}"
         said.append(f"{counted(unlinked, 'event')} without a link: {why}.")
     found = (
         "nothing is wrong" if not verified.troubles else f"{counted(len(verified.troubles) + more, 'problem')} found"

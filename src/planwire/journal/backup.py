@@ -56,10 +56,11 @@ def back_up(
         with JournalDraft(target) as draft:
             if isinstance(journal, SqliteJournal | ArchivedJournal):
                 copy_file(journal.path, draft.path, heard)
+                verified = _checked_copy(draft.path, target, heard)
             else:
-                _copy_events(journal, target.with_name(f".{target.name}.part"), heard).replace(draft.path)
-            sync_file(draft.path)
-            verified = checked(draft.path, target, heard)
+                part = _copy_events(journal, target.with_name(f".{target.name}.part"), heard)
+                verified = _checked_part(part, target, heard)
+                part.replace(draft.path)
             with _thoughts_put_beside(target, source):
                 _give_name(draft, target, replace=replace)
         sync_folder(target.parent)
@@ -110,7 +111,26 @@ def _copy_events(journal: Journal, part: Path, heard: Heard) -> Path:
             if not gone:
                 return part
     session, reason = next(iter(copied.refused.items()))
-    raise JournalUnavailable(f"there is no new backup: session {session!r} can't be copied, since {reason}")
+    raise JournalUnavailable(
+        f"there is no new backup: session {session!r} can't be copied, since {reason}. If it was forgotten meanwhile, "
+        "repeat the command"
+    )
+
+
+def _checked_copy(copy: Path, target: Path, heard: Heard) -> Verified:
+    sync_file(copy)
+    return checked(copy, target, heard)
+
+
+def _checked_part(part: Path, target: Path, heard: Heard) -> Verified:
+    """The check of a part that is whole. It keeps its name meanwhile: a backup that is interrupted here, too, goes on
+    with it. One that is not sound is of no use to the next."""
+    try:
+        return _checked_copy(part, target, heard)
+    except DamagedJournal:
+        for file in beside(part):
+            file.unlink(missing_ok=True)
+        raise
 
 
 def _refuse_target(journal: Journal, target: Path, *, replace: bool) -> None:

@@ -62,7 +62,7 @@ def copy_journal(
     copied.sessions = len(ends) - len(copied.refused)
     for session, end in ends.items():
         if session not in copied.refused and not _is_same(source, target, session, end, copied, heard):
-            copied.refused[session] = "its copy is not the same: forget it there, and copy it again"
+            copied.refused[session] = "its copy is not the same"
     return copied
 
 
@@ -78,6 +78,8 @@ def _copy_session(
             return reason
         for batch in _batches(source.stored(session, last)):
             for event in (each for append in batch for each in append.events):
+                if event.seq <= last:
+                    return f"event {event.seq} is in the source again, or behind a later one{_MORE}"
                 if event.seq != last + 1:
                     return _missing(last + 1, event.seq - 1)
                 if not event.is_sound:

@@ -3,7 +3,7 @@
 An engine is one row: how the URLs of its scheme look, how to open one, and the URL by which processes in other folders
 find the same journal. A row imports its engine when it opens one: a program that never opens a journal must not
 pay for SQLite (15 ms of a relay's start). Another package adds an engine by an entry point in the group
-`planwire.journals`: its name is the scheme, and it leads to an `Engine`.
+`planwire.journals`: its name is the scheme, and it leads to an `Engine`. None takes the place of a row of this table.
 """
 
 import os
@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from planwire.errors import NoJournal, UnknownJournal
+from planwire.errors import JournalUnavailable, NoJournal, PlanwireError, UnknownJournal
 from planwire.extras import missing_extra
 from planwire.journal.private_urls import FILE, resolved, write_url
 from planwire.journal.protocol import Journal
@@ -108,7 +108,8 @@ def _open_remote(url: str, engine: Engine, rest: str, create: bool, patience: fl
 
 
 def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
-    *others, last = ("a path", *dict.fromkeys(each.urls for each in _ENGINES.values()))
+    rows = (*_ENGINES.values(), *([engine] if engine else []))
+    *others, last = ("a path", *dict.fromkeys(each.urls for each in rows))
     known, shown = f"known are {', '.join(others)} and {last}", shown_url(url)
     if engine is _ENGINES[FILE_SCHEME]:
         return UnknownJournal(f"the journal {shown!r} names no file: {known}")
@@ -161,9 +162,32 @@ def _added(scheme: str) -> Engine | None:
                 "install its package again"
             ) from error
         if isinstance(engine, Engine):
-            return engine
-        raise UnknownJournal(f"the entry point {each.value} for {scheme}: leads to no planwire.journal.engines.Engine")
+            ours = partial(_in_our_words, scheme)
+            return engine._replace(open=ours(engine.open), shared=ours(engine.shared), load=ours(engine.load))
+        raise UnknownJournal(
+            f"the entry point {each.value} for {scheme}: leads to no planwire.journal.engines.Engine: install a "
+            "version of its package for this planwire"
+        )
     return None
+
+
+def _in_our_words(scheme: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A call into another package, whose own errors nobody here would catch. Theirs may quote the URL: so their words
+    are left out if that has a secret."""
+
+    def called(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except PlanwireError:
+            raise
+        except Exception as error:
+            words = "" if arguments and has_secret(f"{scheme}:{arguments[0]}") else f": {error}"
+            raise JournalUnavailable(
+                f"the engine for {scheme}: journals, of another package, failed ({type(error).__name__}{words}): "
+                "tell the makers of that package, or name another journal"
+            ) from error
+
+    return called
 
 
 def _open_memory(rest: str, _create: bool) -> Journal | None:

@@ -129,7 +129,9 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
     check.events += 1
     expected = before.seq + 1 if before else 1
     is_next = seq == expected
-    if not is_next:
+    if seq < expected:
+        check.add(f"event {seq} of session {session!r} is there again, or behind a later one", seq)
+    elif not is_next:
         missing = f"event {expected}" if seq == expected + 1 else f"events {expected} to {seq - 1}"
         check.add(f"{missing} of session {session!r} {'is' if seq == expected + 1 else 'are'} missing", expected)
     if event.link is not None:

@@ -155,7 +155,10 @@ class JetStreamJournal:
 
     def troubles(self) -> Iterator[Trouble]:
         self._connection.check()
-        return (Trouble(words) for words in self._stream.losses())
+        yield from (Trouble(words) for words in self._stream.losses())
+        for session in self._sessions.overfull():
+            words = "a message was published again, which hides events that are in the stream, or repeats them"
+            yield Trouble(f"session {session!r}: {words}", session)
 
     def last_seq(self, session: str) -> int:
         self._connection.check()

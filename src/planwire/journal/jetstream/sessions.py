@@ -213,11 +213,30 @@ class SessionSubjects:
                 self._version, self._removed = version, removed
             return [each for _, _, each in sorted(self._listed.values(), key=lambda each: each[1])]
 
-    def _counts(self) -> dict[str, int]:
+    def overfull(self) -> Iterator[str]:
+        """The sessions with more messages than the last one counts. Somebody published one again: a session ends with
+        its last message, so the events behind that one are hidden."""
+        counts = self._counts()
+        for begin in range(0, len(counts), SUBJECTS):
+            for last in self._api.last_of(self._stream, sorted(counts)[begin : begin + SUBJECTS]):
+                if counts[last.subject] > last.mark().count and self._is_overfull(last.subject):
+                    yield _session(last)
+
+    def _is_overfull(self, subject: str) -> bool:
+        """A second look, since others may write, and the replica that answered first may be late."""
+        before = self._api.get(self._stream, last_by_subj=subject)
+        count = self._counts(subject).get(subject, 0)
+        behind = self._api.get(self._stream, last_by_subj=subject)
+        if before is None or behind is None or _begun(before) != _begun(behind):
+            return False  # it was forgotten meanwhile
+        return count > behind.mark().count
+
+    def _counts(self, subjects: str | None = None) -> dict[str, int]:
         """How many messages each subject has."""
         counts: dict[str, int] = {}
+        wanted = subjects or self.all
         while True:
-            info = self._api.call(f"STREAM.INFO.{self._stream}", subjects_filter=self.all, offset=len(counts))
+            info = self._api.call(f"STREAM.INFO.{self._stream}", subjects_filter=wanted, offset=len(counts))
             page = info["state"].get("subjects") or {}
             counts.update(page)
             if not page or len(counts) >= info.get("total", 0):
@@ -243,5 +262,14 @@ class SessionSubjects:
 
 
 def _listed(last: StreamMessage, mark: Mark) -> tuple[int, int, KnownSession]:
-    session = mark.session if mark.session is not None else id_of(last.subject.rpartition(".")[2])
-    return mark.count, mark.begun or last.number, KnownSession(session, mark.last, mark.first_at, mark.last_at)
+    return mark.count, _begun(last), KnownSession(_session(last), mark.last, mark.first_at, mark.last_at)
+
+
+def _session(message: StreamMessage) -> str:
+    named = message.mark().session
+    return named if named is not None else id_of(message.subject.rpartition(".")[2])
+
+
+def _begun(message: StreamMessage) -> int:
+    """The number of the first message of a session."""
+    return message.mark().begun or message.number

@@ -1,0 +1,23 @@
+"""Files that a command line names, where somebody may put the URL of a journal instead, with a password in it."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from planwire.cli.journal_secrets import shown_journal
+from planwire.errors import InputError
+
+__all__ = ["file_argument"]
+
+#: A scheme with slashes behind it, or one that a path may stand behind. Any other colon may be part of a name.
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|sqlite:|memory:", re.IGNORECASE)
+
+
+def file_argument(name: str, what: str, instead: str = "") -> Path:
+    """The path of a file. A URL is refused, without its secrets, before anything repeats it."""
+    if _URL.match(name):
+        raise InputError(
+            f"{shown_journal(name)} is the URL of a journal, and {what} is a file: give its path{instead}. A file with "
+            "a colon in its name is ./NAME"
+        )
+    return Path(name)
