@@ -21,6 +21,7 @@ from planwire.steering.roles import LOOK
 from planwire.web.cookie_path import AnswerBelow, browser_key
 from planwire.web.frame import words_page
 from planwire.web.guard import (
+    CHALLENGE,
     READING,
     App,
     Headers,
@@ -48,7 +49,6 @@ from planwire.web.team_streams import TeamStreams
 
 __all__ = ["TeamEntry"]
 
-_CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
 _PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
 
 
@@ -62,7 +62,7 @@ class TeamEntry:
         self._users = team.users
         self._cookie = cookie
         self._only_shows = only_shows
-        self.streams = TeamStreams(team.users, self._still)
+        self.streams = TeamStreams(team.users, self._may_still_see)
         self._sign_in = SignIn(team.users, cookie)
 
     def answer(self, scope: Scope, headers: Headers) -> App:
@@ -115,11 +115,11 @@ class TeamEntry:
             )
         role = self._role_of(user)
         if role is None:
-            who = "The proxy names somebody who is no user here. planwire user add NAME adds one."
-            return words_answer(403, "You are no user of this board", who)
+            who = "The proxy named somebody who is not a user here. planwire user add NAME adds one."
+            return words_answer(403, "You are not a user of this board", who)
         return self._let_in(scope, SignedIn(name, LOOK if self._only_shows else role), "")
 
-    def _still(self, person: SignedIn) -> bool:
+    def _may_still_see(self, person: SignedIn) -> bool:
         """Whether a person may still see what they see."""
         user = self._users.read().find(person.name)
         if not person.key:
@@ -167,10 +167,10 @@ class TeamEntry:
         """The answer to whoever is no user: a page to sign in for people, words for programs."""
         if "text/html" not in headers.get(b"accept", "") or self._team.proxy is not None or scope["method"] != "GET":
             what = "Sign in on the board's page, or send a token of planwire user token NAME as a Bearer token."
-            return words_answer(401, "You are not signed in", what, _CHALLENGE)
+            return words_answer(401, "You are not signed in", what, CHALLENGE)
         if headers.get(b"sec-fetch-site") == "cross-site":
             return HTMLResponse(words_page("One moment", "The board opens.", way_back=False), headers={"refresh": "0"})
-        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, _CHALLENGE)
+        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, CHALLENGE)
 
 
 def _first(scope: Scope) -> str:
