@@ -46,17 +46,9 @@ from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
-from tests.servers.nats import (
-    PASSWORD,
-    NatsServer,
-    free_port,
-    fresh_name,
-    fresh_url,
-    leaf_of_hub,
-    server,
-    shared,
-)
+from tests.servers.nats import PASSWORD, NatsServer, fresh_name, fresh_url, leaf_of_hub, server, shared
 from tests.servers.nats_logins import certificates
+from tests.servers.ports import free_port
 from tests.waiting import until
 
 KEY = Once("a page", 1)
