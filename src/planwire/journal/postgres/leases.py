@@ -22,7 +22,7 @@ from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease
 
-__all__ = ["LeaseLine", "PostgresLeases"]
+__all__ = ["PostgresLeases", "StoredLease"]
 
 #: Seconds that a lease lasts without a renewal, and one that was taken for another process.
 TTL: Final = 30
@@ -45,7 +45,9 @@ _RENEW: Final = """UPDATE planwire.leases SET until = now() + make_interval(secs
 _SWEEP: Final = "DELETE FROM planwire.leases WHERE ended < now() - interval '1 day'"
 
 
-class LeaseLine(NamedTuple):
+class StoredLease(NamedTuple):
+    """A lease as it is stored. By the server's clock it `is_current`, or has not been renewed for too long."""
+
     session: bytes
     name: bytes
     terms: bytes
@@ -82,9 +84,9 @@ class PostgresLeases:
             self._heart = Thread(target=self._beat, name="planwire-leases", daemon=True)
             self._heart.start()
 
-    def rows(self, connection: PostgresConnection) -> list[LeaseLine]:
+    def rows(self, connection: PostgresConnection) -> list[StoredLease]:
         found = connection.execute(self._sql(f"{_KNOWN} ORDER BY number"), (TTL,), binary=True).fetchall()
-        return [LeaseLine(*row) for row in found]
+        return [StoredLease(*row) for row in found]
 
     def release(self, connection: PostgresConnection, name: str) -> None:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE sha256(name) = sha256(%b)"), (name.encode(),))
@@ -94,7 +96,7 @@ class PostgresLeases:
         key = (name.encode(),)
         query = f"{_KNOWN} AND sha256(name) = sha256(%b) FOR UPDATE"
         found = connection.execute(self._sql(query), (TTL, *key), binary=True).fetchone()
-        if found is None or LeaseLine(*found).is_held():
+        if found is None or StoredLease(*found).is_held():
             return False
         ended = "UPDATE planwire.leases SET ended = now() WHERE sha256(name) = sha256(%b)"
         connection.execute(self._sql(ended), key)
