@@ -650,7 +650,7 @@ def test_a_message_that_somebody_deleted_leaves_a_hole_that_no_reader_passes_ove
     third = journal._api.page(journal._name, f"{journal._name}.events.s", 1)[2]
     journal._api.call(f"STREAM.MSG.DELETE.{journal._name}", seq=third.number)
     for after in (0, 1, 2):
-        with pytest.raises(DamagedJournal, match="events behind number 2 of session 's' are missing"):
+        with pytest.raises(DamagedJournal, match="events after number 2 of session 's' are missing"):
             list(journal.read("s", after))
     assert words(journal.read("s", upto=2)) == ["0", "1"]
     assert words(journal.read("s", after=3)) == ["3", "4"]

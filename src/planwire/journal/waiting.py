@@ -103,7 +103,7 @@ def waiting_words(waiting: WaitingRecords, since: str = "") -> str | None:
     why = f" ({waiting.why})" if waiting.why else ""
     if waiting.since is None:
         return f"{_records(waiting.count)} to be delivered to the journal's server{why}" if waiting.count else None
-    kept = waiting_count(waiting.count) or "what comes is kept on this machine"
+    kept = waiting_count(waiting.count) or "new records are kept on this machine"
     return f"The journal's server {since}: {kept}" if since else f"{kept}{why}"
 
 

@@ -62,8 +62,12 @@ class ApiError(JournalUnavailable):
     """The server says no, by the number of an error that NATS has."""
 
     def __init__(self, number: int, description: str) -> None:
-        hint = "the journal was deleted while it was open: open it again" if number == NO_STREAM else "look at its log"
-        super().__init__(f"the NATS server says no: {description} ({number}); {hint}")
+        hint = (
+            "the journal was deleted while it was open: open it again"
+            if number == NO_STREAM
+            else "its log may say more"
+        )
+        super().__init__(f"the NATS server refused: {description} ({number}); {hint}")
         self.number = number
 
 
@@ -135,7 +139,7 @@ class JetStreamApi:
                 reply = self.connection.request(subject, body, headers, min(ATTEMPT, end - monotonic()))
                 if reply.status != "503" and b'"code":503' not in reply.body[:400]:
                     return reply
-                reason = "nobody answers there: is JetStream on (nats-server -js), and may this user use it?"
+                reason = "JetStream does not answer: is it on (nats-server -js), and may this user use it?"
             except Unanswered as error:
                 reason = str(error)
             if monotonic() + SHORTEST >= end:

@@ -88,7 +88,9 @@ class Appender:
             if self._write(state, end, events, keys, large):
                 return end.last
             is_fresh = True
-        raise JournalUnavailable(f"others write to session {state.session!r} all the time: try again")
+        raise JournalUnavailable(
+            f"session {state.session!r} is too busy: other writers came first {MOST_RACES:,} times. Try again"
+        )
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
         """Write events of another journal: in one message if they fit. Else in several, one after the other; where that

@@ -144,8 +144,8 @@ class Appends:
                 give_up = give_up or now + PATIENCE
                 if now > give_up:
                     raise JournalUnavailable(
-                        f"others wrote to session {session!r} of {self._shown} all the time: nothing was written, try "
-                        "again"
+                        f"session {session!r} of {self._shown} is too busy: other writers came first for "
+                        f"{PATIENCE:g} seconds. Nothing was written; try again"
                     ) from None
                 sleep(random() / 2_000)  # noqa: S311
                 end = None

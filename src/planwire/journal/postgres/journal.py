@@ -187,7 +187,7 @@ class PostgresJournal:
             except REFUSED:  # another wrote to the session in between: look again whether it is in the way
                 if last:
                     raise JournalUnavailable(
-                        f"others write to session {known.session!r} all the time: the lease can be ended later"
+                        f"session {known.session!r} is too busy: the lease can be ended later"
                     ) from None
 
     def forget(self, *sessions: str) -> None:
@@ -248,8 +248,8 @@ class PostgresJournal:
         while writers:
             if monotonic() > end:
                 raise JournalUnavailable(
-                    f"somebody has been writing to {self._server.shown} for {PATIENCE:g} seconds: look for a session "
-                    "of PostgreSQL that hangs (pg_stat_activity)"
+                    f"a transaction has been appending to {self._server.shown} for {PATIENCE:g} seconds: look for a "
+                    "client that hangs (pg_stat_activity)"
                 )
             sleep(SETTLING)
             writers &= self._holders()
