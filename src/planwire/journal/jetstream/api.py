@@ -1,10 +1,10 @@
 """What a JetStream journal asks its server: the streams, the messages in them, and to write one more.
 
-Questions are repeated for a while when no answer comes, as during the election of another leader, which takes seconds.
-All of them may be: a message has an id, and a place right behind the one before it on its subject.
+A request without an answer is repeated for a while: the election of a new leader takes seconds. Repeating is always
+safe, since a message has an id, and names the message on its subject that it must follow.
 
-What must be right is asked of the leader of a stream. Other replicas answer as well where many messages are wanted, and
-may not have the last ones yet: whoever asks them knows which is the last.
+Requests that must be exact go to the leader of a stream. Requests for many messages may be answered by any replica,
+which may lack the last ones: their callers know which message is the last.
 """
 
 import os
@@ -72,8 +72,8 @@ class ApiError(JournalUnavailable):
 
 
 class PublishOutcome(NamedTuple):
-    """What became of a message: its number in the stream, or None if another is where it was to go. Unless
-    `is_certain`, it may have been written by an earlier attempt that no answer came to."""
+    """What became of a message: its number in the stream, or None if another message took its place. Unless
+    `is_certain`, an earlier attempt that got no answer may have written it."""
 
     number: int | None
     is_certain: bool
@@ -147,7 +147,7 @@ class JetStreamApi:
             self.connection.wait(end - monotonic())
 
     def write(self, stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
-        """Write a message that says behind which one it belongs. `ApiError` if there is no such stream."""
+        """Write a message that names the one it must follow. `ApiError` if there is no such stream."""
         is_certain = True
         end = monotonic() + self.patience
         while True:

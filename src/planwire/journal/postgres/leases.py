@@ -1,12 +1,12 @@
 """The leases of a PostgreSQL journal: rows that say until when they hold, and who renews them.
 
-Who looks at a lease of its own machine asks the system whether the process still runs, and knows the end at once. For
-those of other machines the server's clock decides: a thread renews all leases of an opened journal in one statement,
-and one that was not renewed for a while has lapsed. Nobody can renew while the server is down: so none counts as lapsed
-until it has been up for as long as a lease lasts.
+For a lease of the same machine, a reader asks the system whether the holder still runs, and so notices its end at once.
+For other machines the server's clock decides: a thread renews all leases of an open journal in one statement, and a
+lease that was not renewed for a while has lapsed. Nobody can renew while the server is down, so no lease counts as
+lapsed until the server has been up for as long as a lease lasts.
 
-A holder that was cut off for longer than that may find its lease ended, though it is alive. The row of an ended lease
-stays for a while for that: its holder takes it back. A row that is gone was forgotten with its session.
+A holder that was cut off for longer than that may be alive and find its lease ended. That is why the row of an ended
+lease stays for a day: its holder takes it back. A row that is gone was forgotten with its session.
 """
 
 import logging
