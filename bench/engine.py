@@ -13,14 +13,17 @@ from statistics import median, quantiles
 from time import monotonic_ns, perf_counter
 from typing import Final
 
+from bench.engine_writer import STAMPED
 from bench.figure import Figure, at_most
+from bench.progress import say
 from bench.proof import prove
-from planwire.journal import Journal
+from planwire.journal import Journal, open_journal
 
-__all__ = ["WRITERS", "crew", "followed", "ratio", "seconds_each", "turns"]
+__all__ = ["WRITERS", "WRITER_APPENDS", "appender", "crew", "followed", "ratio", "seconds_each", "turns"]
 
-#: Processes of a crew.
+#: Processes of a crew, and appends of each in a lap.
 WRITERS: Final = 16
+WRITER_APPENDS: Final = 150
 FOLLOWED: Final = 200
 
 #: A writer that is never so quick that its events come in one look.
@@ -58,8 +61,13 @@ def seconds_each(call: Callable[[], object], times: int) -> float:
     return (perf_counter() - start) / times
 
 
+def appender(journal: Journal, session: str, appends: int) -> Callable[[], float]:
+    """A contender that appends to a session so many times: the seconds of one append."""
+    return lambda: seconds_each(lambda: journal.append(session, STAMPED), appends)
+
+
 @contextmanager
-def crew(kind: str, where: str, appends: int) -> Iterator[Callable[[], float]]:
+def crew(kind: str, where: str) -> Iterator[Callable[[], float]]:
     """Processes that append at the same time, to a session each: call it for the seconds of one lap."""
     command = [sys.executable, "-m", "bench.engine_writer", kind, where]
     writers = [
@@ -71,7 +79,7 @@ def crew(kind: str, where: str, appends: int) -> Iterator[Callable[[], float]]:
         start = perf_counter()
         for each in writers:
             assert each.stdin
-            each.stdin.write(f"{appends}\n")
+            each.stdin.write(f"{WRITER_APPENDS}\n")
             each.stdin.flush()
         _all_say("done", writers)
         return perf_counter() - start
@@ -90,10 +98,11 @@ def _all_say(word: str, writers: "Sequence[subprocess.Popen[str]]") -> None:
         prove(each.stdout.readline(), f"{word}\n", "a writer's word")
 
 
-def followed(journal: Journal, url: str, prefix: str = "") -> Iterator[Figure]:
+def followed(url: str, prefix: str = "") -> Iterator[Figure]:
     """From the return of an append until another process has the event."""
+    say("events of another process")
     command = [sys.executable, "-c", _FOLLOWED_WRITER, url, str(FOLLOWED)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+    with open_journal(url) as journal, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         events = journal.follow(0, timeout=30)
         seen = [monotonic_ns() for _ in islice(events, FOLLOWED)]
         acknowledged, _ = writer.communicate()

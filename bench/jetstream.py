@@ -13,12 +13,12 @@ from typing import Final
 import nats
 from nats.js.api import StreamConfig
 
-from bench.engine import WRITERS, crew, followed, ratio, seconds_each, turns
+from bench.engine import WRITER_APPENDS, WRITERS, appender, crew, followed, ratio, seconds_each, turns
 from bench.engine_writer import BODY, STAMPED
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.proof import prove
-from planwire.journal import Journal, open_journal
+from planwire.journal import open_journal
 from tests.servers.nats import NatsServer, cluster, server
 
 __all__ = ["measure"]
@@ -26,7 +26,6 @@ __all__ = ["measure"]
 ROUNDS: Final = 25
 APPENDS: Final = 100
 WRITER_ROUNDS: Final = 8
-EACH: Final = 150
 LONG: Final = 100_000
 SHORT: Final = 1_000
 
@@ -36,7 +35,7 @@ def measure() -> Iterator[Figure]:
         yield from _one_writer(running)
         yield from _many_writers(running)
         yield from _long_session(running)
-        yield from _following(running)
+        yield from followed(running.url("FOLLOW"), "nats_")
     with cluster() as nodes:
         yield from _cluster(nodes.url())
 
@@ -60,7 +59,7 @@ def _one_writer(running: NatsServer) -> Iterator[Figure]:
     with open_journal(running.url("ONE")) as journal:
         contenders: dict[str, Callable[[], float]] = {
             "nats-py": lambda: seconds_each(lambda: loop.run_until_complete(publish()), 1) / APPENDS,
-            "planwire": lambda: seconds_each(lambda: journal.append("s", STAMPED), APPENDS),
+            "planwire": appender(journal, "s", APPENDS),
         }
         rounds = turns(contenders, ROUNDS, first=1)
     loop.run_until_complete(bare._nc.close())
@@ -72,14 +71,14 @@ def _one_writer(running: NatsServer) -> Iterator[Figure]:
 
 
 def _many_writers(running: NatsServer) -> Iterator[Figure]:
-    say(f"{WRITER_ROUNDS} rounds of {WRITERS} processes that append {EACH} times each")
+    say(f"{WRITER_ROUNDS} rounds of {WRITERS} processes that append {WRITER_APPENDS} times each")
     url = running.url("MANY")
-    with crew("nats-py", running.url(""), EACH) as bare, crew("planwire", url, EACH) as own:
+    with crew("nats-py", running.url("")) as bare, crew("planwire", url) as own:
         rounds = turns({"nats-py": bare, "planwire": own}, WRITER_ROUNDS, first=1)
     with open_journal(url) as journal:
         lasts = {each.last_seq for each in journal.sessions()}
-        prove(lasts, {EACH * (WRITER_ROUNDS + 1)}, "the last numbers of all sessions")
-    yield Figure("nats_append_16_per_s", WRITERS * EACH / median(each["planwire"] for each in rounds), "/s")
+        prove(lasts, {WRITER_APPENDS * (WRITER_ROUNDS + 1)}, "the last numbers of all sessions")
+    yield Figure("nats_append_16_per_s", WRITERS * WRITER_APPENDS / median(each["planwire"] for each in rounds), "/s")
     yield Figure("nats_append_16_vs_bare", ratio(rounds, "nats-py", "planwire"), "x", at_least(0.7))
 
 
@@ -89,29 +88,20 @@ def _long_session(running: NatsServer) -> Iterator[Figure]:
         for session, size in (("short", SHORT), ("long", LONG)):
             for _ in range(size // 10):
                 journal.append(session, STAMPED * 10)
-        rounds = turns({session: _appender(journal, session) for session in ("short", "long")}, ROUNDS, first=1)
+        rounds = turns({session: appender(journal, session, 20) for session in ("short", "long")}, ROUNDS, first=1)
         yield Figure("nats_append_growth_100k_over_1k", ratio(rounds, "long", "short"), "x", at_most(1.3))
         start = perf_counter()
         assert len(list(journal.read("long", LONG - 10, LONG))) == 10
         yield Figure("nats_read_tail_of_100k_ms", (perf_counter() - start) * 1e3, "ms")
 
 
-def _appender(journal: Journal, session: str) -> Callable[[], float]:
-    return lambda: seconds_each(lambda: journal.append(session, STAMPED), 20)
-
-
-def _following(running: NatsServer) -> Iterator[Figure]:
-    say("events of another process")
-    url = running.url("FOLLOW")
-    with open_journal(url) as journal:
-        yield from followed(journal, url, "nats_")
-
-
 def _cluster(url: str) -> Iterator[Figure]:
     say("three replicas")
     with open_journal(url) as journal:
-        alone = turns({"planwire": lambda: seconds_each(lambda: journal.append("s", STAMPED), APPENDS)}, 10)
+        alone = turns({"planwire": appender(journal, "s", APPENDS)}, 10)
     yield Figure("nats_cluster_append_us", median(each["planwire"] for each in alone) * 1e6, "µs")
-    with crew("planwire", url, EACH) as own:
+    with crew("planwire", url) as own:
         together = turns({"planwire": own}, 4, first=1)
-    yield Figure("nats_cluster_append_16_per_s", WRITERS * EACH / median(each["planwire"] for each in together), "/s")
+    yield Figure(
+        "nats_cluster_append_16_per_s", WRITERS * WRITER_APPENDS / median(each["planwire"] for each in together), "/s"
+    )

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import psycopg
 
-from bench.engine import WRITERS, crew, followed, ratio, seconds_each, turns
+from bench.engine import WRITER_APPENDS, WRITERS, appender, crew, followed, ratio, seconds_each, turns
 from bench.engine_writer import STAMPED, insert
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
 from bench.proof import prove
-from planwire.journal import Journal, Stamped, open_journal
+from planwire.journal import Stamped, open_journal
 from planwire.model.events import TurnEnded
 from tests.servers.postgres import PostgresServer
 
@@ -25,7 +25,6 @@ __all__ = ["measure"]
 ROUNDS: Final = 30
 APPENDS: Final = 100
 WRITER_ROUNDS: Final = 12
-WRITER_APPENDS: Final = 150
 SESSIONS: Final = 10_000
 LONG, SHORT = 100_000, 1_000
 
@@ -39,7 +38,7 @@ def measure() -> Iterator[Figure]:
         yield from _many_writers(server)
         yield from _growing(server)
         yield from _listing(server)
-        yield from _following(server)
+        yield from followed(server.fresh_url(), "pg_")
     finally:
         server.remove()
 
@@ -49,7 +48,7 @@ def _appending(server: PostgresServer, bare: "psycopg.Connection[Any]") -> Itera
     with open_journal(server.fresh_url()) as journal:
         contenders: dict[str, Callable[[], float]] = {
             "psycopg": lambda: seconds_each(lambda: insert(bare), APPENDS),
-            "planwire": lambda: seconds_each(lambda: journal.append("s", STAMPED), APPENDS),
+            "planwire": appender(journal, "s", APPENDS),
         }
         rounds = turns(contenders, ROUNDS)
         prove(journal.last_seq("s"), (ROUNDS + 3) * APPENDS, "the session's last number")
@@ -63,7 +62,7 @@ def _many_writers(server: PostgresServer) -> Iterator[Figure]:
     say(f"{WRITER_ROUNDS} rounds of {WRITERS} processes that append {WRITER_APPENDS} times each")
     url = server.fresh_url()
     place = f"host={server.folder} port={server.port} user=postgres dbname=postgres"
-    with crew("psycopg", place, WRITER_APPENDS) as bare, crew("planwire", url, WRITER_APPENDS) as own:
+    with crew("psycopg", place) as bare, crew("planwire", url) as own:
         rounds = turns({"psycopg": bare, "planwire": own}, WRITER_ROUNDS, first=1)
     with open_journal(url) as journal:
         lasts = {each.last_seq for each in journal.sessions()}
@@ -79,12 +78,8 @@ def _growing(server: PostgresServer) -> Iterator[Figure]:
         for session, length in (("long", LONG), ("short", SHORT)):
             for _ in range(length // SHORT):
                 journal.append(session, STAMPED * SHORT)
-        rounds = turns({name: _appender(journal, name) for name in ("short", "long")}, ROUNDS)
+        rounds = turns({name: appender(journal, name, APPENDS) for name in ("short", "long")}, ROUNDS)
     yield Figure("pg_append_growth_100k_over_1k", ratio(rounds, "long", "short"), "x", at_most(1.3))
-
-
-def _appender(journal: Journal, session: str) -> Callable[[], float]:
-    return lambda: seconds_each(lambda: journal.append(session, STAMPED), APPENDS)
 
 
 def _listing(server: PostgresServer) -> Iterator[Figure]:
@@ -99,10 +94,3 @@ def _listing(server: PostgresServer) -> Iterator[Figure]:
             taken.append(perf_counter() - start)
             prove(len(found), SESSIONS, "the sessions of the list")
     yield Figure("pg_sessions_10k_list_ms", median(taken) * 1e3, "ms", at_most(100))
-
-
-def _following(server: PostgresServer) -> Iterator[Figure]:
-    say("events of another process")
-    url = server.fresh_url()
-    with open_journal(url) as journal:
-        yield from followed(journal, url, "pg_")

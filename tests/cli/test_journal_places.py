@@ -178,7 +178,7 @@ def test_force_replaces_no_other_journal(journal: Path) -> None:
     with open_journal("other.db") as other:
         other.append("s0", [Stamped(1, "agent", TurnEnded("end_turn"))])
     before = Path("other.db").read_bytes()
-    assert "has no session of this journal" in refused("backup", "other.db", "--force").err
+    assert "has none of this journal's sessions" in refused("backup", "other.db", "--force").err
     assert Path("other.db").read_bytes() == before
     assert answer("journal", "backup", "backup.db").code == DONE
     with open_journal(journal) as opened:
@@ -224,7 +224,7 @@ def test_a_backup_that_can_t_have_its_name_leaves_no_thoughts(journal: Path) -> 
 
     with open_journal(journal) as opened:
         opened.thoughts.keep("s0", Thought("d", "salt", "why"))
-        with pytest.raises(Refused, match="appeared meanwhile"):
+        with pytest.raises(Refused, match="was created in the meantime"):
             back_up(opened, Path("backup.db"), appear, thoughts=True)
     assert Path("backup.db").read_text() == "somebody else's"
     assert not [*Path().glob(".*"), *Path().glob("backup.db.*")]

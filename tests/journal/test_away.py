@@ -432,7 +432,7 @@ def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal,
     outage.begin()
     away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
     away.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?"))])
-    with pytest.raises(CannotWait, match="othing was written: words that wait here have no name yet"):
+    with pytest.raises(CannotWait, match="othing was written: remarks that wait on this machine get their ids"):
         away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
 
 
@@ -487,7 +487,7 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
     outage.begin()
     away.append("s", said("one"))
     monkeypatch.setattr("planwire.journal.away.folder.MOST", 1_000)
-    with pytest.raises(EngineAway, match="no room"):
+    with pytest.raises(EngineAway, match="is full, or this user"):
         away.append("s", said("two"))
     outage.end()
     deliver(away)

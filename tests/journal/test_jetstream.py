@@ -48,17 +48,9 @@ from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
-from tests.servers.nats import (
-    PASSWORD,
-    NatsServer,
-    free_port,
-    fresh_name,
-    fresh_url,
-    leaf_of_hub,
-    server,
-    shared,
-)
+from tests.servers.nats import PASSWORD, NatsServer, fresh_name, fresh_url, leaf_of_hub, server, shared
 from tests.servers.nats_logins import certificates
+from tests.servers.ports import free_port
 from tests.waiting import until
 
 KEY = Once("a page", 1)
@@ -692,7 +684,7 @@ def test_a_message_that_somebody_deleted_leaves_a_hole_that_no_reader_passes_ove
     third = journal._api.page(journal._name, f"{journal._name}.events.s", 1)[2]
     journal._api.call(f"STREAM.MSG.DELETE.{journal._name}", seq=third.number)
     for after in (0, 1, 2):
-        with pytest.raises(DamagedJournal, match="events behind number 2 of session 's' are missing"):
+        with pytest.raises(DamagedJournal, match="events after number 2 of session 's' are missing"):
             list(journal.read("s", after))
     assert words(journal.read("s", upto=2)) == ["0", "1"]
     assert words(journal.read("s", after=3)) == ["3", "4"]

@@ -37,11 +37,19 @@ def change(journal: JetStreamJournal, **settings: Any) -> None:
     journal._api.call(f"STREAM.UPDATE.{journal._name}", **{**config, **settings})
 
 
+MENDED = {
+    **dict.fromkeys(("max_msgs_per_subject", "max_msgs", "max_bytes"), -1),
+    "max_age": 0,
+    "no_ack": False,
+    "subject_transform": None,
+}
 LOSING = [
     ({"max_age": 3_600_000_000_000}, "max_age deletes events after 3,600 s"),
     ({"max_msgs_per_subject": 5}, "max_msgs_per_subject keeps only 5 appends of a session"),
     ({"discard": "old", "max_msgs": 1_000}, "max_msgs 1,000 deletes the oldest events of all"),
     ({"discard": "old", "max_bytes": 1_000_000}, "max_bytes 1,000,000 deletes the oldest events of all"),
+    ({"no_ack": True}, "no_ack keeps the server from saying what it has"),
+    ({"subject_transform": {"src": ">", "dest": "elsewhere.>"}}, "subject_transform keeps events where nobody looks"),
 ]
 
 
@@ -57,7 +65,7 @@ def test_a_stream_that_would_lose_events_is_told_and_not_written_to(
         assert [problem in each.words for each in verify(other).troubles] == [True]
         with pytest.raises(EngineAway, match=rf"nothing is written to .*{problem}.*nats stream edit"):
             other.append("s", said("two"))
-        change(journal, max_age=0, max_msgs_per_subject=-1, max_msgs=-1, max_bytes=-1)
+        change(journal, **MENDED)
         assert words(other.append("s", said("two"))) == ["two"]
 
 
@@ -92,7 +100,7 @@ def test_verify_and_info_name_the_limits_of_a_stream(
     monkeypatch.setenv("PLANWIRE_JOURNAL", url)
     change(journal, max_age=3_600_000_000_000, max_bytes=5_000_000)
     assert main(["journal", "verify"]) != 0
-    assert "does not keep what it has: max_age deletes events after 3,600 s (set it to 0)." in capsys.readouterr().out
+    assert "can't be relied on: max_age deletes events after 3,600 s (set it to 0)." in capsys.readouterr().out
     assert main(["journal", "info"]) == 0
     assert "max_age deletes events after 3,600 s (set it to 0); max_bytes 5,000,000\n" in capsys.readouterr().out
 

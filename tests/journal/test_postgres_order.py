@@ -78,7 +78,7 @@ def test_the_end_of_the_journal_is_behind_transactions_that_are_under_way(
     journal.append("s", said("quick"))
     monkeypatch.setattr(engine, "PATIENCE", 0.02)
     for ask in (journal.last_position, journal.follow, lambda: list(journal.follow(0, session="s"))):
-        with pytest.raises(JournalUnavailable, match="somebody has been writing"):
+        with pytest.raises(JournalUnavailable, match="a transaction has been appending"):
             ask()
     slow.end("COMMIT")
     assert journal.last_position() == slow.position + 1

@@ -124,19 +124,19 @@ def test_what_sqlite_itself_cuts_disturbs_nobody(path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [True, False], ids=["written", "empty"])
-def test_a_log_that_another_process_empties_right_behind_a_commit_is_no_cut(
+def test_a_log_that_another_process_empties_right_after_a_commit_is_no_cut(
     path: Path, monkeypatch: pytest.MonkeyPatch, write: bool
 ) -> None:
-    look_behind = FileGuard.look_behind
+    check_after = FileGuard.check_after
 
     def look_late(guard: FileGuard, writer: sqlite3.Cursor, is_alone: bool) -> None:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if write:
             other.execute("UPDATE sqlite_sequence SET seq = seq")
-        look_behind(guard, writer, is_alone)
+        check_after(guard, writer, is_alone)
 
     with SqliteJournal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as other:
-        monkeypatch.setattr(FileGuard, "look_behind", look_late)
+        monkeypatch.setattr(FileGuard, "check_after", look_late)
         for number in range(3):
             journal.append("s", said(str(number)))
             other.execute("UPDATE sqlite_sequence SET seq = seq")

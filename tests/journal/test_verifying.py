@@ -153,7 +153,7 @@ def test_a_note_shows_an_end_that_was_cut_off_and_lists_sessions_that_are_gone(w
     assert found(written) == []
     with open_journal(written) as journal:
         [trouble] = verify(journal, note=note).troubles
-    assert "ends with event 8, and had 10 when the note was made" in trouble.words
+    assert "ends with event 8, but had 10 events when the note was made" in trouble.words
 
 
 def test_a_note_shows_a_history_that_was_written_anew(journal: Journal) -> None:

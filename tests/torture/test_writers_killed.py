@@ -1,12 +1,11 @@
 """Writers that are killed at any moment, on every engine that outlives them: what was acknowledged is there, once."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.servers.own import ENGINES_WITH_SERVERS, own_server
+from tests.servers.own import DURABLE_ENGINES, journal_in
 from tests.torture.ledger import Outcome
 from tests.torture.writing import killed_again_and_again
 
@@ -14,19 +13,10 @@ from tests.torture.writing import killed_again_and_again
 KILLS = [3, pytest.param(167, marks=[pytest.mark.torture, pytest.mark.timeout(1_200)])]
 
 
-@contextmanager
-def url_of(engine: str, folder: Path) -> Iterator[str]:
-    if engine == "sqlite":
-        yield str(folder / "journal.db")
-    else:
-        with own_server(engine) as server:
-            yield server.url
-
-
 @pytest.mark.parametrize("kills", KILLS)
-@pytest.mark.parametrize("engine", ["sqlite", *ENGINES_WITH_SERVERS])
+@pytest.mark.parametrize("engine", DURABLE_ENGINES)
 def test_whatever_a_killed_writer_was_told_is_in_the_journal_once(
     engine: str, kills: int, tmp_path: Path, proves: Callable[[str, str, str, Outcome], None]
 ) -> None:
-    with url_of(engine, tmp_path) as url:
+    with journal_in(tmp_path, engine) as (url, _):
         proves("writers killed", engine, f"{kills} kills", killed_again_and_again(url, kills))

@@ -4,7 +4,7 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -67,7 +67,7 @@ def writers(url: str, count: int, *names: str, session: str = "race") -> Iterato
             each.kill()
 
 
-def killed_again_and_again(url: str, kills: int, between: Callable[[], None] = lambda: None) -> Outcome:
+def killed_again_and_again(url: str, kills: int) -> Outcome:
     """Writers of one session, one after the other, each killed at a random moment of its work."""
     moments = random.Random(17)
     acknowledged: list[int] = []
@@ -78,6 +78,5 @@ def killed_again_and_again(url: str, kills: int, between: Callable[[], None] = l
         writer.kill()
         acknowledged += writer.acknowledged
         first = max(acknowledged, default=-1) + 1
-        between()
     with open_engine(url) as journal:
         return judged(journal, [session], {name: acknowledged})

@@ -87,7 +87,7 @@ def test_the_live_stream_flows_through_the_proxy(proxied: Proxied) -> None:
 def test_who_the_proxy_knows_and_the_board_does_not_is_told_so(proxied: Proxied) -> None:
     answer = httpx.get(f"{proxied.base}/sessions", auth=("Zoe", "pw"), headers=HTML)
     assert answer.status_code == 403
-    assert "You are no user of this board" in answer.text
+    assert "You are not a user of this board" in answer.text
 
 
 @pytest.mark.parametrize(("role", "status"), [("look", 200), (None, 403)])

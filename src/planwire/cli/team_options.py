@@ -29,7 +29,7 @@ def add_team_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--proxy-from", metavar="ADDRESS", help="the address of that proxy; nobody else may connect")
     group.add_argument("--uds", metavar="PATH", help="listen on a Unix socket instead, for a proxy")
     group.add_argument(
-        "--proxy-role", metavar="ROLE", choices=list(ROLES), help="the role of those who are no users (default: none)"
+        "--proxy-role", metavar="ROLE", choices=list(ROLES), help="the role of people who are not users (default: none)"
     )
     group.add_argument("--insecure", action="store_true", help="let people sign in over a network without encryption")
 

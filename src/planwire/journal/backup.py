@@ -95,7 +95,7 @@ def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
             leftover.unlink(missing_ok=True)
         draft.path.replace(name)
     elif not draft.take_name():
-        raise Refused(f"{name} appeared meanwhile, and was left as it is")
+        raise Refused(f"{name} was created in the meantime, and was left as it is: try again")
 
 
 def _copy_events(journal: Journal, part: Path, heard: Heard) -> Path:
@@ -157,13 +157,13 @@ def _refuse_other_journal(journal: Journal, target: Path) -> None:
             earlier = {(each.id, each.first_at) for each in found.sessions()}
     except DamagedJournal:
         raise Refused(
-            f"{target} is damaged, so that nobody can tell whether it is an earlier backup: "
-            "delete it if it is to go, or name another file"
+            f"{target} is damaged, so planwire can't tell whether it is an earlier backup: "
+            "delete it yourself, or name another file"
         ) from None
     if earlier and earlier.isdisjoint((each.id, each.first_at) for each in journal.sessions()):
         raise Refused(
-            f"{target} has no session of this journal, and so is no earlier backup of it: "
-            "delete it if it is to go, or name another file"
+            f"{target} has none of this journal's sessions, so it is not an earlier backup of it: "
+            "delete it yourself, or name another file"
         )
 
 
@@ -177,10 +177,10 @@ def _refuse_thoughts(target: Path, *, replace: bool, are_asked_for: bool, are_th
     check_thoughts(path)
     if not are_there:
         lost = "and the journal has none now" if are_asked_for else "which would be lost"
-        rest = "" if are_asked_for else "pass --thoughts to replace it, too, "
+        rest = "" if are_asked_for else "pass --thoughts to replace that file as well, "
         raise Refused(
-            f"the earlier backup has what agents thought in {path}, {lost}: {rest}delete that file if it is to go, or "
-            "name another backup"
+            f"the earlier backup has what agents thought in {path}, {lost}: {rest}delete it yourself, or name another "
+            "file for the backup"
         )
 
 

@@ -1,4 +1,4 @@
-"""A bell: whoever writes wakes those of the same process who follow."""
+"""A bell: a writer wakes the followers in its own process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -8,24 +8,24 @@ __all__ = ["Bell"]
 
 
 class Bell:
-    """Wakes all who are near. A ring that comes before one waits cuts its next wait short."""
+    """Wakes everybody who listens. A ring between two waits ends the next one at once."""
 
     def __init__(self) -> None:
-        self._heard_by: set[Lock] = set()
+        self._listeners: set[Lock] = set()
 
     def ring(self) -> None:
-        if self._heard_by:
-            for each in tuple(self._heard_by):
+        if self._listeners:
+            for each in tuple(self._listeners):
                 with suppress(RuntimeError):  # it rang already
                     each.release()
 
     @contextmanager
-    def near(self) -> Iterator[Lock]:
+    def listening(self) -> Iterator[Lock]:
         """A lock that a ring releases: to wait is to acquire it."""
         rung = Lock()
         rung.acquire()
-        self._heard_by.add(rung)
+        self._listeners.add(rung)
         try:
             yield rung
         finally:
-            self._heard_by.discard(rung)
+            self._listeners.discard(rung)

@@ -1,10 +1,10 @@
 """The chain of hashes over a session's events: what shows that none was changed, left out, or swapped for another.
 
-Each event has a link, the hash of the link before it and of all that is stored of the event. So whoever recomputes them
-in order finds the first that is not as it was written. Events of a planwire that knew of no links have none, and the
-chain begins anew behind them. A copy in another engine has the same links.
+Each event has a link: the hash of the previous link and of everything that is stored of the event. Recomputing the
+links in order finds the first event that is not as it was written. Events that an older planwire wrote have no links;
+the chain starts over after them. A copy in another engine has the same links.
 
-The end of a chain is not in it: only a note of the last link, kept elsewhere, shows that events are missing there.
+A chain can't show that its own end is missing. Only a note of the last link, kept elsewhere, does.
 """
 
 from typing import NamedTuple
@@ -19,13 +19,12 @@ except ImportError:  # before Python 3.12
 
 __all__ = ["NO_LINK", "ChainEnd", "link", "sha256"]
 
-#: What the first link of a chain hangs on.
+#: Stands for the previous link in the first link of a chain.
 NO_LINK = b""
 
 
 class ChainEnd(NamedTuple):
-    """Where a session ends in an engine: the number that stands for it there, that of its last event, and the link of
-    that."""
+    """Where a session ends: its row number in the engine, and the number and link of its last event."""
 
     number: int | None
     last: int
@@ -33,7 +32,7 @@ class ChainEnd(NamedTuple):
 
 
 def link(before: bytes, session: str, seq: int, at: int, by: str, text: bytes) -> bytes:
-    """The link of an event. Lengths keep what belongs to one field from passing for that of the next."""
+    """The link of an event. The lengths keep the fields apart: no byte of one can pass for part of the next."""
     name, author = session.encode(), by.encode()
     hashed = b"%b%d %d %d %d:%b%b%b" % (before, seq, at, len(name), len(author), name, author, text)
     return bytes(sha256(hashed).digest())

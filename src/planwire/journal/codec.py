@@ -62,7 +62,7 @@ def encode(session: str, events: Sequence[Stamped]) -> list[EventRow]:
 
 
 def chained(session: str, last: int, link_before: bytes | None, rows: Sequence[EventRow]) -> list[StoredEvent]:
-    """Rows as they are stored behind event number `last`, each with its number and its link."""
+    """Rows as they are stored after event number `last`, each with its number and its link."""
     stored: list[StoredEvent] = []
     before = link_before or NO_LINK
     for seq, row in enumerate(rows, start=last + 1):
@@ -73,7 +73,7 @@ def chained(session: str, last: int, link_before: bytes | None, rows: Sequence[E
 
 
 def refuse_unless_next(session: str, last: int, appends: Sequence[StoredAppend]) -> None:
-    """Raise `Conflict` unless events of another journal go on right behind event number `last`, without a hole."""
+    """Raise `Conflict` unless events of another journal continue right after event number `last`, without a gap."""
     for seq in (each.seq for append in appends for each in append.events):
         if seq != last + 1:
             raise Conflict(session, seq - 1, last)

@@ -61,7 +61,7 @@ def open_journal(
     url: str | os.PathLike[str] | None = None, *, create: bool = True, patience: float | None = None
 ) -> Journal:
     """Open the journal that a path or a URL names, and create it if there is none (or raise `NoJournal`). Nothing is
-    created in a folder that does not exist, except for the user's own journal: the name may be a typing error.
+    created in a folder that does not exist, except for the user's own journal: the name may be a typo.
 
     Without either, open the one that the environment variable PLANWIRE_JOURNAL names, or else a file in the user's
     data folder.
@@ -239,7 +239,7 @@ def require_folder(path: Path) -> None:
     if path != default_path() and not folder.exists():
         raise NoJournal(
             f"there is no folder {shown_url(str(folder))} to create the journal {path.name} in: make that folder "
-            f"first, or look for a typing error in the name of the journal (--journal or {VARIABLE})"
+            f"first, or look for a typo in the name of the journal (--journal or {VARIABLE})"
         )
 
 

@@ -44,4 +44,4 @@ def journal_of_hooks(folder: Path) -> str:
     try:
         return read_url(folder / _JOURNAL)
     except (OSError, ValueError):
-        raise UnknownJournal(f"nobody knows the journal of {folder}: run planwire setup again") from None
+        raise UnknownJournal(f"{folder} does not say which journal it belongs to: run planwire setup again") from None

@@ -3,7 +3,6 @@
 It stores events as text too, so that reading gives what any other engine would give.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from threading import Lock
@@ -12,7 +11,8 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalUnavailable
-from planwire.journal.codec import chained, decode, decode_terms, encode, encode_terms, refuse_unless_next
+from planwire.journal.codec import chained, decode, decode_terms, encode, refuse_unless_next
+from planwire.journal.held_lease import HeldLease
 from planwire.journal.polling import Found, PolledJournal
 from planwire.journal.processes import is_running
 from planwire.journal.protocol import (
@@ -125,10 +125,8 @@ class MemoryJournal(PolledJournal):
             if (kept.seq if kept else 1) <= seq <= len(self._sessions.get(session, ())):
                 self._snapshots[session, name] = Snapshot(seq, bytes(data))
 
-    def lease(self, session: str, terms: Terms = Terms()) -> "_MemoryLease":
-        lease = _MemoryLease(self, session, terms.lease_of(session) or os.urandom(8).hex())
-        self._keep_lease(session, lease.name, terms)
-        return lease
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, self._release_lease)
 
     def leases(self) -> list[KnownLease]:
         with self._open():
@@ -170,10 +168,13 @@ class MemoryJournal(PolledJournal):
         if once is not None and new:
             self._once[session, once] = new
 
-    def _keep_lease(self, session: str, name: str, terms: Terms) -> None:
-        kept = decode_terms(encode_terms(session, terms))
+    def _keep_lease(self, name: str, session: str, terms: str, _process: str) -> None:
         with self._open():
-            self._leases[name] = KnownLease(session, name, kept, True)
+            self._leases[name] = KnownLease(session, name, decode_terms(terms), True)
+
+    def _release_lease(self, name: str) -> None:
+        with self._lock:
+            self._leases.pop(name, None)
 
     def _look(self, position: int, session: str | None) -> Found | None:
         with self._lock:
@@ -200,22 +201,3 @@ def _as_it_is(lease: KnownLease) -> KnownLease:
     """A lease now. It is held: whoever could find one lapsed is gone with its holder. Only another process's lapses."""
     process = lease.terms.process
     return replace(lease, is_held=False) if process and not is_running(process) else lease
-
-
-class _MemoryLease:
-    """A `Lease` of a journal in memory."""
-
-    def __init__(self, journal: MemoryJournal, session: str, name: str) -> None:
-        self.name = name
-        self._journal = journal
-        self._session = session
-        self._released = False
-
-    def renew(self, terms: Terms) -> None:
-        if not self._released:
-            self._journal._keep_lease(self._session, self.name, terms)
-
-    def release(self) -> None:
-        self._released = True
-        with self._journal._lock:
-            self._journal._leases.pop(self.name, None)

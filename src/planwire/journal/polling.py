@@ -75,7 +75,7 @@ class PolledJournal(Protocol):
         heard = monotonic()
         moved = looked = heard - QUIET - TRUST
         sight = self._glance()
-        with self._bell.near() as rung:
+        with self._bell.listening() as rung:
             while stop is None or not stop.is_set():
                 now = monotonic()
                 before, sight = sight, self._glance()

@@ -27,7 +27,7 @@ def resolved(url: str) -> str:
     try:
         found = read_url(path)
     except (OSError, ValueError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is no text"
+        why = reason(error) if isinstance(error, OSError) else "it is not text"
         raise UnknownJournal(f"{path} should hold the URL of a journal, and can't be read: {why}") from None
     if not found or found.startswith(FILE):
         raise UnknownJournal(f"{path} holds no URL of a journal")

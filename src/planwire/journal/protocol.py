@@ -227,17 +227,17 @@ class Journal(Protocol):
         ...
 
     def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
-        """The session's events behind number `after`, as they are stored, in order: to check or to copy them. Nothing
-        is decoded, and none of it is judged."""
+        """The session's events after number `after`, in order and as they are stored: to check or to copy them. Nothing
+        is decoded, and nothing is checked."""
         ...
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
-        """Write events of another journal, as they are, behind the session's last one; all of them or none. Raises
-        `Conflict` unless they go on where the session ends."""
+        """Write events of another journal, unchanged, after the session's last one; all of them or none. Raises
+        `Conflict` unless their numbers continue those of the session."""
         ...
 
     def facts(self) -> JournalFacts:
-        """What there is to know about the journal as a whole. It may ask the engine."""
+        """Facts about the journal as a whole. This may ask the server."""
         ...
 
     def last_seq(self, session: str) -> int:
@@ -262,7 +262,7 @@ class Journal(Protocol):
     ) -> Iterator[Followed]:
         """The events of all sessions, or of one, as anyone writes them, in the order of their positions.
 
-        Begins behind the position `after`; None is the end of the journal at the moment of the call. Waits for more
+        Begins after the position `after`; None is the end of the journal at the moment of the call. Waits for more
         until `stop` is set, nothing has come for `timeout` seconds, or the journal closes. It keeps the calling thread
         busy: `follower_of` shares one thread among all who follow.
         """
@@ -278,13 +278,13 @@ class Journal(Protocol):
         ...
 
     def lease(self, session: str, terms: Terms = Terms()) -> Lease:
-        """Say that this process serves a session, for as long as it lives. Any number of holders may say so. Or say so
-        for the process that the terms name: such a lease outlives the one who takes it, and who takes it again states
-        other terms.
+        """Say that this process serves a session, for as long as it lives. Any number of processes may say so. If the
+        terms name another process, the lease is that one's: it outlives its taker, and taking it again changes its
+        terms.
 
         A lease is no event: `follow`, `sessions` and the numbers of events know nothing of it. It costs no thread, and
-        needs no renewal to last: the engine knows when its holder is gone. `ValueError` if the session or the terms
-        hold what is no text.
+        needs no renewal to last: the engine knows when its holder is gone. `ValueError` if the session or the terms are
+        not valid text.
         """
         ...
 
@@ -293,10 +293,11 @@ class Journal(Protocol):
         ...
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
-        """Remove a lease that lapsed, once these events of its session are written (or raise `Conflict`, see `append`).
-        One that is held stays, and one that is gone writes nothing: of all who end a lease, one writes, once.
+        """Write these events to the session of a lease that lapsed, and remove it (or raise `Conflict`, see `append`).
+        Does nothing to a lease that is held, or gone: of all processes that try to end one, exactly one writes.
 
-        This can wait for the next who looks: an engine gives up soon (`JournalUnavailable`) while others write.
+        This is not urgent: while others write, an engine soon gives up (`JournalUnavailable`), and the next process
+        that looks tries again.
         """
         ...
 

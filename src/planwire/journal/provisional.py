@@ -1,12 +1,12 @@
-"""Events of this process that the journal's server does not have yet, in front of what is known of their session.
+"""Events of this process that the journal's server does not have yet: how they are numbered until it does.
 
-They need numbers: whoever wrote them folds them, and goes on. But others may write to the same session meanwhile, and
-nobody knows which numbers will be left. So they get numbers that no session ever reaches, and the first of these is no
-event of the session's but a `Gap` of nothing, which says where knowledge ends. Whoever reads on comes to it, and stands
-on provisional numbers from there. When all is delivered the session is shorter again, and every fold begins anew, as
-after `forget` (`view.read_on`).
+They need numbers, because their writer folds them and goes on. But other writers may append to the same session
+meanwhile, so the real numbers are not known yet. Provisional numbers are higher than any session ever gets. The first
+one belongs to an empty `Gap`, which says where this machine's knowledge ends; readers pass it and stay on provisional
+numbers from there. After delivery the session is shorter again, and every fold starts over, as after `forget`
+(`view.read_on`).
 
-Some events name others by numbers. They are delivered with the numbers that those got (`resolved`).
+Some events refer to others by number. They are delivered with the real numbers of those (`resolved`).
 """
 
 from collections.abc import Callable, Iterable, Sequence

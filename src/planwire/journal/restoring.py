@@ -45,7 +45,7 @@ def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: 
                     log.rename(beside(_free_name(path, aside))[1])
                 memory.unlink(missing_ok=True)
                 if not draft.take_name():
-                    raise Refused(f"{path} appeared meanwhile, and was left as it is: try again")
+                    raise Refused(f"{path} was created in the meantime, and was left as it is: try again")
         sync_folder(path.parent)
     return kept
 

@@ -115,7 +115,7 @@ def check_session(
         check.end = NotedEnd(before.seq, mark(session, before).hex())
     last = before.seq if before else 0
     if noted is not None and last < noted.seq and not check.troubles:
-        check.add(f"session {session!r} ends with event {last}, and had {noted.seq} when the note was made")
+        check.add(f"session {session!r} ends with event {last}, but had {noted.seq} events when the note was made")
     return check
 
 

@@ -35,7 +35,7 @@ NOT_YET: Final = (
 )
 
 #: What a person reads who did something that can't wait, as the connection broke before the server answered.
-NOT_KNOWN: Final = "Whether it was written is not known: look once the server is back"
+NOT_KNOWN: Final = "It may or may not have been written: look once the server is back"
 
 
 class WaitingRecords(Struct, frozen=True):
@@ -117,7 +117,7 @@ def waiting_words(waiting: WaitingRecords, since: str = "") -> str | None:
     why = f" ({waiting.why})" if waiting.why else ""
     if waiting.since is None:
         return f"{_records(waiting.count)} to be delivered to the journal's server{why}" if waiting.count else None
-    kept = waiting_count(waiting.count) or "what comes is kept on this machine"
+    kept = waiting_count(waiting.count) or "new records are kept on this machine"
     return f"The journal's server {since}: {kept}" if since else f"{kept}{why}"
 
 

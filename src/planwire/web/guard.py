@@ -24,6 +24,7 @@ from planwire.web.cookie_path import Message, Send
 from planwire.web.frame import words_page
 
 __all__ = [
+    "CHALLENGE",
     "LARGEST_BODY",
     "LONGEST_ADDRESS",
     "READING",
@@ -51,6 +52,8 @@ LARGEST_BODY: Final = 1024 * 1024
 LONGEST_ADDRESS: Final = 8 * 1024
 LARGEST_HEADERS: Final = 32 * 1024
 
+#: The header of an answer that asks a program for its token.
+CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
 #: The methods that only read.
 READING: Final = ("GET", "HEAD")
 #: Values of `Sec-Fetch-Site` for a request from elsewhere: it may only follow a link.

@@ -23,6 +23,7 @@ from planwire.steering.roles import LOOK
 from planwire.web.cookie_path import AnswerBelow, browser_key
 from planwire.web.frame import words_page
 from planwire.web.guard import (
+    CHALLENGE,
     READING,
     App,
     Headers,
@@ -50,7 +51,6 @@ from planwire.web.team_streams import TeamStreams
 
 __all__ = ["TeamEntry"]
 
-_CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
 _UNREADABLE: Final = (
     "Nobody can use the board until whoever runs it has mended their file: planwire user list says what is wrong."
 )
@@ -68,7 +68,7 @@ class TeamEntry:
         self._cookie = cookie
         self._only_shows = only_shows
         self._said = ""
-        self.streams = TeamStreams(team.users, self._still)
+        self.streams = TeamStreams(team.users, self._may_still_see)
         self._sign_in = SignIn(team.users, cookie)
 
     def answer(self, scope: Scope, headers: Headers) -> App:
@@ -128,11 +128,11 @@ class TeamEntry:
             )
         role = self._role_of(user)
         if role is None:
-            who = "The proxy names somebody who is no user here. planwire user add NAME adds one."
-            return words_answer(403, "You are no user of this board", who)
+            who = "The proxy named somebody who is not a user here. planwire user add NAME adds one."
+            return words_answer(403, "You are not a user of this board", who)
         return self._let_in(scope, SignedIn(name, LOOK if self._only_shows else role), "")
 
-    def _still(self, person: SignedIn) -> bool:
+    def _may_still_see(self, person: SignedIn) -> bool:
         """Whether a person may still see what they see."""
         role = self._role_now(person)
         return role is not None and (self._only_shows or role == person.role)
@@ -195,13 +195,13 @@ class TeamEntry:
         """The answer to whoever is no user: a page to sign in for people, words for programs."""
         if self._team.proxy is not None:
             what = f"The proxy names people in {self._team.proxy.header}, and named nobody. Programs may send a token."
-            return words_answer(401, "You are not signed in", what, _CHALLENGE)
+            return words_answer(401, "You are not signed in", what, CHALLENGE)
         if "text/html" not in headers.get(b"accept", "") or scope["method"] != "GET":
             what = "Sign in on the board's page, or send a token of planwire user token NAME as a Bearer token."
-            return words_answer(401, "You are not signed in", what, _CHALLENGE)
+            return words_answer(401, "You are not signed in", what, CHALLENGE)
         if headers.get(b"sec-fetch-site") == "cross-site":
             return HTMLResponse(words_page("One moment", "The board opens.", way_back=False), headers={"refresh": "0"})
-        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, _CHALLENGE)
+        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, CHALLENGE)
 
 
 def _first(scope: Scope) -> str:

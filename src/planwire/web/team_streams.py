@@ -27,11 +27,11 @@ _OVER: Final = b"event: over\ndata: over\n\n"
 
 
 class TeamStreams:
-    """The streams, each with its person. `still` says whether a person may still see it."""
+    """The streams, each with its person. `may_see` says whether a person may still see it."""
 
-    def __init__(self, users: UsersFile, still: Callable[[SignedIn], bool]) -> None:
+    def __init__(self, users: UsersFile, may_see: Callable[[SignedIn], bool]) -> None:
         self._users = users
-        self._still = still
+        self._may_see = may_see
         self._open: dict[asyncio.Event, SignedIn] = {}
         self._uses: dict[str, int] = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -62,7 +62,7 @@ class TeamStreams:
         """End the streams of those who may not see them any more."""
         for ended, person in list(self._open.items()):
             try:
-                may = self._still(person)
+                may = self._may_see(person)
             except InputError:
                 may = False
             if not may:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from planwire.web.cookie_path import AnswerBelow, browser_key
 from planwire.web.guard import (
+    CHALLENGE,
     READING,
     App,
     Headers,
@@ -44,7 +45,7 @@ class TokenEntry:
         if public or self._has_token(headers) or (below is not None and self._has_cookie(headers)):
             return self._app if below is None else self._app_below(path)
         what = "Open the address that planwire board printed: it has the token. Programs send it as a Bearer token."
-        return words_answer(401, "The board is locked", what, {"www-authenticate": 'Bearer realm="planwire board"'})
+        return words_answer(401, "The board is locked", what, CHALLENGE)
 
     def _path_below(self, scope: Scope) -> str | None:
         """The rest of a path that begins with that of the cookie; None for any other."""

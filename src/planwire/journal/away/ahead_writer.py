@@ -26,10 +26,10 @@ __all__ = ["NO_WAITING", "AheadWriter"]
 
 NO_WAITING: Final = "Nothing was written: this can't wait on this machine"
 _UNNAMED: Final = (
-    "Nothing was written: words that wait here have no name yet, and another remark of this session may get the one "
-    "that was meant. Try again once they are delivered"
+    "Nothing was written: remarks that wait on this machine get their ids when they are delivered, so this id may come "
+    "to mean another remark. Try again after that"
 )
-_FULL: Final = "Nothing was written: there is no room for more that waits in {}, or this user can't write there"
+_FULL: Final = "Nothing was written: {} is full, or this user can't write to it"
 
 
 class AheadWriter:

@@ -1,8 +1,9 @@
 """From the folder where appends wait to the journal's server: in order, each of them once.
 
-One process at a time delivers. Each append has a key, its writer's own or its place in the spool, so that one which is
-delivered twice is written once. What its writer could not know (whether the server had it when the connection broke) is
-looked up before. One that can't be written is set aside with a `Gap` in its place, and keeps nothing else waiting.
+One process at a time delivers. Each append has a key, either its writer's own or its place in the spool, so an append
+that is delivered twice is written once. If the connection broke before the server answered the first attempt, delivery
+looks for those events first. An append that can't be written is set aside, and a `Gap` takes its place: it holds up no
+other.
 """
 
 from collections.abc import Iterable

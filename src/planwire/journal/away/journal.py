@@ -1,9 +1,9 @@
-"""A journal whose server can be away: this process works on, and what it records waits on this machine.
+"""A journal whose server can be away: this process goes on working, and its records wait on this machine.
 
-While the server answers, every call goes to it, and costs hardly more. When it does not, appends that
-may wait do so on this machine, and others raise `EngineAway` (`ahead_writer`). What this process knows it can still
-read, at least the end of it (`reading`). A thread looks every second whether the server is back, and delivers what
-waits (`delivery`). Until all of it is delivered, new appends go behind it: the order within a session is kept.
+While the server answers, every call goes to it, at hardly any extra cost. While it does not, appends that may wait do
+so on this machine, and all others raise `EngineAway` (`ahead_writer`). This process can still read what it knows, which
+is at least the end of each session (`reading`). A thread looks every second whether the server is back, and delivers
+what waits (`delivery`). Until everything is delivered, new appends queue up behind it, so a session keeps its order.
 """
 
 import logging
@@ -48,19 +48,22 @@ from planwire.model.records import SessionState
 
 __all__ = ["AwayJournal"]
 
-#: Seconds between two looks at a server that is away, and between those while it answers and something waits.
+#: Seconds between two attempts to reach a server that is away.
 TRY: Final = 1.0
+#: Seconds between two deliveries while the server answers and records wait.
 SOON: Final = 0.05
-#: Seconds that a look may take to deliver what waits, that an append waits for the end of that if it can wait itself
-#: (so that nobody writes faster than it is delivered), that any other append waits, and between two glances meanwhile.
+#: The longest that one delivery by the background thread may take, in seconds.
 LOOK_PATIENCE: Final = 30.0
+#: Seconds that an append which may wait gives a delivery to finish: nobody writes faster than records are delivered.
 MAKE_WAY: Final = 0.2
+#: Seconds that an append which may not wait gives a delivery to finish, before it is refused.
 PATIENCE: Final = 2.0
+#: Seconds between two looks at whether records still wait.
 GLANCE: Final = 0.01
-#: Seconds in which a writer whose append is in doubt repeats it. They are less than any append waits that can't be put
-#: on this machine: it need not be refused.
+#: Seconds within which a writer repeats an append that is in doubt. Less than PATIENCE, so that meanwhile no append
+#: which may not wait has to be refused.
 REPEAT: Final = 1.5
-#: Seconds between two writings of what is known, for processes that may start while the server is away.
+#: Seconds between two writes of the last known states, for processes that start while the server is away.
 KEEP: Final = 5.0
 
 _log = logging.getLogger("planwire")
@@ -140,8 +143,8 @@ class AwayJournal:
         return is_empty
 
     def _must_queue(self) -> bool:
-        """Whether something waits here, behind which an append has to go, or the server takes none. What another
-        process has waiting is in no order with what this one does next: a glance now and then is enough."""
+        """Whether an append must queue: records of this process wait, or the server takes none. The records of other
+        processes have no order relative to this one's, so an occasional look at those is enough."""
         if not self._server.takes_events or self._known.ahead:
             return True
         now = monotonic()
@@ -280,7 +283,8 @@ class AwayJournal:
     # -- what is done all the time
 
     def _require_delivered(self) -> None:
-        """What waits would come behind the end of a session that goes, or is written as a whole."""
+        """Raise `CannotWait` while records wait: delivered later, they would land in a session that is forgotten by
+        then, or in the middle of one that is being copied."""
         if not self._folder.is_empty() and not self._is_delivered(PATIENCE):
             raise self._server.absence(NO_WAITING, CannotWait)
 

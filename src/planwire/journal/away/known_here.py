@@ -1,7 +1,7 @@
 """What one process knows of sessions whose journal is on a server: how far it has read them, and what is ahead of that.
 
-It keeps the last events of each session, for one part of a process may be a few behind another. The rest of what it has
-read is in its folds.
+It keeps only the last events of each session, because one part of a process may be a few events behind another. All
+earlier events are already in the folds of the process.
 """
 
 from collections import OrderedDict, deque
@@ -99,7 +99,7 @@ class KnownHere:
         return not self.ahead
 
     def begin_without(self, session: str, at: int) -> None:
-        """Take a session for one that has nothing but what waits here."""
+        """Treat a session as if it held nothing but the events that wait here."""
         if (ahead := self.ahead.get(session)) is not None:
             ahead.base = 0
         else:

@@ -1,8 +1,8 @@
 """What this machine last knew of sessions, for processes that start while the server is away: a file for each.
 
-Views tell of each state that they have. Every few seconds those that are new are written, and when a journal closes: so
-the path of an append has neither a file nor a call of the server more. A state is a cache of what the server has, and
-never holds what waits. Only the newest sessions are kept, and none that the journal was told to forget.
+Views note each state that they fold. New states are written every few seconds, and when the journal closes, so an
+append costs no extra file and no extra call to the server. A state is a cache of what the server has: it never holds
+what waits. Only the newest sessions are kept, and none that the journal was told to forget.
 """
 
 import os

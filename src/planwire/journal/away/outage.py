@@ -1,13 +1,13 @@
 """What the processes of this machine tell each other about an outage: since when, and who looks for the server.
 
-A server that is silent costs whoever asks it seconds. So who finds out that it is away leaves a file, which says since
-when and why, and whose age says when somebody last looked. Those who come soon after that go ahead at once. One process
-at a time looks again, and removes the file when the server is back; the others wait for that. A person's command takes
-nobody's word for what it can find out quickly itself: it may reach a server that others, in a sandbox, can't, or one
-that only cut the connection of somebody who used it.
+To ask a silent server takes seconds. So the process that finds it away leaves a file: it says since when and why, and
+its age says when somebody last looked. Processes that start soon after that don't ask at all. One process at a time
+looks again, and removes the file when the server is back; the others wait for that. A person's command still looks for
+itself where that is quick: it may reach a server that an agent in a sandbox can't, or one that only cut another's
+connection.
 
-How long a server may take to answer before it counts as silent depends on the network. One that is slow has left a file
-as well, with the seconds that it took.
+How long a server may take to answer before it counts as silent depends on the network. After a slow connection, a
+second file says how many seconds it took.
 """
 
 import os
@@ -26,18 +26,18 @@ __all__ = ["AWAY", "LATELY", "Outage", "SharedOutage"]
 AWAY: Final = "away"
 _LOOKING: Final = "looking.lock"
 _SLOW: Final = "slow"
-#: Seconds for which nobody asks a server again that did not answer somebody else.
+#: For this many seconds after one process got no answer, no other asks the server.
 LATELY: Final = 2.0
-#: Seconds for which others are waited for who look at it: one that was stopped in the middle looks no more.
+#: Seconds after which a process that looks for the server counts as stopped, so that another one may look.
 _STUCK: Final = 20.0
-#: Seconds after an outage was last seen in which whoever comes waits no longer for the server than a part of them.
+#: For this many seconds after an outage was last seen, commands wait for the server no longer than `_SHORT_WAIT`.
 _REMEMBERED: Final = 60.0
-_SOME: Final = 1.0
-#: Seconds that a connection takes on a network that is not slow, how many times as long a slow one is waited for, and
-#: no longer than that.
+_SHORT_WAIT: Final = 1.0
+#: A connection that takes longer than this many seconds is slow. The next one may take `_SLACK` times as long, up to
+#: `_LONGEST_WAIT` seconds.
 _QUICK: Final = 0.2
-_TIMES: Final = 2.0
-_LONGEST: Final = 2.0
+_SLACK: Final = 2.0
+_LONGEST_WAIT: Final = 2.0
 
 
 class Outage(NamedTuple):
@@ -80,16 +80,16 @@ class SharedOutage:
             self._path.unlink()
 
     def patience(self, wanted: float | None) -> float:
-        """How many seconds to wait for the server at first, where `wanted` are enough on a quick network; None wants to
-        hear from the server itself. 0 if somebody has just looked, or does."""
+        """Seconds to wait for the first answer, where `wanted` is enough on a quick network (None: the caller would
+        rather hear from the server itself). 0 if another process has just looked, or is looking."""
         age = self._age
         if wanted is None and age < LATELY and (known := self.known()) and not _QUICK <= known.seconds < inf:
-            return _SOME
+            return _SHORT_WAIT
         if age < LATELY or (age < _STUCK and self._is_looked_for()):
             return 0.0
         if wanted is None and age > _REMEMBERED:
             return inf
-        return max(_SOME if wanted is None else wanted, min(self._slowness * _TIMES, _LONGEST))
+        return max(_SHORT_WAIT if wanted is None else wanted, min(self._slowness * _SLACK, _LONGEST_WAIT))
 
     @contextmanager
     def look(self) -> Iterator[bool]:
@@ -107,7 +107,7 @@ class SharedOutage:
     def note_answer(self, seconds: float) -> None:
         """Remember how long a connection took, if it took long, or much longer than now."""
         known = self._slowness
-        if max(seconds, known) > _QUICK and not known / _TIMES <= seconds <= known:
+        if max(seconds, known) > _QUICK and not known / _SLACK <= seconds <= known:
             with suppress(OSError):
                 make_folder(str(self._folder))
                 put(str(self._folder), _SLOW, f"{seconds:.3f}".encode())

@@ -1,7 +1,7 @@
 """Reading a journal whose server can be away: from the server, or else from what this process knows.
 
-What a process knows is the end of the sessions that it has met, with what waits of them. Everything else is
-`EngineAway`, unless somebody goes by what this machine knew last (`recalled`).
+A process knows the end of each session that it has met, and the events of it that wait. To read anything else raises
+`EngineAway`, unless the process goes by what this machine last knew (`recalled`).
 """
 
 from collections.abc import Iterator
@@ -95,8 +95,9 @@ class AwayReader:
         return kept
 
     def followed(self, events: Iterator[Followed], stop: Stop | None) -> Iterator[Followed]:
-        """Events as they come. One of a session that has others waiting here is held until all are delivered: whoever
-        hears of it finds it. While the server takes no events it is not, for others would be held up with it."""
+        """Events as they come. While events of its session wait here, an event is held back until those are delivered,
+        because readers would not find it yet. If the server takes no events, it is passed on: holding it would also
+        hold up every other session."""
         for each in self._server.each(events):
             while each.recorded.session in self._known.ahead and not (stop and stop.is_set()):
                 if self._server.is_away or self._server.closing.wait(GLANCE):

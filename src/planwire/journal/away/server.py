@@ -1,8 +1,8 @@
 """The server that keeps a journal, as one process reaches it: whether it is away, and how it is tried again.
 
-A thread reaches it. Whoever opens the journal waits for that, but no longer than they have patience: then the server
-counts as away, until that thread says otherwise. One that answers and takes no events, as a standby does, is not away:
-it can be read, and what is recorded waits.
+A thread connects. The process that opens the journal waits for it, but only as long as it has patience: then the server
+counts as away until that thread gets through. A server that answers but takes no events, such as a standby, is not
+away: it can be read, and records wait.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,7 +53,7 @@ class AwayServer:
 
     @property
     def takes_events(self) -> bool:
-        """Whether to try to write: it is not away, nor has it just said that it takes nothing."""
+        """Whether to try to write: the server is not away, and has not just refused to take events."""
         return self._outage is None and monotonic() >= self._writable_at
 
     @property
@@ -116,7 +116,7 @@ class AwayServer:
             raise self.absence() from error
 
     def each(self, given: Iterator[_R]) -> Iterator[_R]:
-        """What an answer goes on to give."""
+        """The items of an answer that is an iterator, with `EngineAway` noted if the server goes away in the middle."""
         try:
             yield from given
         except EngineAway as error:

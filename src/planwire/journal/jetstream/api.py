@@ -1,10 +1,10 @@
 """What a JetStream journal asks its server: the streams, the messages in them, and to write one more.
 
-Questions are repeated for a while when no answer comes, as during the election of another leader, which takes seconds.
-All of them may be: a message has an id, and a place right behind the one before it on its subject.
+A request without an answer is repeated for a while: the election of a new leader takes seconds. Repeating is always
+safe, since a message has an id, and names the message on its subject that it must follow.
 
-What must be right is asked of the leader of a stream. Other replicas answer as well where many messages are wanted, and
-may not have the last ones yet: whoever asks them knows which is the last.
+Requests that must be exact go to the leader of a stream. Requests for many messages may be answered by any replica,
+which may lack the last ones: their callers know which message is the last.
 """
 
 import os
@@ -64,14 +64,18 @@ class ApiError(JournalUnavailable):
     """The server says no, by the number of an error that NATS has."""
 
     def __init__(self, number: int, description: str) -> None:
-        hint = "the journal was deleted while it was open: open it again" if number == NO_STREAM else "look at its log"
-        super().__init__(f"the NATS server says no: {description} ({number}); {hint}")
+        hint = (
+            "the journal was deleted while it was open: open it again"
+            if number == NO_STREAM
+            else "its log may say more"
+        )
+        super().__init__(f"the NATS server refused: {description} ({number}); {hint}")
         self.number = number
 
 
 class PublishOutcome(NamedTuple):
-    """What became of a message: its number in the stream, or None if another is where it was to go. Unless
-    `is_certain`, it may have been written by an earlier attempt that no answer came to."""
+    """What became of a message: its number in the stream, or None if another message took its place. Unless
+    `is_certain`, an earlier attempt that got no answer may have written it."""
 
     number: int | None
     is_certain: bool
@@ -138,7 +142,7 @@ class JetStreamApi:
                 reply = self.connection.request(subject, body, headers, min(ATTEMPT, end - monotonic()))
                 if reply.status != "503" and b'"code":503' not in reply.body[:400]:
                     return reply
-                reason = "nobody answers there: is JetStream on (nats-server -js), and may this user use it?"
+                reason = "JetStream does not answer: is it on (nats-server -js), and may this user use it?"
             except Unanswered as error:
                 reason = str(error)
             if monotonic() + SHORTEST >= end:
@@ -146,7 +150,7 @@ class JetStreamApi:
             self.connection.wait(end - monotonic())
 
     def write(self, stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
-        """Write a message that says behind which one it belongs. `ApiError` if there is no such stream."""
+        """Write a message that names the one it must follow. `ApiError` if there is no such stream."""
         is_certain = True
         end = monotonic() + self.patience
         while True:

@@ -1,8 +1,8 @@
 """Writing to a JetStream journal: one message right behind the last one of its session, or a refusal.
 
-An answer can get lost when its message did not. Then the same message is sent again, with the same id and to the same
-place: it is written once, or was already. Where the server only says that the place is taken, the message that is there
-tells whose it is.
+An answer can get lost though its message was written. Then the same message is sent again, with the same id and for the
+same place, so it is written once. If the server only says that the place is taken, the message in that place shows
+whether it is our own.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 
 __all__ = ["Appender"]
 
-#: Losing this many races in a row is no race any more.
+#: Lost races in a row after which an append gives up.
 MOST_RACES: Final = 1_000
 
 
@@ -89,11 +89,13 @@ class Appender:
             if self._write(state, end, events, keys, large):
                 return end.last
             is_fresh = True
-        raise JournalUnavailable(f"others write to session {state.session!r} all the time: try again")
+        raise JournalUnavailable(
+            f"session {state.session!r} is too busy: other writers came first {MOST_RACES:,} times. Try again"
+        )
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
-        """Write events of another journal: in one message if they fit. Else in several, one after the other; where that
-        is interrupted, the first of them stay, and the copy can go on behind them."""
+        """Write events of another journal, in one message if they fit, or else in several, one after the other. If that
+        is interrupted, the first ones stay, and the copy can continue after them."""
         state = self._sessions.state(session)
         self._sessions.take_turn(state)
         try:

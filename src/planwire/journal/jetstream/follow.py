@@ -1,9 +1,9 @@
 """Messages as they are written: an ordered consumer of a JetStream stream, and the waiting for it.
 
-The server pushes messages, in order and each with its number in the delivery; a hole, a lost connection or silence (it
-sends a sign of life every `HEARTBEAT` seconds) means that this consumer is no good any more. Then another one begins
-behind the last message that was taken. The server sends only as much as it was told to: its question for more room is
-answered when what came is taken, so a reader who sleeps loses nothing, and fills no memory.
+The server pushes messages in order, each with its number in the delivery. After a gap, a lost connection or silence
+(the server sends a heartbeat every `HEARTBEAT` seconds) this consumer is useless, and another one begins after the last
+message that was taken. Flow control bounds what the server sends: its request for more room is answered once everything
+that came was taken. So a reader that sleeps misses nothing, and fills no memory.
 """
 
 import os

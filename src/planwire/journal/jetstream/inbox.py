@@ -89,12 +89,13 @@ class NatsInbox:
 
 def forbidden(where: str, subject: str) -> JournalUnavailable:
     return JournalUnavailable(
-        f"this login may not do that: the NATS server at {where} lets it send nothing to {subject}. Nothing was "
-        "changed; who runs the server can permit it"
+        f"this login may not publish to {subject} on the NATS server at {where}. Nothing was changed; whoever runs the "
+        "server can permit it"
     )
 
 
 def deaf(where: str, prefix: str) -> JournalUnavailable:
     return JournalUnavailable(
-        f"this login hears no answers of the NATS server at {where}: who runs it must permit to subscribe to {prefix}.>"
+        f"this login may not subscribe to {prefix}.> on the NATS server at {where}, so it gets no answers: whoever "
+        "runs the server must permit it"
     )

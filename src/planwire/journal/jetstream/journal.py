@@ -130,7 +130,7 @@ class JetStreamJournal:
                 if after < each.seq <= upto:
                     if each.seq != after + 1:
                         raise DamagedJournal(
-                            f"events behind number {after} of session {session!r} are missing from the stream "
+                            f"events after number {after} of session {session!r} are missing from the stream "
                             f"{self._name}: somebody deleted them there. Restore a backup. Nothing was changed"
                         )
                     after = each.seq

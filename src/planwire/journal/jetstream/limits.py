@@ -8,7 +8,7 @@ _SECOND = 1_000_000_000
 
 
 def losses(config: dict[str, Any]) -> list[str]:
-    """The settings by which the server deletes events that it has acknowledged, and how it would not."""
+    """The settings by which the server does not keep events, or does not say that it does, and how to mend each."""
     found = []
     drops_old = config.get("discard") != "new"
     if age := _limit(config, "max_age"):
@@ -24,6 +24,10 @@ def losses(config: dict[str, Any]) -> list[str]:
         found.append(f"retention {config['retention']} deletes events that a consumer took (make another stream)")
     if config.get("storage") == "memory":
         found.append("storage memory loses all events with a restart of the server (make another stream)")
+    if config.get("subject_transform"):
+        found.append("subject_transform keeps events where nobody looks for them (remove it)")
+    if config.get("no_ack"):
+        found.append("no_ack keeps the server from saying what it has (set it to false)")
     return found
 
 

@@ -107,7 +107,7 @@ class StreamMessage(NamedTuple):
             return _marks.decode(header(self.headers, b"Planwire") or b"")
         except msgspec.MsgspecError as error:
             raise DamagedJournal(
-                f"message {self.number} on {self.subject} is none of planwire's ({error}): someone else wrote to the "
+                f"message {self.number} on {self.subject} is not planwire's ({error}): someone else wrote to the "
                 "journal's stream. Delete that message, or name another stream"
             ) from error
 

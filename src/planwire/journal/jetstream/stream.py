@@ -123,7 +123,7 @@ class JournalStream:
 
     def losses(self) -> list[str]:
         """What of the stream's settings makes it lose events, in sentences."""
-        return [f"the stream {self.name} does not keep what it has: {each}" for each in losses(self.info()["config"])]
+        return [f"the stream {self.name} can't be relied on: {each}" for each in losses(self.info()["config"])]
 
     def refuse_losses(self) -> None:
         """Raise `EngineAway` if the stream would not keep what is written: that may wait until somebody mended it."""

@@ -1,15 +1,15 @@
 """Appending to a PostgreSQL journal: one statement, one round trip, one commit.
 
-The index over the numbers of a session's events is the lock: of two who write the same number, the server takes one. So
-a writer trusts what it knows of a session's end until the server refuses it; only then it asks, and either tries again
-or has a `Conflict`. An event alone goes as plain values, which costs a quarter less than arrays do.
+The unique index over a session's event numbers is the lock: of two writers with the same number, the server takes one.
+So a writer trusts what it knows of a session's end until the server refuses it. Only then it asks, and either tries
+again or raises `Conflict`. A single event is sent as plain values, which costs a quarter less than arrays.
 
 The tables may be others by now, restored from a backup or made anew, with other sessions under the same numbers. So an
 event goes in only behind the very event that its writer knows as the last one, by its link. (Where that is missing, the
 new event would be one of no session, which its column refuses.)
 
-Appends of several threads go in one statement, all or none. If the server refuses it, or one of them needs to know
-more, they go one by one.
+Appends of several threads share one statement, all or none. If the server refuses it, or an append needs to look
+something up first, they go one by one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ from planwire.model.events import Recorded
 
 __all__ = ["Appends"]
 
-#: Seconds that an append tries to get in between those of others.
+#: Seconds for which an append tries again while other writers come first.
 PATIENCE: Final = 30.0
 
 #: The session of an event, if it is there.
@@ -110,7 +110,7 @@ class Appends:
         return [outcomes[place] for place in range(len(batch))]
 
     def store(self, connection: PostgresConnection, session: str, appends: Sequence[StoredAppend]) -> None:
-        """Write events of another journal behind the last one of a session."""
+        """Write events of another journal after the last one of a session."""
         self._known.pop(session, None)
         events = [each for append in appends for each in append.events]
         end = self._find(connection, session)
@@ -157,8 +157,8 @@ class Appends:
                 give_up = give_up or now + PATIENCE
                 if now > give_up:
                     raise JournalUnavailable(
-                        f"others wrote to session {session!r} of {self._shown} all the time: nothing was written, try "
-                        "again"
+                        f"session {session!r} of {self._shown} is too busy: other writers came first for "
+                        f"{PATIENCE:g} seconds. Nothing was written; try again"
                     ) from None
                 sleep(random() / 2_000)  # noqa: S311
                 end = None
@@ -206,8 +206,8 @@ class Appends:
         keys: Iterable[tuple[Once, Sequence[StoredEvent]]],
         rows: Sequence[EventRow] = (),
     ) -> tuple[Recorded, ...]:
-        """Write events behind the end of a session, which may be new, and know its new end. Returns what `rows` are
-        now."""
+        """Write events after the end of a session, which may be new, and remember the new end. Returns `rows` as they
+        were recorded."""
         number = end.number
         named = [(once.source.encode(), once.n, written[0].seq - 1, written[-1].seq) for once, written in keys]
         by_column = _columns(named) or [[], [], [], []]

@@ -32,11 +32,11 @@ def troubles(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Iterat
     """Each with its session."""
     for [session] in cursor.execute(server.sql("SELECT id FROM planwire.sessions ORDER BY number")).fetchall():
         if not is_utf8(session):
-            yield Trouble(f"the name {session!r} of a session is no text")
+            yield Trouble(f"the name {session!r} of a session is not valid text")
     for [session] in cursor.execute(server.sql(_EMPTY)).fetchall():
         yield _trouble("session {!r} has no events", session)
     for session, end, last in cursor.execute(server.sql(_CUT_OFF)).fetchall():
-        yield _trouble("session {!r} ends with event {}, and had {} of them", session, end, last)
+        yield _trouble("session {!r} ends with event {}, but had {} events", session, end, last)
     for session, source, n in cursor.execute(server.sql(_ODD)).fetchall():
         yield _trouble(
             "session {!r}: the key {} of {!r} is not as it was written", session, n, source.decode(errors="replace")

@@ -87,7 +87,7 @@ def events_of(
     there is nothing to look at any more."""
     follower = PositionFollower()
     heard = monotonic()
-    with bell.near() as rung:
+    with bell.listening() as rung:
         while stop is None or not stop.is_set():
             found = look(follower, after)
             if found is None:

@@ -193,9 +193,7 @@ class PostgresJournal:
                     if self._leases.end(connection, known.name):
                         self._appends.add(connection, append)
                 return
-        raise JournalUnavailable(
-            f"others write to session {known.session!r} all the time: the lease can be ended later"
-        )
+        raise JournalUnavailable(f"session {known.session!r} is too busy: the lease can be ended later")
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
@@ -255,8 +253,8 @@ class PostgresJournal:
         while writers:
             if monotonic() > end:
                 raise JournalUnavailable(
-                    f"somebody has been writing to {self._server.shown} for {PATIENCE:g} seconds: look for a session "
-                    "of PostgreSQL that hangs (pg_stat_activity)"
+                    f"a transaction has been appending to {self._server.shown} for {PATIENCE:g} seconds: look for a "
+                    "client that hangs (pg_stat_activity)"
                 )
             sleep(SETTLING)
             writers = writers.still(self._holders())

@@ -1,12 +1,12 @@
 """The leases of a PostgreSQL journal: rows that say until when they hold, and who renews them.
 
-Who looks at a lease of its own machine asks the system whether the process still runs, and knows the end at once. For
-those of other machines the server's clock decides: a thread renews all leases of an opened journal in one statement,
-and one that was not renewed for a while has lapsed. Nobody can renew while the server is down: so none counts as lapsed
-until it has been up for as long as a lease lasts.
+For a lease of the same machine, a reader asks the system whether the holder still runs, and so notices its end at once.
+For other machines the server's clock decides: a thread renews all leases of an open journal in one statement, and a
+lease that was not renewed for a while has lapsed. Nobody can renew while the server is down, so no lease counts as
+lapsed until the server has been up for as long as a lease lasts.
 
-A holder that was cut off for longer than that may find its lease ended, though it is alive. The row of an ended lease
-stays for a while for that: its holder takes it back. A row that is gone was forgotten with its session.
+A holder that was cut off for longer than that may be alive and find its lease ended. That is why the row of an ended
+lease stays for a day: its holder takes it back. A row that is gone was forgotten with its session.
 """
 
 import logging
@@ -22,7 +22,7 @@ from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease
 
-__all__ = ["LeaseLine", "PostgresLeases"]
+__all__ = ["PostgresLeases", "StoredLease"]
 
 #: Seconds that a lease lasts without a renewal, and one that was taken for another process.
 TTL: Final = 30
@@ -45,7 +45,9 @@ _RENEW: Final = """UPDATE planwire.leases SET until = now() + make_interval(secs
 _SWEEP: Final = "DELETE FROM planwire.leases WHERE ended < now() - interval '1 day'"
 
 
-class LeaseLine(NamedTuple):
+class StoredLease(NamedTuple):
+    """A lease as it is stored. By the server's clock it `is_current`, or has not been renewed for too long."""
+
     session: bytes
     name: bytes
     terms: bytes
@@ -82,9 +84,9 @@ class PostgresLeases:
             self._heart = Thread(target=self._beat, name="planwire-leases", daemon=True)
             self._heart.start()
 
-    def rows(self, connection: PostgresConnection) -> list[LeaseLine]:
+    def rows(self, connection: PostgresConnection) -> list[StoredLease]:
         found = connection.execute(self._sql(f"{_KNOWN} ORDER BY number"), (TTL,), binary=True).fetchall()
-        return [LeaseLine(*row) for row in found]
+        return [StoredLease(*row) for row in found]
 
     def release(self, connection: PostgresConnection, name: str) -> None:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE sha256(name) = sha256(%b)"), (name.encode(),))
@@ -94,7 +96,7 @@ class PostgresLeases:
         key = (name.encode(),)
         query = f"{_KNOWN} AND sha256(name) = sha256(%b) FOR UPDATE"
         found = connection.execute(self._sql(query), (TTL, *key), binary=True).fetchone()
-        if found is None or LeaseLine(*found).is_held():
+        if found is None or StoredLease(*found).is_held():
             return False
         ended = "UPDATE planwire.leases SET ended = now() WHERE sha256(name) = sha256(%b)"
         connection.execute(self._sql(ended), key)

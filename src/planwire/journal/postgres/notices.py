@@ -1,10 +1,10 @@
-"""Notices between the processes of a PostgreSQL journal: whoever wrote tells whoever follows, soon and not too often.
+"""Notices between the processes of a PostgreSQL journal: writers tell followers, soon and not too often.
 
-A NOTIFY in the transaction of an append would make all appends of the database wait for each other: PostgreSQL commits
-those with notices one at a time. So a thread with a connection of its own sends one for all appends since the last: at
-once after a quiet time, and otherwise after a pause. The pauses of a writer that goes on grow, and its notices say that
-it is busy: whoever hears that looks on by itself until the next one is due (`following`). A writer may die before its
-notice, and a notice may go with a connection: followers look by themselves from time to time, too.
+A NOTIFY in the transaction of an append would make all appends of the database wait for each other, because PostgreSQL
+commits transactions with notices one at a time. So a thread with its own connection sends one notice for all appends
+since the last: at once after a quiet time, and otherwise after a pause. While a writer goes on, its pauses grow, and
+its notices say that it is busy: followers then look by themselves until the next one is due (`following`). A writer may
+die before its notice, and a notice may be lost with a connection, so followers also look from time to time.
 """
 
 import select

@@ -1,11 +1,11 @@
-"""Positions in the order of commit: how a follower never passes by an event of a slower transaction.
+"""Positions in the order of commit: how a follower never skips the event of a slower transaction.
 
-A position is drawn from a sequence before its transaction commits. So a follower may see 7 while 6 is still to come,
-and who then goes on behind 7 never sees 6. Every append therefore takes an advisory lock, shared with all others and
-held until it commits, before it draws positions. Positions without a hole are in order whatever anyone does. At a hole,
-the follower asks who holds the lock right then: whoever drew the missing position did so before the one behind it was
-committed, and so holds the lock still or is done. Once those are gone, the follower looks again, and what is missing
-then will never come: its transaction was rolled back, or its session forgotten.
+A transaction draws its position from a sequence before it commits. So a follower may see 7 while 6 is still to come,
+and if it continued after 7, it would never see 6. Therefore every append takes an advisory lock before it draws
+positions: shared with all other appends, and held until it commits. Positions without a gap are in order in any case.
+At a gap, the follower asks which transactions hold the lock right then. The one that drew the missing position did so
+before the next position was committed, so it either still holds the lock or is done. Once all of those are gone, the
+follower looks again. What is missing then will never come: its transaction was rolled back, or its session forgotten.
 
 Nobody waits for transactions that hold no such lock, whatever they do in the same database.
 
@@ -74,7 +74,7 @@ class Holders(NamedTuple):
 
 
 class PositionGap(NamedTuple):
-    """A hole behind position `after`, seen when `end` was there already, and who could still fill it."""
+    """A gap after position `after`, seen when `end` was there already, and who could still fill it."""
 
     after: int
     end: int
@@ -82,7 +82,7 @@ class PositionGap(NamedTuple):
 
 
 def unbroken(after: int, positions: Iterable[int]) -> int:
-    """How many of these positions go on right behind `after`, without a hole."""
+    """How many of these positions continue right after `after`, without a gap."""
     count = 0
     for count, position in enumerate(positions, start=1):
         if position != after + count:
@@ -91,7 +91,7 @@ def unbroken(after: int, positions: Iterable[int]) -> int:
 
 
 def holders(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Holders:
-    """Whoever holds the lock of appends now, or may hold it on the primary of a standby."""
+    """The transactions that hold the lock of appends now, or may hold it on the primary of a standby."""
     locks, primary = set(), None
     for pid, transaction in cursor.execute(server.sql(_HOLDERS), (server.lock,), prepare=True).fetchall():
         if pid is None:

@@ -1,7 +1,7 @@
-"""What the errors of a PostgreSQL server mean to a journal: it is away, it takes nothing, or it does not let this user.
+"""What the errors of a PostgreSQL server mean to a journal: away, not writable now, or not permitted to this user.
 
-By the first two characters of an error's number the server says that it, or this connection, can't go on: whoever tries
-later may succeed. psycopg has a class for each number, and none for what they have in common.
+The first two characters of an error code say whether the server, or this connection, can't go on for now, so that
+trying later may help. psycopg has a class for each code, and none for these groups.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ _NO_ROOM: Final = "Make room on the server's disk"
 
 
 def meaning(server: JournalServer, error: psycopg.Error, *, is_lost: bool) -> JournalUnavailable:
-    """The error of planwire's to raise for one of psycopg's. `is_lost`: so is the connection."""
+    """The error to raise in place of psycopg's. `is_lost`: the connection is lost as well."""
     where = f"the journal {server.shown}"
     if isinstance(error, errors.LockNotAvailable):
         return JournalUnavailable(f"{where} is busy: others write to it. Try again")

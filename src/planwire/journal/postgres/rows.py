@@ -109,7 +109,7 @@ class Reads:
     def recorded(self, page: list[Any], session: str, after: int) -> Iterator[Recorded]:
         if not page or [row[0] for row in page] != [*range(after + 1, after + 1 + len(page))]:
             raise DamagedJournal(
-                f"events behind number {after} of session {session!r} are missing from {self._shown}: check its "
+                f"events after number {after} of session {session!r} are missing from {self._shown}: check its "
                 "tables, or restore a backup. Nothing was changed"
             )
         return (decode(session, seq, at, by, text) for seq, at, by, text, *_ in page)

@@ -44,7 +44,7 @@ def _of_event(text: bytes, seq: int, at: int, by: str, check: int, position: int
     if session is None:
         yield Trouble(f"the event at position {position} belongs to no session")
     elif not isinstance(session, str):
-        yield Trouble(f"the event at position {position} belongs to a session whose name is no text")
+        yield Trouble(f"the event at position {position} belongs to a session whose name is not valid text")
     elif check != rows.checksum(session, seq, at, by, text):
         number = seq if isinstance(seq, int) else None
         yield Trouble(f"event {seq} of session {session!r} is not as it was written", session, number)

@@ -18,7 +18,7 @@ from planwire.errors import JournalUnavailable, NewerJournal, NoJournal
 from planwire.journal.sqlite.chain import ADD_COLUMN
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, not_a_journal
-from planwire.journal.sqlite.log import CHECKPOINT_PAGES, add_link, file_alone, refuse_foreign_log
+from planwire.journal.sqlite.log import CHECKPOINT_PAGES, add_log_link, file_alone, refuse_foreign_log
 from planwire.journal.sqlite.rows import Executor
 
 __all__ = [
@@ -277,7 +277,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> Non
         refuse_newer(connection, path)
         version = _version(connection)
         if version:
-            add_link(connection)
+            add_log_link(connection)
         for statements in MIGRATIONS[version:]:
             for statement in statements:
                 connection.execute(statement)
@@ -285,7 +285,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> Non
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         if not version:
             connection.execute(ADD_COLUMN)
-            add_link(connection)
+            add_log_link(connection)
     # Those who only peek at the file must see its format, and not wait for a checkpoint.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -4,7 +4,7 @@ SQLite knows from memory that it shares with other processes where its log ends,
 is before that place is still in the file: into a hole that nobody will ever read. So the guard looks before each commit
 whether the files still have their names and are no shorter than they were. It knows how long they must be as long as no
 other process has written: a log that starts over, or is cut after a checkpoint, shows in SQLite's `data_version`. If
-one has, the guard looks behind the commit whether the log still has a beginning.
+one has, the guard looks after the commit whether the log still has a beginning.
 
 Another program may also write over the file where it lies, as `cp` does with a backup. Only a checkpoint writes to it
 otherwise, so whenever the time of its last change is a new one, the guard looks whether the log still belongs to it.
@@ -105,7 +105,7 @@ class FileGuard(translate_errors):
         except sqlite3.OperationalError:  # there is no telling now, as when too many files are open
             return True
 
-    def look_before(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
+    def check_before(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
         """Refuse a transaction that has begun, if what it goes on from is gone. `is_alone`: nobody else has written
         since the last one."""
         folder, log, file = self._watched
@@ -121,10 +121,10 @@ class FileGuard(translate_errors):
             raise self._replaced()
         self._log_size, self._file_size = log_size, file_size
 
-    def look_behind(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
+    def check_after(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
         """Refuse to acknowledge a transaction that went into a log without a beginning."""
         if not is_alone:
-            self._salts = self._salts_behind(writer)
+            self._salts = self._salts_after(writer)
         self._log_size = lseek(self._watched.log, 0, SEEK_END)
 
     def _look_at_names(self, folder: int | None) -> None:
@@ -135,7 +135,7 @@ class FileGuard(translate_errors):
             raise self._replaced()
         self._folder_time = changed if is_settled(changed) else 0
 
-    def _salts_behind(self, writer: sqlite3.Cursor) -> bytes:
+    def _salts_after(self, writer: sqlite3.Cursor) -> bytes:
         """The salts of the log. Once others had time to empty it, which takes a checkpoint, SQLite knows of that."""
         while not (head := self._head()):
             is_busy, pages, _ = writer.execute("PRAGMA wal_checkpoint").fetchone()
@@ -194,7 +194,7 @@ class FileGuard(translate_errors):
 
     def _cut(self, name: str) -> JournalUnavailable:
         return self._lost(
-            f"{name} was cut short by another program while the journal was open: nothing was written behind the cut, "
+            f"{name} was cut short by another program while the journal was open: nothing was written after the cut, "
             "and what was cut off is lost. End everything that uses the journal, then check what is left with planwire "
             "journal verify, or restore a backup with planwire journal restore"
         )

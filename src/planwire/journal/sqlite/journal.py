@@ -28,7 +28,7 @@ from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.facts import PROMISE, file_facts
 from planwire.journal.sqlite.file import connect, find_file, open_file, refuse_newer, resolved, scrub, transaction
 from planwire.journal.sqlite.guard import FileGuard, holding
-from planwire.journal.sqlite.log import add_link, room_in_log
+from planwire.journal.sqlite.log import add_log_link, room_in_log
 from planwire.journal.sqlite.reading import SqliteReading
 from planwire.model.events import Recorded
 
@@ -68,9 +68,9 @@ class SqliteJournal(SqliteReading, PolledJournal):
         self._patience = patience
         self._known: dict[str, ChainEnd] = {}  # valid as long as no one else has written
         self._others: int | None = None
-        self._is_linked = False  # this round of the log has a link
+        self._is_log_linked = False  # this round of the log has its link (see `log`)
         self._has_keys = False  # the file has a table of keys, for sure
-        self._has_chain = False  # and a column for links
+        self._has_chain = False  # and a column for the links of the chain
         self._room = 0  # pages that may go into the log before the next look at its length
 
     def append(
@@ -86,7 +86,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
 
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
         self._check_process()
-        with self._group.turn, self._guard, self._linked() as writer:
+        with self._group.turn, self._guard, self._writes() as writer:
             rows.keep_snapshot(writer, session, seq, data, name)
 
     def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
@@ -95,7 +95,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         self._check_process()
         session, new = known.session, encode(known.session, events)
-        with self._group.turn, self._guard, self._linked(self._parting) as writer:
+        with self._group.turn, self._guard, self._writes(self._parting) as writer:
             if not self._leases.end(writer, known.name):
                 return
             add_column(writer)
@@ -108,7 +108,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
         self._check_process()
-        with self._group.turn, self._guard, self._linked() as writer:
+        with self._group.turn, self._guard, self._writes() as writer:
             add_column(writer)
             keys.create_table(writer)
             end = chain_end(writer, session)
@@ -128,7 +128,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
         self._check_process()
         self.thoughts.forget(*sessions)  # before the sessions, which a person could not name any more
         with self._group.turn, self._guard:
-            with self._linked() as writer:
+            with self._writes() as writer:
                 rows.delete_sessions(writer, sessions)
                 keys.delete_orphans(writer)
                 self._leases.forget(writer, sessions)
@@ -159,24 +159,24 @@ class SqliteJournal(SqliteReading, PolledJournal):
         with self._guard, self._transaction as writer:
             (others,) = writer.execute("PRAGMA data_version").fetchone()
             is_alone = others == self._others
-            self._guard.look_before(writer, is_alone)
+            self._guard.check_before(writer, is_alone)
             if not is_alone:  # someone else has written, or the last transaction came to nothing
                 refuse_newer(writer, self.path)
                 self._known.clear()
-                self._is_linked = False
+                self._is_log_linked = False
             elif self._room <= 0:
                 self._room = room_in_log(self._log)
-                self._is_linked &= self._room > 0  # a longer log may start over with this transaction
+                self._is_log_linked &= self._room > 0  # a longer log may start over with this transaction
             self._others = None
             self._has_written = False
-            outcomes = [self._write(writer, append) for append in batch]
+            outcomes = [self._write_append(writer, append) for append in batch]
         if self._has_written:
-            self._guard.look_behind(writer, is_alone)
+            self._guard.check_after(writer, is_alone)
         self._others = others
         self._ring()
         return outcomes
 
-    def _write(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
+    def _write_append(self, writer: sqlite3.Cursor, append: Append) -> Outcome:
         session, expected = append.session, append.expected
         known = self._known.get(session) or chain_end(writer, session)
         if append.once is not None and (written := keys.find(writer, known.number, append.once, self.path)):
@@ -185,9 +185,9 @@ class SqliteJournal(SqliteReading, PolledJournal):
             return Conflict(session, expected, known.last)
         if not append.rows:
             return ()
-        if not self._is_linked:
-            add_link(writer)
-            self._is_linked = True
+        if not self._is_log_linked:
+            add_log_link(writer)
+            self._is_log_linked = True
             self._room = 0
         for row in append.rows:
             self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
@@ -203,7 +203,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
         with self._reads() as reader:
             self._has_chain = has_column(reader)
         if not self._has_chain:
-            with self._group.turn, self._guard, self._linked() as writer:
+            with self._group.turn, self._guard, self._writes() as writer:
                 add_column(writer)
             self._has_chain = True
 
@@ -211,18 +211,18 @@ class SqliteJournal(SqliteReading, PolledJournal):
         with self._reads() as reader:
             self._has_keys = keys.has_table(reader)
         if not self._has_keys:
-            with self._group.turn, self._guard, self._linked() as writer:
+            with self._group.turn, self._guard, self._writes() as writer:
                 keys.create_table(writer)
             self._has_keys = True
 
     def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
         self._check_process()
-        with self._group.turn, self._guard, self._linked() as writer:
+        with self._group.turn, self._guard, self._writes() as writer:
             self._leases.keep(writer, name, session, terms, process)
 
     def _release_lease(self, name: str) -> None:
         if self._owner == forks() and not self._guard.closed:
-            with self._group.turn, self._guard, self._linked() as writer:
+            with self._group.turn, self._guard, self._writes() as writer:
                 self._leases.release(writer, name)
 
     def _give_leases_back(self) -> None:
@@ -230,17 +230,17 @@ class SqliteJournal(SqliteReading, PolledJournal):
         if self._leases.are_held and self._guard.in_place():
             with suppress(sqlite3.Error, NewerJournal), self._parting as writer:
                 refuse_newer(writer, self.path)
-                add_link(writer)
+                add_log_link(writer)
                 self._leases.release_all(writer)
         self._leases.close()
 
     @contextmanager
-    def _linked(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
-        """A transaction that is no mere append. What the journal knows of the file holds no longer."""
+    def _writes(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
+        """A transaction for any other write than an append. What the journal knew of the file holds no longer."""
         self._others = None
         with begun or self._transaction as writer:
-            self._guard.look_before(writer, False)
+            self._guard.check_before(writer, False)
             refuse_newer(writer, self.path)
-            add_link(writer)
+            add_log_link(writer)
             yield writer
-        self._guard.look_behind(writer, False)
+        self._guard.check_after(writer, False)

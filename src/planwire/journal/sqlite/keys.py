@@ -87,7 +87,7 @@ def troubles(connection: Executor) -> list[str]:
         if check != _checksum(session, source, n, Written(after, last))
     ]
     return changed + [
-        f"session {session!r} ends with event {end}, and had {last} of them"
+        f"session {session!r} ends with event {end}, but had {last} events"
         for session, end, last in connection.execute(_CUT_OFF)
     ]
 

@@ -4,14 +4,14 @@ SQLite applies whatever log lies beside a file, as long as the log is whole. A j
 log of its predecessor still there, would so be overwritten page by page: what comes out is neither of the two. Nothing
 in SQLite's own format tells the log of this file from that of another, so planwire says it in the data.
 
-A *link* is a row with a random number for the state that a transaction makes, and with what the transaction found: the
-number of the link before it, the position of the last event, and the version of the layout (SQLite's schema cookie,
-which a VACUUM or a copy by SQLite's own means changes). A log starts over once all of it is in the file, and the first
-transaction of every such round has a link; so has every transaction that is no mere append. The row lies alone on its
-page. So a log holds all of its links, and the file without the log holds one. The two belong together if the file holds
-a link that the log made, or else the link that the log begins with and no fewer events: a checkpoint copies pages from
-the log to the file, and a process may die in the middle of that, but each page is old or new. Any other file is a
-stranger: an older backup, a newer one, another journal.
+A *log link* (no link of the chain of hashes) is a row with a random number for the state that a transaction makes, and
+with what the transaction found: the number of the link before it, the position of the last event, and the version of
+the layout (SQLite's schema cookie, which a VACUUM or a copy by SQLite's own means changes). A log starts over once all
+of it is in the file, and the first transaction of every such round has a link; so has every transaction that is no mere
+append. The row lies alone on its page. So a log holds all of its links, and the file without the log holds one. The two
+belong together if the file holds a link that the log made, or else the link that the log begins with and no fewer
+events: a checkpoint copies pages from the log to the file, and a process may die in the middle of that, but each page
+is old or new. Any other file is a stranger: an older backup, a newer one, another journal.
 
 The row is one of `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has: no format
 changes, and a planwire that knows nothing of links neither minds them nor makes them. What a log does not say is no
@@ -35,7 +35,7 @@ from planwire.journal.sqlite.rows import Executor, last_position
 __all__ = [
     "CHECKPOINT_PAGES",
     "LOG_HEAD",
-    "add_link",
+    "add_log_link",
     "file_alone",
     "is_log_head",
     "refuse_foreign_log",
@@ -84,7 +84,7 @@ def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def add_link(connection: Executor) -> None:
+def add_log_link(connection: Executor) -> None:
     """Link a transaction that has just begun, and written nothing yet, to the state that it finds."""
     position, layout = last_position(connection), _layout(connection)
     rest = f" {os.urandom(8).hex()} {position:016x} {layout.hex()}"

@@ -132,7 +132,7 @@ def page_of_session(connection: sqlite3.Connection, number: int | None, after: i
 
 def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> Iterator[Recorded]:
     if not page or [row[1] for row in page] != [*range(after + 1, after + 1 + len(page))]:
-        raise damaged(path, f"events behind number {after} of session {session!r} are missing")
+        raise damaged(path, f"events after number {after} of session {session!r} are missing")
     return (_recorded(path, session, *row) for row in page)
 
 

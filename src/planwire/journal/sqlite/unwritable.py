@@ -80,7 +80,7 @@ class UnwritableFile:
             if self._sight() == before:
                 self._seen = before
                 return copied
-        raise OSError(f"{self._path} changes all the time, and can't be copied to be read")
+        raise OSError(f"{self._path} keeps changing, so it can't be copied to be read")
 
     def _sight(self) -> object:
         return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in _stats(self._path, self._log)]
