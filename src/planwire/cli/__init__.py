@@ -127,7 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
-    gc.set_threshold(20_000, 20, 50)  # values die by themselves, and the rest stays: look for garbage less often
+    gc.set_threshold(50_000, 20, 50)  # values die by themselves, and the rest stays: look for garbage less often
     is_program = argv is None
     argv = sys.argv[1:] if argv is None else argv
     as_json = "--json" in argv[: argv.index("--") if "--" in argv else None]

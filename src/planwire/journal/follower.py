@@ -15,7 +15,6 @@ hears of the trouble and may look for itself, and following goes on after it. A 
 hears nothing more: it is told of a `JournalError`, and the log has the rest.
 """
 
-import logging
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event, Lock, Thread
@@ -29,8 +28,6 @@ __all__ = ["Follower", "follower_of"]
 
 #: Seconds until the follower tries a journal again that was unavailable.
 RETRY: Final = 1.0
-
-_log = logging.getLogger("planwire")
 
 
 class _Subscriber(NamedTuple):
@@ -117,7 +114,7 @@ class Follower:
                 stop.wait(RETRY)
             except Exception as error:  # of an engine: everybody would be deaf from here on
                 if not is_troubled:
-                    _log.exception("the journal can't be followed, and is tried again")
+                    _log("the journal can't be followed, and is tried again", error)
                     self._tell(JournalUnavailable(f"the journal can't be followed: {error!r}"))
                 is_troubled = True
                 stop.wait(RETRY)
@@ -151,7 +148,13 @@ class Follower:
                 return
         except Exception as another:
             error = another
-        _log.error("a subscriber of the journal failed, and hears of no more events", exc_info=error)
+        _log("a subscriber of the journal failed, and hears of no more events", error)
+
+
+def _log(words: str, error: Exception) -> None:
+    import logging  # noqa: PLC0415  (it would cost every command that opens a journal four milliseconds)
+
+    logging.getLogger("planwire").error(words, exc_info=error)
 
 
 def _end_of(journal: Journal) -> int | None:
