@@ -18,6 +18,7 @@ from planwire.journal.postgres.journal import PostgresJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import waiting_of
 from planwire.model.events import PlanReviewed, TurnEnded
+from tests.servers.ports import free_port
 from tests.servers.postgres import postgres
 from tests.waiting import until
 
@@ -41,8 +42,7 @@ pool_mode = {mode}
 def pgbouncer(mode: str) -> Iterator[str]:
     """A PgBouncer before the server of this process. Gives the URL of a new journal."""
     assert PROGRAM is not None
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server = postgres()
     with TemporaryDirectory() as name:
         settings = Path(name) / "pgbouncer.ini"

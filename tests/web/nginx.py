@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.peers.install import Unavailable
+from tests.servers.ports import free_port
 from tests.waiting import until
 
 __all__ = ["nginx", "nginx_is_required", "running_nginx"]
@@ -53,8 +54,7 @@ def nginx_is_required() -> bool:
 @contextmanager
 def running_nginx(folder: Path, inside: str) -> Iterator[int]:
     """An nginx with this inside its `http` block, on the port that PORT stands for there."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
+    port = free_port()
     user = "user root;" if os.geteuid() == 0 else ""
     settings = folder / "nginx.conf"
     settings.write_text(_AROUND.format(folder=folder, user=user, inside=inside.replace("PORT", str(port))))
