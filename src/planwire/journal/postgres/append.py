@@ -9,8 +9,8 @@ The tables may have been replaced meanwhile, restored from a backup or made anew
 other sessions. So an event is only inserted after the very event that its writer knows as the last one, identified by
 its link. (If that event is missing, the new event's session comes out as NULL, which the column refuses.)
 
-Appends of several threads share one statement: all are written, or none. If the server refuses it, they are written
-one by one, as is every append that has to look something up first.
+Appends of several threads share one statement: all are written, or none. If the server refuses that statement, they are
+written one by one, as is every append that has to look something up first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

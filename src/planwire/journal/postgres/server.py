@@ -73,8 +73,8 @@ _Waiting: TypeAlias = Generator[Any, Any, _Answer]
 
 
 class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that is closed unless each answer comes in time. Each statement commits by itself. Before a long
-    statement, set `patience` to the seconds that it may take."""
+    """A connection that closes itself if an answer does not come in time. Each statement commits by itself. Before a
+    long statement, set `patience` to the seconds that it may take."""
 
     patience: float | None = None
     server: "JournalServer | None" = None

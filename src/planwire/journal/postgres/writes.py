@@ -19,7 +19,7 @@ _KEEP: Final = """INSERT INTO planwire.snapshots (session, name, seq, data)
     WHERE sha256(id) = sha256(%b) AND %b <= (SELECT max(seq) FROM planwire.events WHERE session = number)
     ON CONFLICT (session, name) DO UPDATE SET seq = excluded.seq, data = excluded.data
     WHERE excluded.seq >= snapshots.seq"""
-#: Waits for appends to the sessions that are under way. Later ones wait in turn, and find the session gone.
+#: Waits for appends under way in these sessions. Later appends wait in turn, and find the session gone.
 _LOCK: Final = """SELECT number FROM planwire.sessions
     WHERE sha256(id) IN (SELECT sha256(name) FROM unnest(%b::bytea[]) name) ORDER BY number FOR UPDATE"""
 #: The last position stays what it is, even if the last events are deleted.

@@ -106,7 +106,7 @@ def find_file(path: Path) -> None:
 
 
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
-    """The connection that writes to an existing journal, which it migrates."""
+    """The connection that writes to an existing journal. Migrates the journal if it has an older format."""
     sweep_drafts(path)
     refuse_foreign_log(path)
     connection = connect(path, patience)
@@ -165,7 +165,7 @@ def scrub(connection: Executor, patience: float) -> str:
 
 
 class transaction:  # noqa: N801  (it reads like a function)
-    """A context for one transaction, which has the right to write from the beginning.
+    """A context for transactions that have the right to write from the beginning.
 
     SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
     and again. Every transaction uses the one cursor that `with` gives: a new cursor for each statement would cost an
