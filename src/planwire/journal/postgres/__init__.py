@@ -1,3 +1,3 @@
-"""A journal in a PostgreSQL database: any number of machines."""
+"""A journal in a PostgreSQL database, for any number of machines."""
 
 __all__: list[str] = []

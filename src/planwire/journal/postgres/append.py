@@ -1,15 +1,16 @@
 """Appending to a PostgreSQL journal: one statement, one round trip, one commit.
 
 The unique index over a session's event numbers is the lock: of two writers with the same number, the server takes one.
-So a writer trusts what it knows of a session's end until the server refuses it. Only then it asks, and either tries
-again or raises `Conflict`. A single event is sent as plain values, which costs a quarter less than arrays.
+So a writer trusts what it knows of a session's end until the server refuses an append. Only then does it look the end
+up, and either tries again or raises `Conflict`. A single event is sent as plain values, which costs a quarter less than
+arrays.
 
-The tables may be others by now, restored from a backup or made anew, with other sessions under the same numbers. So an
-event goes in only behind the very event that its writer knows as the last one, by its link. (Where that is missing, the
-new event would be one of no session, which its column refuses.)
+The tables may have been replaced meanwhile, restored from a backup or made anew, and the same numbers may stand for
+other sessions. So an event is only inserted after the very event that its writer knows as the last one, identified by
+its link. (If that event is missing, the new event's session comes out as NULL, which the column refuses.)
 
-Appends of several threads share one statement, all or none. If the server refuses it, or an append needs to look
-something up first, they go one by one.
+Appends of several threads share one statement: all are written, or none. If the server refuses that statement, they are
+written one by one, as is every append that has to look something up first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,10 +37,10 @@ from planwire.model.events import Recorded
 
 __all__ = ["Appends"]
 
-#: Seconds for which an append tries again while other writers come first.
+#: Seconds for which an append keeps trying while other writers come first.
 PATIENCE: Final = 30.0
 
-#: The session of an event, if it is there.
+#: The session of an event; NULL if that event is not there.
 _BEHIND: Final = """(SELECT session FROM planwire.events known
     WHERE session = {} AND seq = {} AND link IS NOT DISTINCT FROM {})"""
 _ONE: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
@@ -63,19 +64,19 @@ _FIRST: Final = f"""WITH made AS (
         FROM made, unnest(%b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]) new
     )
     SELECT number FROM made"""  # noqa: S608
-#: A row for the statement above: the number of a session, the event that must be its last one, with its link, and the
-#: new one. (0: that is in the same statement, or there is none.)
+#: A row for `_MANY`: the number of a session, the number and link of the event that must precede the new one, and the
+#: new event. (The preceding number is 0 if that event is in the same statement, or if there is none.)
 _NewRow: TypeAlias = tuple[int | None, int, bytes | None, int, int, bytes, bytes, bytes | None]
 #: The types bigint and bytea, as PostgreSQL numbers them.
 _TYPES: Final = (20, 20, 20, 17, 17, 17, 17)
 _bigint: Final = Struct("!q").pack
 
-#: What the server says when what this process knew of a session is out of date.
+#: How the server refuses an append when what this process knew of the session is out of date.
 REFUSED: Final = (errors.UniqueViolation, errors.ForeignKeyViolation, errors.NotNullViolation)
 
 
 class Appends:
-    """The writing side of a journal. `pages` reads events that an earlier append wrote."""
+    """The writing side of a journal. `pages` reads the events that an earlier append with the same key wrote."""
 
     def __init__(
         self, server: JournalServer, reads: Reads, pages: Callable[[str, KeyedEvents], Iterator[Recorded]]
@@ -90,9 +91,10 @@ class Appends:
         self._connection: PostgresConnection | None = None
 
     def commit(self, connection: PostgresConnection, batch: list[Append]) -> list[Outcome]:
-        """Write a batch. `GroupCommit` sees to it that only one thread does so.
+        """Write a batch. `GroupCommit` makes sure that only one thread does so at a time.
 
-        With a new connection nothing is certain: it may lead to a standby that lacks what this process wrote last."""
+        A new connection makes all that is known uncertain: it may lead to a promoted standby that lacks this process's
+        last writes."""
         if connection is not self._connection:
             self._known.clear()
             self._connection = connection
@@ -103,7 +105,7 @@ class Appends:
             if place not in outcomes:
                 try:
                     outcomes[place] = self._alone(connection, append)
-                except JournalUnavailable as error:  # some are written: each has an outcome of its own
+                except JournalUnavailable as error:  # others are written already: each has its own outcome
                     outcomes[place] = error
                 except psycopg.Error as error:
                     outcomes[place] = self._meaning(error, is_lost=bool(connection.closed))
@@ -123,14 +125,14 @@ class Appends:
             raise Conflict(session, end.last, self._find(connection, session).last) from None
 
     def add(self, connection: PostgresConnection, append: Append) -> None:
-        """Write events in the caller's transaction, or raise: `Conflict`, or what the server says."""
+        """Write events in the caller's transaction. Raises `Conflict`, or psycopg's error if the server refuses."""
         end = self._find(connection, append.session)
         if append.expected is not None and append.expected != end.last:
             raise Conflict(append.session, append.expected, end.last)
         if append.rows:
             new = chained(append.session, end.last, end.link, append.rows)
             self._insert(connection, append.session, end, new, [])
-            self._known.pop(append.session, None)  # the transaction may still come to nothing
+            self._known.pop(append.session, None)  # the transaction may still be rolled back
 
     def _alone(self, connection: PostgresConnection, append: Append) -> Outcome:
         session, expected, once = append.session, append.expected, append.once
@@ -164,7 +166,7 @@ class Appends:
                 end = None
 
     def _together(self, connection: PostgresConnection, batch: list[Append]) -> dict[int, Outcome]:
-        """The outcomes of those that can go in one statement, by their places in the batch."""
+        """Write those appends that can share one statement. Returns their outcomes by place in the batch."""
         ends: dict[str, ChainEnd] = {}
         outcomes: dict[int, Outcome] = {}
         rows: list[_NewRow] = []
@@ -182,7 +184,7 @@ class Appends:
             ends[append.session] = ChainEnd(end.number, new[-1].seq, new[-1].link)
         if not rows:
             return {}
-        rows.sort(key=lambda row: (row[0], row[3]))  # two batches that meet wait for each other in one order
+        rows.sort(key=lambda row: (row[0], row[3]))  # all batches lock in the same order
         values = _columns(rows)
         statement = _MANY
         if keys:
@@ -206,8 +208,8 @@ class Appends:
         keys: Iterable[tuple[Once, Sequence[StoredEvent]]],
         rows: Sequence[EventRow] = (),
     ) -> tuple[Recorded, ...]:
-        """Write events after the end of a session, which may be new, and remember the new end. Returns `rows` as they
-        were recorded."""
+        """Write events after the end of a session, which may be new, and remember the new end. Returns `rows` as
+        recorded."""
         number = end.number
         named = [(once.source.encode(), once.n, written[0].seq - 1, written[-1].seq) for once, written in keys]
         by_column = _columns(named) or [[], [], [], []]
@@ -248,7 +250,7 @@ def _values(event: StoredEvent) -> tuple[int, int, bytes, bytes, bytes | None]:
 
 
 def _behind(end: ChainEnd, events: Sequence[StoredEvent], *, is_written: bool = True) -> list[_NewRow]:
-    """The rows of events behind an end, of which the first must find that there, if it `is_written` yet."""
+    """The rows of events after an end. If the end `is_written` already, the first row requires that it is there."""
     after, before = (end.last, end.link) if is_written else (0, None)
     first, *others = events
     rows = [(end.number, after, before, *_values(first))]

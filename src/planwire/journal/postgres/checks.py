@@ -1,7 +1,7 @@
-"""What the tables of a PostgreSQL journal show beyond chains of hashes: sessions without events, keys that don't fit.
+"""Checks of a PostgreSQL journal's tables beyond chains of hashes: sessions without events, keys that don't fit.
 
-The server looks after its files. But a person with rights on the tables may delete rows, and the keys of appends tell
-of events that they were written with.
+The server looks after its files. But a person with rights on the tables may delete rows, and the keys of appends show
+which events were there.
 """
 
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ _CUT_OFF: Final = """SELECT id, ends.last, keyed.last FROM planwire.sessions
     JOIN (SELECT session, max(last) AS last FROM planwire.once GROUP BY session) keyed ON keyed.session = number
     JOIN LATERAL (SELECT max(seq) AS last FROM planwire.events WHERE session = number) ends ON ends.last < keyed.last
     ORDER BY number"""
-#: Keys of no events, and those of events that another key has.
+#: Keys that cover no events, and keys that overlap another one.
 _ODD: Final = """SELECT id, source, n FROM (
         SELECT *, lag(last, 1, 0::bigint) OVER (PARTITION BY session ORDER BY last, after) AS before FROM planwire.once
     ) keys JOIN planwire.sessions ON number = session WHERE after < before OR after >= last ORDER BY number, after"""
 
 
 def troubles(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Iterator[Trouble]:
-    """Each with its session."""
+    """All that is wrong with the tables, each trouble with its session."""
     for [session] in cursor.execute(server.sql("SELECT id FROM planwire.sessions ORDER BY number")).fetchall():
         if not is_utf8(session):
             yield Trouble(f"the name {session!r} of a session is not valid text")

@@ -1,4 +1,4 @@
-"""What there is to know about a PostgreSQL journal, and what an acknowledged append has gone through."""
+"""Facts about a PostgreSQL journal, and what an acknowledged append has gone through."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ def read_facts(server: JournalServer, connection: PostgresConnection) -> Journal
 
 
 def promise(commit: str, fsync: str, standbys: str) -> str:
-    """What an append has gone through when it returns, by the settings of the server."""
+    """What an append has gone through when it returns, according to the server's settings."""
     if fsync != "on":
         return "an append is in the server's memory: fsync is off, and a power cut can take any of the journal"
     if commit == "off":

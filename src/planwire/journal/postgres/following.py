@@ -1,8 +1,8 @@
-"""Following a PostgreSQL journal: look, and look again when a notice comes, or nothing has been heard for a while.
+"""Following a PostgreSQL journal: look, then look again when a notice comes or after a while of silence.
 
-A notice only says that there may be something. What there is, and in which order, the looks find out (see
-`order`). A writer in the same process rings the bell, so that its events show up at once. After the notice of one that
-is busy, a follower looks without being told, as often as one writer would tell it, however many are busy.
+A notice only says that there may be something new. A look finds out what it is and in which order (see `order`).
+A writer in the same process rings the bell, so its events show up at once. After a notice from a busy writer, a
+follower looks unprompted, as often as one writer would prompt it, however many writers are busy.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,17 +18,17 @@ from planwire.journal.protocol import Followed, Stop
 
 __all__ = ["SETTLING", "NoticeBell", "PositionFollower", "Source", "events_of"]
 
-#: Seconds after which a follower looks whatever notices say: a writer may have died before its own.
+#: Seconds after which a follower looks even without a notice: a writer may have died before it sent one.
 TRUST: Final = 1.0
-#: Seconds between two looks while somebody is busy.
+#: Seconds between two looks while a writer is busy.
 BUSY_TRUST: Final = 0.015
-#: Seconds between two looks at whether it shall stop, and at whether slower writers are done.
+#: Seconds between two checks whether to stop, and between two checks whether slower writers are done.
 GLANCE: Final = 0.022
 SETTLING: Final = 0.002
 
 
 class NoticeBell(Bell):
-    """A bell that also knows for how long its silence means that there is nothing."""
+    """A bell that also knows for how long its silence can be trusted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,29 +36,29 @@ class NoticeBell(Bell):
 
     @property
     def trust(self) -> float:
-        """Seconds for which silence means that there is nothing."""
+        """Seconds for which silence means that there is nothing new."""
         return BUSY_TRUST if monotonic() < self._busy_until else TRUST
 
     def expect_more(self, seconds: float) -> None:
-        """Somebody goes on writing, and may not ring for so long."""
+        """Note that a writer is busy, and may write for so many seconds without ringing."""
         self._busy_until = monotonic() + seconds
 
 
 class Source(NamedTuple):
-    """What a follower asks the server: events behind a position up to another, and who is writing now."""
+    """What a follower asks the server: the events after one position up to another, and who is writing now."""
 
     behind: Callable[[int, int], list[Any]]
     holders: Callable[[], Holders]
 
 
 class PositionFollower:
-    """One who follows all sessions: what it waits for."""
+    """The state of one follower of all sessions: the gap that it waits at, if any."""
 
     def __init__(self) -> None:
         self.gap: PositionGap | None = None
 
     def look(self, after: int, source: Source) -> Found:
-        """The events that are right behind a position, in order. None of them while `gap` says who may come between."""
+        """The events right after a position, in order. None while slower writers could still fill a `gap` there."""
         page = source.behind(after, MOST)
         whole = unbroken(after, (row[0] for row in page))
         if whole or not page:
@@ -83,8 +83,8 @@ def events_of(
     stop: Stop | None,
     timeout: float | None,
 ) -> Iterator[Followed]:
-    """What `look` finds behind a position, and then behind that, until it is stopped, nothing has come for a while, or
-    there is nothing to look at any more."""
+    """Yield what `look` finds after a position, and go on from there. Ends when `stop` is set, when nothing has come
+    for `timeout` seconds, or when the journal is closed."""
     follower = PositionFollower()
     heard = monotonic()
     with bell.listening() as rung:
@@ -97,7 +97,7 @@ def events_of(
                 if stop is not None and stop.is_set():
                     return
             now = monotonic()
-            after = max(after, found.position)  # which others' events move as well
+            after = max(after, found.position)  # events of other sessions move it, too
             if found.events:
                 heard = now
             elif follower.gap is not None:
@@ -111,7 +111,7 @@ def events_of(
 
 
 def _wait(rung: Lock, until: float, stop: Stop | None) -> None:
-    """Wait for the bell, or until it is time to look anyway, or to stop."""
+    """Wait until the bell rings, it is time to look anyway, or `stop` is set."""
     while (left := until - monotonic()) > 0 and (stop is None or not stop.is_set()):
         if rung.acquire(timeout=left if stop is None else min(left, GLANCE)):
             return

@@ -1,12 +1,12 @@
 """A journal in a PostgreSQL database, which many machines may write and follow at once.
 
-An append is on return as safe as the server makes a commit: `facts` says what that is. All writes of this process share
-one connection and its commits (see `group_commit`), reads have another. Notices between processes have two more, which
-come with the first append and the first `follow` (`notices`). Whatever is wrong with a connection is
+When an append returns, it is as safe as the server makes a commit: `facts` says how safe that is. All writes of this
+process share one connection and its commits (see `group_commit`); reads have another. Notices between processes use two
+more, made by the first append and the first `follow` (`notices`). Any trouble with a connection is raised as
 `EngineAway`, and the next call connects anew.
 
-A forgotten session is out of reach at once. Its bytes stay in the files of the server until PostgreSQL's autovacuum, or
-a `VACUUM FULL` by the owner, writes over them, and in backups and archived logs for as long as those are kept.
+A forgotten session is out of reach at once. Its bytes stay in the server's files until they are overwritten after an
+autovacuum, or until the owner runs `VACUUM FULL`. Backups and archived logs keep them for as long as those are kept.
 
 A connection must not cross a fork. A journal that did says so instead of working: open another one in the child.
 """
@@ -60,15 +60,14 @@ if TYPE_CHECKING:
 
 __all__ = ["PostgresJournal"]
 
-#: Seconds to wait for writers that are under way, before the end of the journal is known. The server ends a transaction
-#: whose client is gone sooner.
+#: Seconds that `last_position` waits for transactions under way. The server ends one whose client is gone sooner.
 PATIENCE: Final = 15.0
-#: How often whoever ends a lease tries again, since another wrote to the session at the same time.
+#: How often `end_lease` tries when others write to the session at the same time.
 TRIES: Final = 5
 
 
 class PostgresJournal:
-    """A `Journal` in a schema of a PostgreSQL database. Unless `create` says so, it makes none."""
+    """A `Journal` in a schema of a PostgreSQL database. Makes the tables if `create` says so; else they must exist."""
 
     def __init__(self, url: str, create: bool = True) -> None:
         self._server = server = JournalServer(url)
@@ -90,11 +89,11 @@ class PostgresJournal:
         self._settling = Lock()
         self._settled = 0  # no event at or below this position is still to come
         with self._writing:
-            self._writing.greet = check  # nobody makes the tables again if they are dropped under an open journal
+            self._writing.greet = check  # tables dropped under an open journal are not made again
 
     @property
     def is_hasty(self) -> bool:
-        """Whether it gives up on its server soon (see `haste`)."""
+        """Whether the journal gives up on its server soon (see `haste`)."""
         return self._server.is_hasty
 
     @is_hasty.setter
@@ -133,7 +132,7 @@ class PostgresJournal:
             return read_facts(self._server, connection)
 
     def troubles(self) -> Iterator[Trouble]:
-        """See `checked`."""
+        """What is wrong with the tables (see `checked`)."""
         with self._read() as cursor:
             return iter([*checks.troubles(self._server, cursor)])
 
@@ -142,7 +141,7 @@ class PostgresJournal:
             return self._reads.find(cursor, session).last
 
     def last_position(self) -> int:
-        """Behind every event that was there, also those of transactions that were under way."""
+        """The position of the last event. Waits until no event at or below it is still to come."""
         with self._read() as cursor:
             last = self._reads.last_position(cursor)
         if last > self._settled:
@@ -187,7 +186,7 @@ class PostgresJournal:
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         append = Append(known.session, encode(known.session, events), expected_seq)
         for _ in range(TRIES):
-            with self._write() as connection, suppress(*REFUSED):  # another wrote to the session in between: look again
+            with self._write() as connection, suppress(*REFUSED):  # the session moved on: look again
                 with connection.transaction():
                     connection.execute("SET LOCAL lock_timeout = '1s'")
                     if self._leases.end(connection, known.name):
@@ -200,7 +199,7 @@ class PostgresJournal:
         self.thoughts.forget(*sessions)
         names = [name for name in map(bytes_of, sessions) if name is not None]
         with self._group.turn, self._writing as connection, connection.transaction():
-            self._leases.forget(connection, names)  # first, as in `end_lease`: or each could wait for the other
+            self._leases.forget(connection, names)  # first, as in `end_lease`: otherwise the two could deadlock
             forget_sessions(self._server, connection, names)
 
     def close(self) -> None:
@@ -226,7 +225,7 @@ class PostgresJournal:
         self.close()
 
     def _look(self, session: str | None, following: PositionFollower, after: int) -> Found | None:
-        """What is behind a position, some of it at least; None once the journal is closed."""
+        """A page of what comes after a position; None once the journal is closed."""
         try:
             if session is None:
                 return following.look(after, Source(self._behind, self._holders))
@@ -288,7 +287,7 @@ class PostgresJournal:
             with self._read() as cursor:
                 page = self._reads.page(cursor, number, after, last)
                 if not page and self._reads.find(cursor, session).number != number:
-                    return  # it was forgotten meanwhile
+                    return  # the session was forgotten meanwhile
             yield from self._reads.recorded(page, session, after)
             after += len(page)
 
@@ -303,7 +302,7 @@ class PostgresJournal:
 
     @contextmanager
     def _write(self) -> Iterator[PostgresConnection]:
-        """A transaction or a statement that is no mere append."""
+        """The connection for any write other than an append, with a notice to followers afterwards."""
         self._check_process()
         with self._group.turn:
             with self._writing as connection:

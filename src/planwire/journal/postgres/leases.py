@@ -1,12 +1,12 @@
-"""The leases of a PostgreSQL journal: rows that say until when they hold, and who renews them.
+"""The leases of a PostgreSQL journal: rows that say how long they last, and who renews them.
 
-For a lease of the same machine, a reader asks the system whether the holder still runs, and so notices its end at once.
+If the holder is on the same machine, a reader asks the system whether it still runs, and so notices its end at once.
 For other machines the server's clock decides: a thread renews all leases of an open journal in one statement, and a
-lease that was not renewed for a while has lapsed. Nobody can renew while the server is down, so no lease counts as
+lease that was not renewed for a while has lapsed. No lease can be renewed while the server is down, so none counts as
 lapsed until the server has been up for as long as a lease lasts.
 
-A holder that was cut off for longer than that may be alive and find its lease ended. That is why the row of an ended
-lease stays for a day: its holder takes it back. A row that is gone was forgotten with its session.
+A holder that was cut off for longer may be alive and find that its lease was ended. So the row of an ended lease stays
+for a day, and its holder takes it back. If the row is gone, the lease was forgotten with its session.
 """
 
 import logging
@@ -24,10 +24,10 @@ from planwire.journal.protocol import KnownLease
 
 __all__ = ["PostgresLeases", "StoredLease"]
 
-#: Seconds that a lease lasts without a renewal, and one that was taken for another process.
+#: Seconds that a lease lasts without a renewal; and one that was taken on behalf of another process.
 TTL: Final = 30
 PROCESS_TTL: Final = 600
-#: Seconds until the next renewal, and after one that failed.
+#: Seconds between renewals, and until the next try after one that failed.
 BEAT: Final = TTL / 3
 RETRY: Final = 2.0
 
@@ -46,7 +46,7 @@ _SWEEP: Final = "DELETE FROM planwire.leases WHERE ended < now() - interval '1 d
 
 
 class StoredLease(NamedTuple):
-    """A lease as it is stored. By the server's clock it `is_current`, or has not been renewed for too long."""
+    """A lease as it is stored. `is_current`: by the server's clock, it has not lapsed."""
 
     session: bytes
     name: bytes
@@ -65,7 +65,7 @@ class StoredLease(NamedTuple):
 
 
 class PostgresLeases:
-    """What a journal does with leases. It calls with a connection, and sees to it that only one thread writes."""
+    """What a journal does with leases. The journal passes its connection, and lets only one thread write at a time."""
 
     def __init__(self, server: JournalServer, renew: Callable[[], None]) -> None:
         self._sql = server.sql
@@ -76,7 +76,7 @@ class PostgresLeases:
         self._closing = Event()
 
     def keep(self, connection: PostgresConnection, name: str, session: str, terms: str, process: str) -> None:
-        """Write a lease, new or with other terms: this journal's own, or that of a process."""
+        """Write a lease, new or with other terms. It is this journal's own, or that of a `process` if one is named."""
         holder, owner, lasts = ("", process, PROCESS_TTL) if process else (self._holder, self._process, TTL)
         row = (name.encode(), session.encode(), holder, this_machine().encode(), owner.encode(), terms.encode(), lasts)
         connection.execute(self._sql(_KEEP), row)
@@ -92,7 +92,8 @@ class PostgresLeases:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE sha256(name) = sha256(%b)"), (name.encode(),))
 
     def end(self, connection: PostgresConnection, name: str) -> bool:
-        """End a lease in the caller's transaction, unless it is held. Says whether it did: of all who try, one does."""
+        """End a lease in the caller's transaction, unless it is held. Says whether it did; only one of several callers
+        succeeds."""
         key = (name.encode(),)
         query = f"{_KNOWN} AND sha256(name) = sha256(%b) FOR UPDATE"
         found = connection.execute(self._sql(query), (TTL, *key), binary=True).fetchone()
@@ -107,7 +108,7 @@ class PostgresLeases:
         connection.execute(self._sql("DELETE FROM planwire.leases WHERE session = ANY(%b::bytea[])"), (list(sessions),))
 
     def renew(self, connection: PostgresConnection) -> None:
-        """Renew all of this journal, also those that others ended meanwhile."""
+        """Renew all leases of this journal, also those that others ended meanwhile."""
         connection.execute(self._sql(_RENEW), (TTL, self._holder))
 
     def release_all(self, connection: PostgresConnection) -> None:
@@ -119,7 +120,7 @@ class PostgresLeases:
         return self._heart is not None
 
     def close(self) -> None:
-        """Renew no more."""
+        """Stop renewing."""
         self._closing.set()
 
     def _beat(self) -> None:
@@ -131,5 +132,5 @@ class PostgresLeases:
                 wait = BEAT
             except JournalError:
                 continue
-            except Exception:  # without it, the leases of a process that is alive would lapse
+            except Exception:  # if this thread died, the leases of a live process would lapse
                 _log.exception("the leases of a journal could not be renewed")

@@ -3,13 +3,13 @@
     with line as connection:
         connection.execute(…)
 
-One thread at a time uses it. Before each use the line looks whether the server has hung up, so that a restart, or a
-connection that was cut while nobody used it, costs a new connection and no error. One that is lost in the middle of a
-statement is `EngineAway`: nobody knows whether the statement was executed.
+One thread at a time uses it. Before each use the line checks whether the server has hung up. So a server restart, or a
+cut while the connection was idle, costs a new connection but no error. A connection that is lost in the middle of a
+statement raises `EngineAway`: there is no telling whether the statement was executed.
 
-A line that was connected before waits a little for its server, which may be about to restart; once that did not help,
-the next uses try once and say at once that it is away. Whoever waited for the line while somebody tried in vain tries
-no more: a silent server would keep the last of many waiting for the sum of all their tries.
+A line that was connected before waits a little for its server, which may be restarting. If that did not help, the next
+uses try only once before they say that the server is away. A thread that waited for the line while another one tried in
+vain does not try itself: with a silent server, the last of many threads would wait for the sum of all their tries.
 """
 
 import select
@@ -30,16 +30,17 @@ from planwire.journal.waiting import MOMENT
 
 __all__ = ["ServerLine"]
 
-#: Seconds that a line waits for a server that it knows, between two tries, and until it has that patience again.
+#: Seconds that a line waits for a server that it has reached before, between two tries, and from a failure until it
+#: waits so long again.
 PATIENCE: Final = 3.0
 BETWEEN: Final = 0.05
 AGAIN: Final = 10.0
-#: Seconds after a use for which the server is not suspected to have hung up: to look costs a busy writer a percent.
+#: Seconds after a use in which the line does not check for a hang-up: the check costs a busy writer a percent.
 TRUSTED: Final = 0.001
 
 
 class ServerLine:
-    """A connection that is there when it is used. `greet` gets every new one first; `settings` are PostgreSQL's."""
+    """A connection that is made on demand. `greet` is called with each new one; `settings` are PostgreSQL's."""
 
     def __init__(self, server: JournalServer, greet: Callable[[PostgresConnection], None], **settings: str) -> None:
         self.greet = greet
@@ -84,7 +85,7 @@ class ServerLine:
             self._lock.release()
 
     def close(self) -> None:
-        """Hang up. Whoever uses the line now is let finish."""
+        """Hang up, after the thread that is using the line has finished."""
         with self._lock:
             self._closed = True
             self._drop()
@@ -128,7 +129,7 @@ class ServerLine:
             self._connection = None
 
     def _judge(self, error: BaseException) -> None:
-        """Raise an error of the server as one of planwire's. A connection in the middle of something is of no use."""
+        """Raise psycopg's error as one of planwire's. Drop a connection that is not idle: it can't be used again."""
         connection = self._connection
         if connection is not None and connection.pgconn.transaction_status:  # anything but idle
             self._drop()
@@ -141,7 +142,7 @@ class ServerLine:
 
 
 def _watch(socket: int) -> Callable[[], bool]:
-    """Whether a server has said something that nobody asked for, which is nearly always its last word."""
+    """A check whether the server has sent anything unasked, which nearly always means that it has hung up."""
     if not hasattr(select, "poll"):
         return lambda: bool(select.select([socket], [], [], 0)[0])
     poll = select.poll()

@@ -3,8 +3,8 @@
 A NOTIFY in the transaction of an append would make all appends of the database wait for each other, because PostgreSQL
 commits transactions with notices one at a time. So a thread with its own connection sends one notice for all appends
 since the last: at once after a quiet time, and otherwise after a pause. While a writer goes on, its pauses grow, and
-its notices say that it is busy: followers then look by themselves until the next one is due (`following`). A writer may
-die before its notice, and a notice may be lost with a connection, so followers also look from time to time.
+its notices say that it is busy: followers then look unprompted until the next one is due (`following`). A writer may
+die before it sends its notice, and a notice may be lost with a connection, so followers also look from time to time.
 """
 
 import select
@@ -23,14 +23,14 @@ from planwire.journal.postgres.server import JournalServer, PostgresConnection
 
 __all__ = ["Listener", "Notifier"]
 
-#: Seconds between two notices of a process: at first, and at most while it goes on writing.
+#: Seconds between two notices of a process: the first pause, and the longest while it goes on writing.
 PAUSE: Final = 0.015
 LONGEST_PAUSE: Final = 0.24
-#: What the notice of a writer says that pauses for longer than at first.
+#: The payload of a notice that a longer pause follows.
 BUSY: Final = b"busy"
-#: Seconds until a lost connection is tried again.
+#: Seconds until the listener connects again after it lost its connection.
 RETRY: Final = 0.5
-#: Seconds that a journal waits for its last notice when it closes.
+#: Seconds that a closing journal waits for its last notice to be sent, and for the listener to end.
 PARTING: Final = 1.0
 
 
@@ -42,31 +42,31 @@ class Notifier:
         self._quiet = QuickStatement("planwire_notify", notify, ())
         self._busy = QuickStatement("planwire_notify_busy", b"%b, '%b'" % (notify, BUSY), ())
         self._line = line
-        self._rung = Lock()  # a ring releases it: to wait is to acquire it
+        self._rung = Lock()  # released by a ring, acquired to wait for one
         self._rung.acquire()
         self._thread: Thread | None = None
         self._closing = Event()
 
     def ring(self) -> None:
-        """Something was written. Costs no more than a microsecond. The caller sees to it that no two call at once."""
+        """Announce that something was written. Costs at most a microsecond. Only one thread at a time may call it."""
         if self._thread is None:
             self._thread = Thread(target=self._run, name="planwire-notices", daemon=True)
             self._thread.start()
-        if self._rung.locked():  # else it rang already
+        if self._rung.locked():  # else a ring is pending already
             self._rung.release()
 
     def close(self) -> None:
-        """Send what is due, and end."""
+        """Send the notice that is due, and end the thread."""
         self._closing.set()
         if self._thread is not None:
             with suppress(RuntimeError):
                 self._rung.release()
-            self._thread.join(PARTING)  # it ends by itself, sooner or later
+            self._thread.join(PARTING)  # if that takes longer, it still ends by itself
 
     def _run(self) -> None:
         pause = PAUSE
         while True:
-            if self._rung.acquire(blocking=False):  # somebody wrote during the pause, or the journal closes
+            if self._rung.acquire(blocking=False):  # written to during the pause, or closing
                 pause, notice = min(2 * pause, LONGEST_PAUSE), self._quiet if self._closing.is_set() else self._busy
             elif self._closing.is_set():
                 break
@@ -80,7 +80,7 @@ class Notifier:
 
 
 class Listener:
-    """Hears notices, and rings the bell for each: also when it begins to hear, and when it no longer does."""
+    """Rings the bell for every notice, and also when it begins to hear and when it loses its connection."""
 
     def __init__(self, server: JournalServer, bell: NoticeBell) -> None:
         self._server = server
@@ -90,7 +90,7 @@ class Listener:
         self._closing = False
 
     def start(self) -> None:
-        """Begin to hear, unless it does already."""
+        """Begin to listen, unless it does already."""
         if self._thread is None:
             with self._lock:
                 if self._thread is None and not self._closing:
@@ -106,7 +106,7 @@ class Listener:
             self._closing = True
             self._waking.send(b"x")
         self._thread.join(PARTING)
-        if not self._thread.is_alive():  # or it may still connect
+        if not self._thread.is_alive():  # else it is still connecting, and needs them
             self._woken.close()
             self._waking.close()
 
@@ -129,7 +129,7 @@ class Listener:
                     self._bell.expect_more(2 * LONGEST_PAUSE)
 
     def _wait(self, seconds: float | None, *others: int) -> None:
-        """Wait until one of these has something to say, the time is up, or the journal closes."""
+        """Wait until one of these sockets can be read, the time is up, or the journal closes."""
         if hasattr(select, "poll"):
             poll = select.poll()
             for each in (self._woken.fileno(), *others):

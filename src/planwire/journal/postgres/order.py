@@ -4,13 +4,15 @@ A transaction draws its position from a sequence before it commits. So a followe
 and if it continued after 7, it would never see 6. Therefore every append takes an advisory lock before it draws
 positions: shared with all other appends, and held until it commits. Positions without a gap are in order in any case.
 At a gap, the follower asks which transactions hold the lock right then. The one that drew the missing position did so
-before the next position was committed, so it either still holds the lock or is done. Once all of those are gone, the
-follower looks again. What is missing then will never come: its transaction was rolled back, or its session forgotten.
+before the next position was committed, so it either still holds the lock or is done. Once all of those holders are
+gone, the follower looks again. A position that is still missing will never come: its transaction was rolled back, or
+its session forgotten.
 
-Nobody waits for transactions that hold no such lock, whatever they do in the same database.
+Transactions that do not hold the lock delay nobody, whatever they do in the same database.
 
-A standby shows no lock of its primary, only the number of the oldest transaction that is under way there. A follower of
-a standby waits at a hole until all that had begun are over, whoever's they are, but no longer than an append can last.
+A standby does not show the locks of its primary, only the number of the oldest transaction that is under way there. At
+a gap, a follower of a standby waits until all transactions that had begun are over, also those of other programs, but
+no longer than an append can last.
 """
 
 from collections.abc import Iterable
@@ -23,12 +25,12 @@ from planwire.journal.postgres.server import JournalServer
 
 __all__ = ["HOLD", "Holders", "PositionGap", "holders", "unbroken"]
 
-#: Where a statement that writes events begins: a row that is there once the lock is held. `OFFSET 0` keeps PostgreSQL
-#: from moving anything across it.
+#: The first source of rows in a statement that writes events: one row, which is there once the lock is held. `OFFSET 0`
+#: keeps PostgreSQL from moving anything across it.
 HOLD: Final = "(SELECT pg_advisory_xact_lock_shared(LOCK) OFFSET 0) held"
 
-#: Seconds for which a standby may not know yet of a transaction that has drawn its position, and after which no append
-#: is still under way: the server ends its statement, or its silence, sooner.
+#: Seconds for which a standby may not know yet of a transaction that has drawn its position; and the longest that an
+#: append can be under way: the server ends its statement, or an idle transaction, sooner.
 UNKNOWN: Final = 0.25
 LONGEST_APPEND: Final = 12.0
 
@@ -39,8 +41,8 @@ _HOLDERS: Final = """SELECT pid, virtualtransaction FROM pg_locks
 
 
 class _Primary(NamedTuple):
-    """What a standby knows of the transactions of its primary: those before `oldest` are over, and whoever is waited
-    for comes before `end`, once that `is_certain`. Somebody waits since then, and looked last at `now`."""
+    """What a standby knows of its primary's transactions: all before `oldest` are over. The transactions waited for are
+    those before `end`, once that `is_certain`. The wait began at `since`; the last look was at `now`."""
 
     oldest: int
     end: int
@@ -57,7 +59,7 @@ class _Primary(NamedTuple):
 
 
 class Holders(NamedTuple):
-    """Transactions under way: those that hold the lock, of which no other ever has the same two, and on a standby those
+    """Transactions under way: those that hold the lock, by a pair of ids that is never used again; on a standby, those
     of its primary."""
 
     locks: frozenset[tuple[int, str]] = frozenset()
@@ -67,7 +69,7 @@ class Holders(NamedTuple):
         return bool(self.locks) or not (self.primary is None or self.primary.is_over())
 
     def still(self, found: "Holders") -> "Holders":
-        """Those of them that are under way, by what was found later: all of that if another server found it."""
+        """Those of them that a later look still `found`. If that look met another server, all that it found."""
         if self.primary is None or found.primary is None:
             return found if self.primary is not found.primary else Holders(self.locks & found.locks)
         return Holders(primary=self.primary.still(found.primary))

@@ -1,7 +1,7 @@
-"""A statement that writes and returns no rows, by the shortest way to libpq: for what is executed for every append.
+"""A statement without results that goes to libpq by the shortest way, for what every append executes.
 
-A cursor of psycopg does much more than an append needs, right after a wait, when the processor's caches are cold: that
-would cost a quarter of the time of an append. Values go as they are sent, in binary form.
+A psycopg cursor does much more than an append needs, and does it right after a wait, when the processor's caches are
+cold: that would cost a quarter of an append's time. The caller passes the values in PostgreSQL's binary form.
 """
 
 import select
@@ -39,7 +39,7 @@ class QuickStatement:
         self.finish()
 
     def send(self, connection: PostgresConnection, values: Sequence[bytes | None]) -> None:
-        """Have the server execute it. What else is to be done costs nothing now, before `finish`."""
+        """Have the server execute it. Other work between this and `finish` costs no time: the server is busy anyway."""
         polled = self._polled
         if polled is None or self._prepared is not connection:
             self._polled = polled = _Polled(connection)
@@ -55,7 +55,7 @@ class QuickStatement:
 
 
 class _Polled:
-    """Waiting for the answer to what was sent on a connection."""
+    """A wait for the answer to what was sent on a connection."""
 
     def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection

@@ -1,7 +1,7 @@
 """What the errors of a PostgreSQL server mean to a journal: away, not writable now, or not permitted to this user.
 
-The first two characters of an error code say whether the server, or this connection, can't go on for now, so that
-trying later may help. psycopg has a class for each code, and none for these groups.
+The first two characters of an error code say whether the server, or this connection, can't go on for now and trying
+later may help. psycopg has a class for each code, but none for these groups.
 """
 
 from typing import Final
@@ -14,7 +14,7 @@ from planwire.journal.postgres.server import JournalServer
 
 __all__ = ["meaning"]
 
-#: No resources, and an operator's intervention, such as a shutdown or a statement that took too long.
+#: Insufficient resources, and operator intervention, such as a shutdown or a statement that took too long.
 _FOR_NOW: Final = ("53", "57")
 _STANDBY: Final = (
     "The server is a standby, or read-only otherwise: it can be read. To write, name the primary; in a URL with all "
@@ -24,7 +24,7 @@ _NO_ROOM: Final = "Make room on the server's disk"
 
 
 def meaning(server: JournalServer, error: psycopg.Error, *, is_lost: bool) -> JournalUnavailable:
-    """The error to raise in place of psycopg's. `is_lost`: the connection is lost as well."""
+    """The error to raise in place of psycopg's. `is_lost`: the connection is gone as well."""
     where = f"the journal {server.shown}"
     if isinstance(error, errors.LockNotAvailable):
         return JournalUnavailable(f"{where} is busy: others write to it. Try again")

@@ -1,7 +1,7 @@
-"""The rows of a PostgreSQL journal as they are read: every statement for that, and every check on what it finds.
+"""Reading the rows of a PostgreSQL journal: every statement that does so, and every check on what it finds.
 
-Reads take a page at a time, so that none holds the connection for long, however long a session is. The numbers of a
-session must have no gaps: PostgreSQL has checksums against a disk that lies, but none against a row that is missing.
+Reads take a page at a time, so that none holds the connection for long, however long a session is. The event numbers of
+a session must have no gaps: PostgreSQL's checksums detect a disk that lies, but not a row that is missing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ PAGE_BYTES: Final = 4_000_000
 #: The largest number that PostgreSQL keeps.
 MOST: Final = 2**63 - 1
 
-#: The innermost part takes rows by an index, the next one leaves out what is too much.
+#: The innermost query takes rows by an index; the next one drops those beyond the page size.
 _PAGE: Final = f"""SELECT {{columns}} FROM (
     SELECT *, sum(octet_length(event)) OVER (ORDER BY {{order}} ROWS UNBOUNDED PRECEDING) - octet_length(event) AS sum
     FROM (SELECT * FROM planwire.events WHERE {{rows}} ORDER BY {{order}} LIMIT {PAGE_EVENTS}) most
@@ -66,7 +66,7 @@ NO_END: Final = ChainEnd(None, 0, None)
 
 
 class KeyedEvents(NamedTuple):
-    """The events that an append wrote: those of its session behind number `after`, up to and with `last`."""
+    """The events that an append wrote: those of session `number` after event `after`, up to and including `last`."""
 
     number: int
     after: int
@@ -74,7 +74,7 @@ class KeyedEvents(NamedTuple):
 
 
 class Reads:
-    """What can be asked. Every call gets a cursor that gives binary results."""
+    """The queries of a journal. Every call takes a cursor that returns binary results."""
 
     def __init__(self, server: JournalServer) -> None:
         self._sql = server.sql
@@ -103,7 +103,7 @@ class Reads:
         return Snapshot(*found) if found else None
 
     def page(self, cursor: _Cursor, number: int | None, after: int, last: int) -> list[Any]:
-        """Some events of a session, raw: `recorded` decodes them once nobody waits for the connection."""
+        """A page of a session's events, raw: `recorded` decodes them after the connection has been released."""
         return self._ask(cursor, _READ, number, min(after, MOST), min(last, MOST)).fetchall()
 
     def recorded(self, page: list[Any], session: str, after: int) -> Iterator[Recorded]:
@@ -115,7 +115,7 @@ class Reads:
         return (decode(session, seq, at, by, text) for seq, at, by, text, *_ in page)
 
     def stored_page(self, cursor: _Cursor, number: int | None, after: int, last: int) -> StoredPage:
-        """Some events of a session as they are stored, and the keys that any of them was written with."""
+        """A page of a session's events as they are stored, with the keys that any of them was written with."""
         rows = self._ask(cursor, _STORED, number, min(after, MOST), min(last, MOST)).fetchall()
         if not rows:
             return StoredPage([], [])
@@ -128,7 +128,7 @@ class Reads:
         return StoredPage(events, spans)
 
     def behind(self, cursor: _Cursor, position: int, upto: int, session: str | None) -> list[Any]:
-        """Some events behind a position, of one session or of all, raw."""
+        """A page of events after a position, of one session or of all, raw."""
         position, upto = min(position, MOST), min(upto, MOST)
         if session is None:
             return self._ask(cursor, _FOLLOW, position, upto).fetchall()
@@ -148,7 +148,7 @@ def followed(page: Iterable[Any]) -> list[Followed]:
 
 
 def is_utf8(stored: bytes) -> bool:
-    """Whether a name is a text. A person with rights on the tables may have stored something else."""
+    """Whether a stored name is text. A person with rights on the tables may have stored something else."""
     try:
         stored.decode()
     except UnicodeDecodeError:
@@ -157,7 +157,7 @@ def is_utf8(stored: bytes) -> bool:
 
 
 def bytes_of(name: str) -> bytes | None:
-    """A name as it is stored; None for what is no text, and so names nothing."""
+    """A name as it is stored; None if it is not valid text, so that no stored name can equal it."""
     try:
         return name.encode()
     except UnicodeEncodeError:

@@ -1,14 +1,14 @@
 """The tables of a PostgreSQL journal, and how they come into a database.
 
 All are in one schema. Its table `journal` has one row: the number of the format, and the position up to which events
-were forgotten. Names, authors and events are bytes: PostgreSQL's text holds no NUL, and in some databases not every
-letter either. To read them in psql, `SELECT convert_from(event, 'UTF8') FROM planwire.events`. An index holds no value
-of more than 2,700 bytes: so names are found by their hashes.
+were forgotten. Names, authors and events are bytes: PostgreSQL's text can't hold a NUL, and in some databases not every
+letter either. To read them in psql, `SELECT convert_from(event, 'UTF8') FROM planwire.events`. An index can't hold
+values of more than 2,700 bytes, so names are found by their hashes.
 
-No append changes the row of its session, so that writers never wait for each other there. An event refers to it all the
-same: an append and a `forget` of the session at the same time come out one after the other.
+No append changes the row of its session, so writers never wait for each other there. Events do refer to that row, which
+puts an append and a simultaneous `forget` of the session one after the other.
 
-A migration runs in one transaction under a lock: of all who open a journal at the same time, one makes its tables.
+A migration runs in one transaction under a lock: of all that open a journal at the same time, one makes its tables.
 """
 
 from collections.abc import Sequence
@@ -89,8 +89,8 @@ def check_format(server: JournalServer, connection: PostgresConnection) -> None:
 
 
 def migrate(server: JournalServer, connection: PostgresConnection) -> None:
-    """Make the tables of the newest format, if they are not there. A user who may not make tables uses those that
-    are."""
+    """Make the tables of the newest format unless they are there. Existing ones can be used without the right to make
+    tables."""
     found = _format(server, connection)
     if found is None or found < FORMAT:
         with connection.transaction():

@@ -1,7 +1,7 @@
 """The PostgreSQL server that a URL names, and connections to it that never keep a caller waiting for ever.
 
-A URL is what libpq takes, with one parameter more: `schema`, the PostgreSQL schema that holds the journal. One database
-can so hold many. What is secret in a URL is in no error: libpq's own words about a URL are not passed on.
+A URL is what libpq takes, with one more parameter: `schema`, the PostgreSQL schema that holds the journal. So one
+database can hold many. No error shows a secret that is in a URL: what libpq says about a URL is not passed on.
 """
 
 import re
@@ -24,14 +24,14 @@ from planwire.journal.user_files import VARIABLE
 
 __all__ = ["JournalServer", "PostgresConnection"]
 
-#: Seconds for a connection, and for an answer. The server itself gives up sooner, so that it can say so.
+#: Seconds to wait for a connection, and for an answer. The server gives up sooner, so that it can still report it.
 CONNECT_TIMEOUT: Final = 5
 ANSWER_TIMEOUT: Final = 12.0
 STATEMENT_TIMEOUT: Final = "10s"
 #: A transaction whose client is gone must not hold up followers (`order`).
 IDLE_IN_TRANSACTION: Final = "10s"
 SCHEMA: Final = "planwire"
-#: PostgreSQL cuts a longer name off, and two of them may then be one schema.
+#: PostgreSQL truncates a longer name, so two such names may mean one schema.
 LONGEST_NAME: Final = 63
 
 _PARAMETERS: Final[Mapping[str, str | int]] = {
@@ -45,26 +45,27 @@ _PARAMETERS: Final[Mapping[str, str | int]] = {
     "tcp_user_timeout": 15_000,
 }
 _IN_HASTE: Final[Mapping[str, str | int]] = {"connect_timeout": ceil(ANSWER)}
-#: A server or a role may have others, made for other programs. A wait for a lock may last as long as its statement.
+#: Set on every connection, because a server or a role may have values meant for other programs. A wait for a lock may
+#: last as long as its statement.
 _SETTINGS: Final[Mapping[str, str]] = {
     "statement_timeout": STATEMENT_TIMEOUT,
     "lock_timeout": "0",
     "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION,
     "default_transaction_isolation": "read committed",
 }
-#: Settings that older servers don't know, with the version that has each first.
+#: Settings that older servers don't know, each with the first version that has it.
 _LATER_SETTINGS: Final = ((140_000, "idle_session_timeout", "0"), (170_000, "transaction_timeout", "0"))
 
 _AWAY: Final = (
     "Start its PostgreSQL server, look for an error in the login or the database that its URL names, or name another "
     f"journal with --journal or {VARIABLE}"
 )
-#: How a server says that trying again is of no use: libpq has no other sign of it.
+#: How a server says that trying again is useless: libpq gives no other sign.
 _REFUSED: Final = re.compile(
     r"authentication failed|no password supplied|no pg_hba\.conf entry|(role|database) \".*\" does not exist"
     r"|not permitted to log in|permission denied for database"
 )
-#: How libpq begins to say that a setting has a value which nothing can be done with.
+#: How libpq begins to say that a setting has a value that it can't use.
 _WRONG: Final = re.compile(r"(?:connection is bad: )?(?:invalid|bad value) ")
 
 _Answer = TypeVar("_Answer")
@@ -72,8 +73,8 @@ _Waiting: TypeAlias = Generator[Any, Any, _Answer]
 
 
 class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose every answer comes in time, or it is closed. Each statement commits by itself. Who has the
-    server do something long says how long that may take (`patience`)."""
+    """A connection that closes itself if an answer does not come in time. Each statement commits by itself. Before a
+    long statement, set `patience` to the seconds that it may take."""
 
     patience: float | None = None
     server: "JournalServer | None" = None
@@ -88,7 +89,7 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
 
 
 class JournalServer:
-    """Where a journal is. `shown` is the URL as people may see it, `place` what tells this journal from others."""
+    """Where a journal is. `shown` is its URL without secrets, `place` identifies the journal among others."""
 
     def __init__(self, url: str) -> None:
         self.shown = shown_url(url)
@@ -114,17 +115,17 @@ class JournalServer:
         self._quoted = _quoted(self.schema)
         self._statements: dict[str, bytes] = {}
         self.is_hasty = False  # see `haste`
-        self._is_apart = False  # a pooler is in between, and keeps its clients apart
+        self._is_apart = False  # a pooler is in between, and was found to keep its clients apart
         where = (self._parameters.get(name) or "" for name in ("host", "hostaddr", "port", "dbname"))
         self.place = f"postgresql:{' '.join(map(str, where))} {self.schema}"
         digest = sha256(f"planwire {self.schema}".encode()).digest()
-        #: The advisory lock that appends share (`order`), that of migrations, and the channel of notices.
+        #: The advisory lock that appends share (`order`), the one for migrations, and the channel of notices.
         self.lock = int.from_bytes(digest[:8], "big", signed=True)
         self.migration_lock = int.from_bytes(digest[8:16], "big", signed=True)
         self.channel = f"planwire_{digest[:8].hex()}"
 
     def sql(self, statement: str) -> bytes:
-        """A statement for this schema: in the text it is `planwire`, and the lock is `LOCK`."""
+        """A statement for this schema. In the text, `planwire` stands for the schema and `LOCK` for the lock."""
         found = self._statements.get(statement)
         if found is None:
             text = statement.replace("LOCK", str(self.lock)).replace("planwire.", f"{self._quoted}.")
@@ -132,7 +133,7 @@ class JournalServer:
         return found
 
     def connect(self, settings: Mapping[str, str] | None = None) -> PostgresConnection:
-        """A new connection, or `EngineAway`; for a login that is refused, `LoginRefused`."""
+        """A new connection. Raises `EngineAway`, or `LoginRefused` if the server refuses the login."""
         try:
             parameters = {**self._parameters, **(_IN_HASTE if self.is_hasty else {})}
             connection = PostgresConnection.connect(autocommit=True, **parameters)  # type: ignore[arg-type]
@@ -145,8 +146,8 @@ class JournalServer:
                 ) from None
             raise (self._refused(error) if _REFUSED.search(str(error)) else self.away(error)) from None
         connection.server = self
-        connection.adapters.register_dumper(int, Int8BinaryDumper)  # so that a statement is prepared once
-        connection.prepare_threshold = None  # what is worth it is prepared at once
+        connection.adapters.register_dumper(int, Int8BinaryDumper)  # one type: prepared once
+        connection.prepare_threshold = None  # statements worth it are prepared on first use
         try:
             version = connection.info.server_version
             later = {name: value for first, name, value in _LATER_SETTINGS if version >= first}
@@ -160,7 +161,7 @@ class JournalServer:
         return connection
 
     def _set(self, connection: PostgresConnection, settings: Mapping[str, str]) -> None:
-        """Choose settings for a connection, unless others would get them: a pooler may share what is behind it."""
+        """Set a connection's settings, unless other clients would get them too: a pooler may share server processes."""
         statement = f"SELECT {', '.join(['set_config(%s, %s, false)'] * len(settings))}"
         values = [each for pair in settings.items() for each in pair]
         direct = f"{statement} WHERE pg_backend_pid() = %s"
@@ -170,8 +171,8 @@ class JournalServer:
             connection.execute(statement.encode(), values, prepare=False)
 
     def _refuse_sharing(self, connection: PostgresConnection) -> None:
-        """Raise `EngineAway` if the pooler in between hands one process of the server to several clients in turn: then
-        this one, which asks nothing for a moment, and another are given the same, or this one is given another."""
+        """Raise `EngineAway` if a pooler shares server processes between its clients. Such a pooler gives
+        the process of this connection, idle for a moment, to a second one, or gives this one another process next."""
         if self._is_apart:
             return
         with PostgresConnection.connect(autocommit=True, **self._parameters) as other:  # type: ignore[arg-type]
@@ -179,13 +180,13 @@ class JournalServer:
         if behind == others or behind != again:
             raise EngineAway(
                 f"the journal {self.shown} is away: the connection pooler that its URL names shares connections of the "
-                "server between its clients, which can't have prepared statements and notices of their own then. In "
-                "PgBouncer, set pool_mode = session for this database; or have the URL name the server's own port"
+                "server between its clients, so planwire's prepared statements and notices can't work. In PgBouncer, "
+                "set pool_mode = session for this database; or have the URL name the server's own port"
             )
         self._is_apart = True
 
     def away(self, error: Exception) -> EngineAway:
-        """Say that the server can't be reached, or can't go on."""
+        """The error that says that the server can't be reached, or can't go on."""
         return EngineAway(f"the journal {self.shown} is away: {self.said(error)}. {_AWAY}")
 
     def _refused(self, error: Exception) -> LoginRefused:
@@ -207,7 +208,7 @@ class JournalServer:
 
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
-    """The same, until the time is up. psycopg wakes up ten times a second while it waits."""
+    """psycopg's wait with a time limit. psycopg wakes up ten times a second while it waits."""
     seconds = connection.answers_within
     end = monotonic() + seconds
     try:
@@ -224,13 +225,13 @@ def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting
 
 
 def _process_behind(connection: PostgresConnection) -> int:
-    """The process of the server that answers."""
+    """The id of the server process that answers."""
     [[process]] = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchall()
     return int(process)
 
 
 def _quoted(name: str) -> str:
-    """A name as it stands in a statement: without a %, which psycopg would take for the place of a value."""
+    """A name quoted for a statement, without a %, which psycopg would take for a placeholder."""
     quoted = name.replace('"', '""')
     if "%" not in name:
         return f'"{quoted}"'
@@ -238,7 +239,7 @@ def _quoted(name: str) -> str:
 
 
 def _unknown_settings(url: str) -> list[str]:
-    """The settings that libpq does not know. None where a password may have been taken for some."""
+    """The settings of a URL that libpq does not know. Empty where one of them could be part of a password."""
     query = url.partition("?")[2]
     names = [] if "@" in query else [each.partition("=")[0] for each in query.split("&") if each]
     known = {each.keyword.decode() for each in Conninfo.get_defaults()} | {"ssl"}
@@ -246,7 +247,7 @@ def _unknown_settings(url: str) -> list[str]:
 
 
 def _without_schema(url: str) -> tuple[str, str]:
-    """A URL without its parameter `schema`, and the value of that."""
+    """A URL without its parameter `schema`, and that parameter's value."""
     bare, mark, query = url.partition("?")
     parts = query.split("&") if mark else []
     schemas = [unquote(each.removeprefix("schema=")) for each in parts if each.startswith("schema=")]

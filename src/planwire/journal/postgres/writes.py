@@ -1,4 +1,4 @@
-"""What a PostgreSQL journal writes besides events: snapshots, and the end of whole sessions."""
+"""What a PostgreSQL journal writes besides events: it keeps snapshots and deletes whole sessions."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,10 +19,10 @@ _KEEP: Final = """INSERT INTO planwire.snapshots (session, name, seq, data)
     WHERE sha256(id) = sha256(%b) AND %b <= (SELECT max(seq) FROM planwire.events WHERE session = number)
     ON CONFLICT (session, name) DO UPDATE SET seq = excluded.seq, data = excluded.data
     WHERE excluded.seq >= snapshots.seq"""
-#: Whoever is about to append to one of the sessions is waited for; whoever comes later waits, and finds it gone.
+#: Waits for appends under way in these sessions. Later appends wait in turn, and find the session gone.
 _LOCK: Final = """SELECT number FROM planwire.sessions
     WHERE sha256(id) IN (SELECT sha256(name) FROM unnest(%b::bytea[]) name) ORDER BY number FOR UPDATE"""
-#: The end of the journal stays where it is, though the last events go.
+#: The last position stays what it is, even if the last events are deleted.
 _NOTE: Final = """UPDATE planwire.journal
     SET forgotten = greatest(forgotten, (SELECT max(position) FROM planwire.events))"""
 
@@ -37,7 +37,7 @@ def keep_snapshot(
 
 
 def forget_sessions(server: JournalServer, connection: PostgresConnection, names: Sequence[bytes]) -> None:
-    """Delete sessions with all that refers to them, in the caller's transaction."""
+    """Delete sessions and all rows that refer to them, in the caller's transaction."""
     connection.execute(f"SET LOCAL statement_timeout = '{FORGETTING:g}s'".encode())
     connection.patience = FORGETTING
     try:

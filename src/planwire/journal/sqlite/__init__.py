@@ -1,3 +1,3 @@
-"""A journal in a file of SQLite, the default: one machine, any number of processes."""
+"""A journal in a SQLite file, the default: for one machine and any number of processes."""
 
 __all__: list[str] = []

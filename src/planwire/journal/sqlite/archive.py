@@ -1,4 +1,4 @@
-"""A SQLite journal that can be read and not written: an archive, somebody else's, one on a read-only file system."""
+"""A SQLite journal that can be read but not written: an archive, another user's, one on a read-only file system."""
 
 import os
 import sqlite3
@@ -27,7 +27,7 @@ _PROMISE: Final = "it can be read only: nothing is appended"
 
 
 def open_sqlite(path: str | os.PathLike[str]) -> Journal:
-    """The journal in a file, to read and write if that can be, or else to read."""
+    """The journal in a file: to read and write if the file can be written, else to read."""
     with translate_errors(Path(path)):
         found = resolved(Path(path))
         is_archive = found.is_file() and not is_writable(found)
@@ -35,7 +35,7 @@ def open_sqlite(path: str | os.PathLike[str]) -> Journal:
 
 
 class ArchivedJournal(SqliteReading, PolledJournal):
-    """A `Journal` that refuses whatever would be written, but drops snapshots, which are a cache, in silence."""
+    """A `Journal` that refuses every write, except that it drops snapshots silently: they are only a cache."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         super().__init__(Path(path))
@@ -76,7 +76,7 @@ class ArchivedJournal(SqliteReading, PolledJournal):
             return JournalFacts("sqlite", str(self.path), _PROMISE, file_facts(reader, self.path))
 
     def take_reader(self) -> sqlite3.Connection:
-        """The connection itself, for those who copy the whole file; they close it, and the journal can't be used."""
+        """The connection itself, for copying the whole file. The caller closes it; the journal can't be used after."""
         return self._reader
 
     def close(self) -> None:

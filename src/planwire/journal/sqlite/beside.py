@@ -1,7 +1,7 @@
-"""The files beside a SQLite journal that belong to it, by their names. Nothing else may be written under one of these.
+"""The files beside a SQLite journal that belong to it, by their names. No other file may be written under such a name.
 
-SQLite takes whatever has the name of a log for the log, and planwire does the same with thoughts, leases and what hooks
-say: so a backup or a note of that name would cost the journal what it holds there.
+SQLite takes any file that has the name of the log for the log, and planwire does the same with thoughts, leases and
+what hooks say. So a backup or a note of that name would cost the journal what it holds there.
 """
 
 import re
@@ -14,7 +14,7 @@ from planwire.errors import InputError, Refused
 __all__ = ["beside", "journal_beside", "refuse_place"]
 
 _ENDINGS: Final = ("-wal", "-shm", "-journal", ".thoughts", "-leases", "-hooks")
-#: A draft of a journal, or of the thoughts beside it, or what there is of a backup that was interrupted.
+#: A draft of a journal or of the thoughts beside it, or the unfinished part of an interrupted backup.
 _DRAFT: Final = re.compile(r"\.(.+)\.(?:[0-9a-f]{8}|part)", re.DOTALL)
 
 
@@ -24,7 +24,7 @@ def beside(path: Path) -> tuple[Path, Path, Path]:
 
 
 def journal_beside(path: Path) -> Path | None:
-    """The file that another one belongs to by its name, or by that of a folder around it; None: it belongs to none."""
+    """The journal that a file belongs to, by the name of the file or of a folder around it; None if there is none."""
     for place in (path, *path.parents):
         for name in _owners(place.name):
             if (journal := place.with_name(name)).is_file():
@@ -33,7 +33,7 @@ def journal_beside(path: Path) -> Path | None:
 
 
 def refuse_place(path: Path) -> None:
-    """Refuse a folder, and a name that belongs to a journal, as the place of a new file. `path` leads over no link."""
+    """Refuse a folder, or a name that belongs to a journal, as the place of a new file. `path` must be resolved."""
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file in it")
     if journal := journal_beside(path):
@@ -41,7 +41,8 @@ def refuse_place(path: Path) -> None:
 
 
 def _owners(name: str) -> Iterator[str]:
-    """The names of the files that a file of this name may belong to: for the log of thoughts, these and the journal."""
+    """The names of the files that a file of this name may belong to. For the log of thoughts, that is the journal and
+    the thoughts."""
     found = [name[: -len(ending)] for ending in _ENDINGS if name.lower().endswith(ending)]
     found += [draft[1] for draft in [_DRAFT.fullmatch(name)] if draft]
     for owner in filter(None, found):

@@ -1,8 +1,8 @@
-"""The chain of hashes in a SQLite journal (`chain`): a column for the link of each event, and events as they are kept.
+"""The chain of hashes in a SQLite journal (`chain`): a column for each event's link, and events as they are stored.
 
 A new file has the column from the start. A file of an older planwire gets it with the next append, and the number of
-its format stays as it is (see `keys`): an older planwire goes on working with the file, names the columns that
-it writes, and so leaves its events without a link. The chain begins anew behind them.
+its format stays as it is (see `keys`). So an older planwire goes on working with the file. It names the columns that it
+writes, and so leaves its events without a link; the chain starts over after them.
 """
 
 import sqlite3
@@ -32,7 +32,7 @@ def has_column(connection: rows.Executor) -> bool:
 
 
 def add_column(connection: rows.Executor) -> None:
-    """Give a file of an older planwire the column, unless another process did."""
+    """Give a file of an older planwire the column, unless another process already did."""
     if not has_column(connection):
         connection.execute(ADD_COLUMN)
 
@@ -45,7 +45,7 @@ def chain_end(connection: rows.Executor, session: str) -> ChainEnd:
 def stored_pages(
     reads: Callable[[], AbstractContextManager[sqlite3.Connection]], path: Path, session: str, after: int
 ) -> Iterator[StoredPage]:
-    """A session's events behind a number, a page at a time."""
+    """A session's events after a number, a page at a time."""
     with reads() as reader:
         number = rows.find(reader, session).number
         column, has_keys = "link" if has_column(reader) else "NULL", keys.has_table(reader)
@@ -62,7 +62,7 @@ def stored_pages(
 
 
 def _stored(session: str, text: bytes, seq: int, at: Any, by: Any, link: Any, check: Any) -> StoredEvent:
-    """An event as it is stored. Somebody may have put values of any type there: SQLite takes them."""
+    """An event as it is stored. Another program may have put values of any type there: SQLite accepts them."""
     fits = isinstance(at, int) and isinstance(by, str) and isinstance(link, bytes | None)
     is_sound = fits and check == rows.checksum(session, seq, at, by, text)
     if not fits:

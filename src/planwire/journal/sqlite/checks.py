@@ -1,4 +1,4 @@
-"""The checks that a SQLite journal makes on its own file: SQLite's, its checksums, and what belongs together."""
+"""The checks of a SQLite journal on its own file: SQLite's own, checksums, and rows that belong together."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -10,17 +10,17 @@ from planwire.journal.sqlite import keys, rows
 
 __all__ = ["troubles"]
 
-#: SQLite names at most this many problems of a file.
+#: The most problems of a file that SQLite is asked to list.
 _MOST: Final = 20
 _EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
     FROM events LEFT JOIN sessions ON number = session WHERE position > ? AND session <> 0 ORDER BY position"""
-#: Sessions that nobody would list, and whether they have events all the same.
+#: Sessions without a first event, which no list shows, and whether they have other events.
 _HEADLESS: Final = """SELECT id, EXISTS (SELECT 1 FROM events WHERE session = number) FROM sessions
     WHERE NOT EXISTS (SELECT 1 FROM events WHERE session = number AND seq = 1)"""
 
 
 def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> Iterator[Trouble]:
-    """Each with its session and event, where there is one."""
+    """All that is wrong with the file, each trouble with its session and event where there is one."""
     with reads() as reader:
         found = [line for (line,) in reader.execute(f"PRAGMA integrity_check({_MOST})")]
     yield from (Trouble(f"SQLite says of the file: {line}") for line in found if line != "ok")

@@ -1,8 +1,9 @@
 """Drafts of new journals: hidden files beside the place of a journal, which take its name once they are whole.
 
-A process that is killed leaves its draft behind. Whoever opens the journal next sweeps it away, once no process can be
-at work on it any more: it is as old as no draft gets, and nobody has a lock on it. (If that should be wrong, its maker
-fails to give it its name, and nothing is lost.) A draft that already shares the journal's name is only a second name.
+A process that is killed leaves its draft behind. The next process that opens the journal removes it, if no process can
+still be working on it: it is older than any draft in use, and no process has a lock on it. (If that is wrong after all,
+the draft's maker fails to give it its name, and nothing is lost.) A draft that is the journal itself, because its maker
+was killed after the hard link, is only a second name, and is removed at once.
 """
 
 import os
@@ -22,11 +23,11 @@ else:
 __all__ = ["JournalDraft", "sweep_drafts"]
 
 _PRIVATE_FILE: Final = 0o600
-#: Seconds: to make a journal takes a few hundredths of one.
+#: Seconds after which a draft is abandoned. Making a journal takes a few hundredths of one.
 _OLD: Final = 60.0
 #: What SQLite may leave beside a draft.
 _ENDINGS: Final = ("", "-journal", "-wal", "-shm")
-#: The drafts of this process: to look at their locks would drop them.
+#: The drafts of this process, whose locks must not be looked at: that would drop them.
 _ours: Final[set[Path]] = set()
 
 
@@ -49,7 +50,7 @@ class JournalDraft:
     def take_name(self) -> bool:
         """Give the draft the journal's name, unless a file has it. Says whether it did."""
         try:
-            self._journal.hardlink_to(self.path)  # a second name, which replaces no file
+            self._journal.hardlink_to(self.path)  # a second name: unlike a rename, it replaces no file
         except OSError:  # another process was faster, or the file system has no hard links
             if os.path.lexists(self._journal):
                 return False

@@ -1,4 +1,4 @@
-"""SQLite's errors as a journal's: what each means there, and what to do about it."""
+"""SQLite's errors turned into a journal's: what each means, and what to do about it."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, No
 __all__ = ["damaged", "not_a_journal", "translate_errors"]
 
 #: The statements are planwire's own and the schema is known, so an error in a statement means that the file is not what
-#: it was: SQLITE_ERROR and SQLITE_CONSTRAINT are damage. An error without a code is a text that is no text.
+#: it was: SQLITE_ERROR and SQLITE_CONSTRAINT are damage. An error without a code comes from text that is not UTF-8.
 _DAMAGE: Final = {
     None,
     sqlite3.SQLITE_ERROR,
@@ -33,8 +33,8 @@ _NO_ROOM: Final = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 class translate_errors:  # noqa: N801  (it reads like a function)
-    """A context that turns errors of SQLite and of the system into `JournalError`s that say what to do. What can't be
-    done with the file, if it is no journal in use, `failure` says."""
+    """A context that turns errors of SQLite and of the system into `JournalError`s that say what to do. Unless the
+    file is damaged or is no journal, the message begins with `failure`."""
 
     def __init__(self, path: Path, failure: str = "the journal {} can't be used") -> None:
         self._path = path
@@ -45,7 +45,7 @@ class translate_errors:  # noqa: N801  (it reads like a function)
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise _explained(error, self._path, self._failure) from error
-        if isinstance(error, UnicodeDecodeError):  # what SQLite has to complain about is no text either
+        if isinstance(error, UnicodeDecodeError):  # SQLite's own message quotes text that is not UTF-8
             raise damaged(self._path, error) from error
         if isinstance(error, OSError):
             what_to_do = (
@@ -78,7 +78,7 @@ def _explained(error: sqlite3.Error, path: Path, failure: str) -> JournalError:
 
 
 def _reason(error: OSError, path: Path) -> str:
-    """Why the system refused, with the name of the file unless it is known, or that of a draft."""
+    """Why the system refused, and the name of the file unless it is the journal's own or that of its draft."""
     name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | Path) else ""
     is_known = name in ("", str(path)) or Path(name).name.startswith(f".{path.name}.")
     return reason(error) if is_known else f"{reason(error)}: {name}"

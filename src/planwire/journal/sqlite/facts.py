@@ -1,4 +1,4 @@
-"""What there is to know about the file of a SQLite journal."""
+"""Facts about the file of a SQLite journal."""
 
 import sqlite3
 import stat

@@ -1,9 +1,9 @@
 """The file of a SQLite journal: born whole, checked before anything touches it, migrated to today's format.
 
-`PRAGMA application_id` says that a file is a journal, `PRAGMA user_version` counts the migrations that it went through.
-A file that is not a journal of a known format must come out as it went in. So a connection that takes no locks and
-writes nothing, not even what a crash left in the write-ahead log, reads its first page; only then does planwire open it
-in earnest. A new journal grows up under another name and then takes its own: nobody ever meets half of one.
+`PRAGMA application_id` marks a file as a journal; `PRAGMA user_version` counts the migrations that it went through.
+A file that is not a journal of a known format must not be changed. So its first page is read by a connection that takes
+no locks and writes nothing, not even what a crash left in the write-ahead log; only then does planwire open the file
+for use. A new journal is made under another name and takes its own once it is whole: no process ever meets half of one.
 """
 
 import os
@@ -43,9 +43,9 @@ __all__ = [
 #: "plwr" in ASCII.
 APPLICATION_ID: Final = 0x706C7772
 
-#: MIGRATIONS[n] makes format n + 1 of format n; format 0 is an empty file. One that has been released is never changed:
-#: a new one is added behind it. AUTOINCREMENT: a read that is under way must not go on in a session that got the number
-#: of a forgotten one.
+#: MIGRATIONS[n] turns format n into format n + 1; format 0 is an empty file. A released migration is never changed: a
+#: new one is added after it. AUTOINCREMENT, because no session may get the number of a forgotten one: a read under way
+#: would go on in the wrong session.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE)",
@@ -73,7 +73,7 @@ PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 #: The size to which SQLite cuts the log back after something large went through it.
 LOG_BYTES: Final = 16 * 1024 * 1024
-#: Pages that a connection keeps in memory: few. Writers work at the end of a journal, and readers read once.
+#: Memory for pages, per connection. Little is enough: writers work at the end of a journal, and readers read once.
 CACHE_KIB: Final = 128
 NAP: Final = 0.01
 _SETTINGS: Final = (
@@ -87,7 +87,7 @@ _SETTINGS: Final = (
 
 
 def resolved(path: Path) -> Path:
-    """The file itself, behind all links. A link that leads nowhere is refused: whoever made it may want a journal to
+    """The file itself, with all links resolved. A link that leads nowhere is refused: its maker may want a journal to
     appear in a place of their choice."""
     found = Path(os.path.realpath(path))
     if path.is_symlink() and not os.path.lexists(found):
@@ -99,14 +99,14 @@ def resolved(path: Path) -> Path:
 
 
 def find_file(path: Path) -> None:
-    """See to it that there is a journal that this planwire knows. Creates one if there is no file."""
+    """Make sure that there is a journal of a format that this planwire knows. Creates one if there is no file."""
     if not os.path.lexists(path):
         _create(path)
     check_file(path)
 
 
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
-    """The connection that writes to a journal that was found."""
+    """The connection that writes to an existing journal. Migrates the journal if it has an older format."""
     sweep_drafts(path)
     refuse_foreign_log(path)
     connection = connect(path, patience)
@@ -125,7 +125,7 @@ def open_file(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def be_patient(connection: Executor, seconds: float = NAP) -> None:
-    """Set how long a statement waits for others before it fails because of them."""
+    """Set how long a statement waits for locks of other connections before it fails."""
     connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1_000)}").fetchall()  # a row left would keep it open
 
 
@@ -144,10 +144,10 @@ def connect(path: Path, patience: float, mode: Literal["rw", "ro"] = "rw") -> sq
 
 
 def scrub(connection: Executor, patience: float) -> str:
-    """Write the file anew, without a trace of the rows that were deleted. Returns what was in the way, if anything was.
+    """Rewrite the file, without a trace of the rows that were deleted. Returns what prevented that, or "".
 
-    `secure_delete` overwrites what goes, but not the copies that SQLite left behind wherever it had moved a row from
-    page to page: only a file that is written anew has none of those.
+    `secure_delete` overwrites what is deleted, but not the copies that SQLite left behind wherever it had moved a row
+    from page to page: only a file that is written anew has none of those.
     """
     be_patient(connection, patience)
     give_up = monotonic() + patience
@@ -165,11 +165,11 @@ def scrub(connection: Executor, patience: float) -> str:
 
 
 class transaction:  # noqa: N801  (it reads like a function)
-    """All of it or nothing, with the right to write from the beginning.
+    """A context for transactions that have the right to write from the beginning.
 
     SQLite waits for that right in ever longer naps, and latecomers overtake it. So this asks for short naps only, again
-    and again. Every transaction uses the one cursor that `with` gives: to make one for each statement costs an append
-    as much as its checksum and its JSON.
+    and again. Every transaction uses the one cursor that `with` gives: a new cursor for each statement would cost an
+    append as much as its checksum and its JSON.
     """
 
     def __init__(self, connection: sqlite3.Connection, patience: float) -> None:
@@ -178,7 +178,7 @@ class transaction:  # noqa: N801  (it reads like a function)
         self._patience = patience
 
     def __enter__(self) -> sqlite3.Cursor:
-        if self._connection.in_transaction:  # an interrupt may have come where nobody can catch it
+        if self._connection.in_transaction:  # left by an interrupt that could not be caught
             self._cursor.execute("ROLLBACK")
         give_up: float | None = None
         while True:
@@ -213,7 +213,7 @@ def refuse_newer(connection: Executor, path: Path) -> None:
 
 
 def refuse_older(connection: Executor, path: Path) -> None:
-    """Raise `JournalUnavailable` for a journal that would have to be migrated first, if it could be written."""
+    """Raise `JournalUnavailable` for a journal of an older format, which can't be migrated without writing to it."""
     if _version(connection) < len(MIGRATIONS):
         raise JournalUnavailable(
             f"the journal {path} has an older format, and can't be written: copy it to a folder of yours, and open the "
@@ -222,9 +222,9 @@ def refuse_older(connection: Executor, path: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that is not a journal, or whose first page is not that of one which this planwire knows.
+    """Refuse a file that is not a journal, or that has a format which this planwire does not know.
 
-    SQLite reads the page, because closing any other handle would drop the locks that this process has on the file.
+    SQLite reads the first page, because closing any other handle would drop this process's locks on the file.
     """
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
@@ -241,7 +241,7 @@ def check_file(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """A journal without events that only its owner can read, in folders that only its owner can enter."""
+    """Create a journal without events that only its owner can read, in folders that only its owner can enter."""
     make_folders(path)
     with JournalDraft(path) as draft:
         with closing(connect(draft.path, 0)) as connection:
@@ -252,7 +252,7 @@ def _create(path: Path) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """The folders of a new journal that are missing, which only its owner can enter."""
+    """Make the missing folders around a new journal, so that only their owner can enter them."""
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
@@ -260,7 +260,7 @@ def make_folders(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a new name in a folder to the disk, on systems where a program can open a folder for that."""
+    """Write a new name in a folder to the disk, on systems where a program can open a folder for that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -270,7 +270,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> None:
-    """Bring the file to today's format, in one transaction, whoever else opens it at the same time."""
+    """Migrate the file to today's format, in one transaction. Several processes may try at once."""
     if _version(connection) == len(MIGRATIONS):
         return
     with transaction(connection, patience):
@@ -286,7 +286,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> Non
         if not version:
             connection.execute(ADD_COLUMN)
             add_log_link(connection)
-    # Those who only peek at the file must see its format, and not wait for a checkpoint.
+    # Checks that read the file without its log must see the new format, and not wait for a checkpoint.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -1,17 +1,17 @@
-"""The guard around a journal's files: they are those that were opened, and nobody cuts them under a writer.
+"""The guard around a journal's files: it checks that they are those that were opened, and that they were not cut.
 
-SQLite knows from memory that it shares with other processes where its log ends, and writes there, whether or not what
-is before that place is still in the file: into a hole that nobody will ever read. So the guard looks before each commit
-whether the files still have their names and are no shorter than they were. It knows how long they must be as long as no
-other process has written: a log that starts over, or is cut after a checkpoint, shows in SQLite's `data_version`. If
-one has, the guard looks after the commit whether the log still has a beginning.
+SQLite knows the end of its log from memory that it shares with other processes, and writes there even if the part
+before is gone from the file. What it writes then lies beyond a hole, and is never read again. So before each commit the
+guard checks that the files still have their names and are no shorter than they were. It knows how long they must be as
+long as no other process has written: a log that starts over, or is cut after a checkpoint, shows in SQLite's
+`data_version`. If another process has written, the guard checks after the commit that the log still has a beginning.
 
-Another program may also write over the file where it lies, as `cp` does with a backup. Only a checkpoint writes to it
-otherwise, so whenever the time of its last change is a new one, the guard looks whether the log still belongs to it.
+Another program may also overwrite the file in place, as `cp` does with a backup. Apart from that, only a checkpoint
+writes to the file. So whenever its time of last change is new, the guard checks that the log still belongs to it.
 
-All of this is a few percent of an append, and must not be more. To ask the system for the status of everything at every
-append cost a quarter of its time or more; to seek the end of the log does not. Names are looked up only when something
-in their folder has changed.
+All of this takes a few percent of an append, and must not take more. Asking the system for the status of everything at
+every append took a quarter of its time or more; seeking to the end of the log does not. Names are looked up only when
+something in their folder has changed.
 """
 
 import os
@@ -33,9 +33,9 @@ from planwire.journal.unusable import closed
 
 __all__ = ["FileGuard", "holding"]
 
-#: Seconds until a reader notices that its file is gone. To look at every read would cost a fifth of its time.
+#: Seconds until a reader notices that its file is gone. Checking at every read would cost a fifth of its time.
 NOTICE: Final = 0.05
-#: Equal to those of no log, not even of an empty one.
+#: Differs from the salts of any log, even of an empty one.
 _NO_SALTS: Final = b"none"
 _READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
@@ -52,7 +52,7 @@ _NOTHING: Final = _Watched(None, -1, -1)
 
 
 class FileGuard(translate_errors):
-    """Around every use of the file: it is open, it is still the same file, and its errors say what to do."""
+    """A context for every use of the file: the journal is open, the file still the same, and errors say what to do."""
 
     def __init__(self, path: Path, *, has_log: bool = True) -> None:
         super().__init__(path)
@@ -60,7 +60,7 @@ class FileGuard(translate_errors):
         self._names = [str(path), f"{path}-wal"] if has_log else [str(path)]
         self._files = self._identify()
         self._seen = monotonic()
-        self._trouble = ""  # once there was any, the journal must be opened again
+        self._trouble = ""  # not empty: the journal must be opened again
         self._watched = _NOTHING
         self._folder_time = 0
         self._file_time = path.stat().st_mtime_ns
@@ -82,7 +82,7 @@ class FileGuard(translate_errors):
             self._seen = monotonic()
 
     def watch(self) -> None:
-        """Keep handles to look through, until `let_go`. The connections of this process must be closed before that."""
+        """Open the handles that the checks need. Close this process's connections before `let_go` closes them."""
         self._watched = _watch(self._path)
 
     def let_go(self) -> None:
@@ -97,16 +97,16 @@ class FileGuard(translate_errors):
             return True
 
     def _is_in_place(self) -> bool:
-        """The same, but `NewerJournal` if a newer planwire has changed the format."""
+        """Whether the files are those that were opened; `NewerJournal` if a newer planwire has changed the format."""
         try:
             return self._has_names() and self._is_ours(self._path.stat().st_mtime_ns)
         except OSError:
             return False
-        except sqlite3.OperationalError:  # there is no telling now, as when too many files are open
+        except sqlite3.OperationalError:  # no telling now, for instance because too many files are open
             return True
 
     def check_before(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
-        """Refuse a transaction that has begun, if what it goes on from is gone. `is_alone`: nobody else has written
+        """Refuse a transaction that has just begun, if what it builds on is gone. `is_alone`: nobody else has written
         since the last one."""
         folder, log, file = self._watched
         if folder is None or fstat(folder).st_mtime_ns != self._folder_time:
@@ -128,15 +128,15 @@ class FileGuard(translate_errors):
         self._log_size = lseek(self._watched.log, 0, SEEK_END)
 
     def _look_at_names(self, folder: int | None) -> None:
-        """Remember when the folder was changed last, unless that is so short ago that it may change again within the
-        same tick of the system's clock."""
+        """Check the names, and remember when their folder was last changed. A change so recent that another one could
+        fall into the same tick of the system's clock is not remembered."""
         changed = 0 if folder is None else fstat(folder).st_mtime_ns
         if not self._has_names():
             raise self._replaced()
         self._folder_time = changed if is_settled(changed) else 0
 
     def _salts_after(self, writer: sqlite3.Cursor) -> bytes:
-        """The salts of the log. Once others had time to empty it, which takes a checkpoint, SQLite knows of that."""
+        """The salts of the log; `_NO_SALTS` if SQLite knows that a checkpoint has emptied it."""
         while not (head := self._head()):
             is_busy, pages, _ = writer.execute("PRAGMA wal_checkpoint").fetchone()
             if not pages:
@@ -155,7 +155,7 @@ class FileGuard(translate_errors):
             return False
 
     def _is_ours(self, changed: int) -> bool:
-        """Whether the file, last changed at this time, is still the one that its log belongs to."""
+        """Whether the log still belongs to the file, which was last changed at this time."""
         if changed != self._file_time and len(self._names) > 1:
             try:
                 check_file(self._path)
@@ -174,7 +174,7 @@ class FileGuard(translate_errors):
         return os.read(self._watched.log, LOG_HEAD)
 
     def _may_be(self, writer: sqlite3.Cursor, size: int, is_alone: bool) -> bool:
-        """Whether a file that is shorter now may be so: a checkpoint cuts it after somebody forgot a session."""
+        """Whether a file may rightly have become shorter: a checkpoint cuts it after a session was forgotten."""
         if not is_alone:
             return size > 0
         (pages,) = writer.execute("PRAGMA page_count").fetchone()
@@ -182,7 +182,7 @@ class FileGuard(translate_errors):
         return size >= int(pages) * int(page_size)
 
     def _identify(self) -> list[tuple[int, int]]:
-        """The files themselves, under whatever name. The log stays the same file as long as anyone has a connection."""
+        """What identifies the files whatever their names. The log stays the same file while any connection is open."""
         found = [Path(name).stat() for name in self._names]
         return [(each.st_dev, each.st_ino) for each in found]
 
@@ -217,7 +217,8 @@ def _let_go(watched: _Watched) -> None:
 
 @contextmanager
 def holding(path: Path) -> Iterator[None]:
-    """While a journal is opened: one of this process that is closed meanwhile drops none of its locks."""
+    """A context in which to open a journal: this process's other journals in the file don't drop its locks if they are
+    closed meanwhile."""
     file = _share(path)
     try:
         yield
@@ -226,8 +227,8 @@ def holding(path: Path) -> Iterator[None]:
 
 
 def _share(path: Path) -> int:
-    """When a process closes any handle on a file, the system drops all its locks on that file, also SQLite's. So all
-    journals of a process that are in one file share its handle, and the last of them closes it."""
+    """A handle on a file that all journals of this process in that file share; the last of them closes it. Otherwise
+    the first to close its own handle would drop all of the process's locks on the file, SQLite's included."""
     found = path.stat()
     key = found.st_dev, found.st_ino
     with _sharing:
@@ -247,7 +248,7 @@ def _give_back(shared: int) -> None:
 
 
 def _opened_folder(folder: Path) -> int | None:
-    """None on systems where a program can't open a folder."""
+    """A handle on a folder, or None on systems where a program can't open one."""
     try:
         return os.open(folder, _READ)
     except OSError:

@@ -34,18 +34,19 @@ from planwire.model.events import Recorded
 
 __all__ = ["SqliteJournal"]
 
-#: Seconds that a writer waits for those of other processes before it gives up.
+#: Seconds that a writer waits for writers of other processes before it gives up.
 PATIENCE: Final = 30.0
-#: And no longer than this to give leases back, which lapse without it, too, or to end those that did.
+#: The most that it waits to release leases, which would lapse anyway, or to end lapsed ones.
 PARTING: Final = 1.0
-#: Upper bounds: pages of tables and indexes that a new row changes, and characters that fill no more than a page. To
-#: look at the log before every append would cost a tenth of its time: so the journal counts, and looks 20 times a log.
+#: Upper bounds: the pages of tables and indexes that a new row changes, and the characters that fill at most a page.
+#: Looking at the log before every append would cost a tenth of its time. So the journal counts, and looks 20 times per
+#: round of the log.
 PAGES_PER_ROW: Final = 8
 CHARACTERS_PER_PAGE: Final = 1_000
 
 
 class SqliteJournal(SqliteReading, PolledJournal):
-    """A `Journal` in a file. It waits `patience` seconds for the writers of other processes."""
+    """A `Journal` in a file. It waits up to `patience` seconds for the writers of other processes."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         with translate_errors(Path(path)):
@@ -66,10 +67,10 @@ class SqliteJournal(SqliteReading, PolledJournal):
         self._transaction = transaction(self._writer, patience)
         self._parting = transaction(self._writer, min(patience, PARTING))
         self._patience = patience
-        self._known: dict[str, ChainEnd] = {}  # valid as long as no one else has written
+        self._known: dict[str, ChainEnd] = {}  # valid until another process writes
         self._others: int | None = None
-        self._is_log_linked = False  # this round of the log has its link (see `log`)
-        self._has_keys = False  # the file has a table of keys, for sure
+        self._is_log_linked = False  # the current round of the log has its link (see `log`)
+        self._has_keys = False  # the file is known to have a table of keys
         self._has_chain = False  # and a column for the links of the chain
         self._room = 0  # pages that may go into the log before the next look at its length
 
@@ -126,7 +127,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
-        self.thoughts.forget(*sessions)  # before the sessions, which a person could not name any more
+        self.thoughts.forget(*sessions)  # first: nobody could name the sessions afterwards
         with self._group.turn, self._guard:
             with self._writes() as writer:
                 rows.delete_sessions(writer, sessions)
@@ -147,20 +148,20 @@ class SqliteJournal(SqliteReading, PolledJournal):
             self._give_leases_back()
             self._guard.closed = True
             self._log.close()
-            # The last one to go deletes the log, by its name. A reader can't, and so must be the last if that name
-            # belongs to another journal by now.
+            # The last connection to close deletes the log, by its name. A reader can't, so the reader must be the last
+            # if that name belongs to another journal by now.
             for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
                 connection.close()
             self._guard.let_go()
         self._ring()
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
-        """One transaction for all of them. `GroupCommit` calls this, and holds the turn."""
+        """Write a batch in one transaction. `GroupCommit` calls this while it holds the turn."""
         with self._guard, self._transaction as writer:
             (others,) = writer.execute("PRAGMA data_version").fetchone()
             is_alone = others == self._others
             self._guard.check_before(writer, is_alone)
-            if not is_alone:  # someone else has written, or the last transaction came to nothing
+            if not is_alone:  # another process has written, or the last transaction failed
                 refuse_newer(writer, self.path)
                 self._known.clear()
                 self._is_log_linked = False
@@ -226,7 +227,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
                 self._leases.release(writer, name)
 
     def _give_leases_back(self) -> None:
-        """A journal that can't be written now must be closed all the same."""
+        """Release all leases. A journal that can't be written now can be closed all the same."""
         if self._leases.are_held and self._guard.in_place():
             with suppress(sqlite3.Error, NewerJournal), self._parting as writer:
                 refuse_newer(writer, self.path)
@@ -236,7 +237,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
 
     @contextmanager
     def _writes(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
-        """A transaction for any other write than an append. What the journal knew of the file holds no longer."""
+        """A transaction for any write other than an append. What the journal knew of the file no longer holds."""
         self._others = None
         with begun or self._transaction as writer:
             self._guard.check_before(writer, False)

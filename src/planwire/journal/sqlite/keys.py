@@ -1,10 +1,10 @@
 """The keys of appends that may be repeated: which events of a session were written with which key.
 
-The table comes into a file with the first key, and leaves the number of the format as it is. A planwire that knows
-nothing of keys goes on working with the file, and does no harm: it repeats no append with a key, and it never rewrites
-an event that a key is for. Only where it forgets a session, the keys of that session stay behind. They are no one's by
-then, since no other session ever gets the same number, and the next `forget` that knows of keys removes them. A higher
-number of the format would lock every older planwire out of the journal, also those that are running, for nothing.
+The table is created with the first key, and leaves the number of the format as it is. A planwire that knows nothing of
+keys goes on working with the file, and does no harm: it repeats no append with a key, and it never rewrites an event
+that a key is for. When it forgets a session, the keys of that session stay. They match nothing then, since no other
+session ever gets the same number, and the next `forget` that knows of keys removes them. A higher number of the format
+would lock every older planwire out of the journal, including those that are running, for nothing.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ _CUT_OFF: Final = """SELECT id, (SELECT max(seq) FROM events WHERE session = num
 
 
 class Written(NamedTuple):
-    """The events that an append wrote: those of its session behind number `after`, up to and with `last`."""
+    """The events that an append wrote: those of its session after number `after`, up to and including `last`."""
 
     after: int
     last: int
@@ -66,7 +66,7 @@ def keep(connection: Executor, session: int | None, once: Once, written: Written
 
 
 def between(connection: Executor, session: int | None, after: int, last: int) -> list[KeySpan]:
-    """The keys of a session that events behind number `after`, up to and with `last`, were written with, in order."""
+    """The keys that a session's events after `after`, up to and including `last`, were written with, in order."""
     query = "SELECT after, last, source, n FROM once WHERE session = ? AND last > ? AND after < ?"
     found = connection.execute(query, (session, after, last)).fetchall()
     spans = [
@@ -78,7 +78,7 @@ def between(connection: Executor, session: int | None, after: int, last: int) ->
 
 
 def troubles(connection: Executor) -> list[str]:
-    """What is wrong with the keys, each in a sentence: they are not as they were written, or outlive their events."""
+    """What is wrong with the keys, a sentence each: one was changed, or its events are missing."""
     if not has_table(connection):
         return []
     changed = [

@@ -1,12 +1,12 @@
 """The leases of a SQLite journal: rows that name their holders, and lock files that say which holders are alive.
 
 Each opened journal that takes a lease makes one lock file in the folder `JOURNAL-leases` (see `lock_files`), and its
-rows name that file. The file is locked before a row names it, and the rows go before the file does: so a row without a
-locked file is a lease that lapsed. The row of a lease that is another process's names that process instead.
+rows name that file. The file is locked before a row names it, and the rows are deleted before the file is. So a row
+without a locked file is a lease that lapsed. The row of a lease taken for another process names that process instead.
 
-The table comes into a journal with the first lease, and leaves the number of the format as it is, like the table of
-keys (`keys`). A planwire that knows nothing of leases does them no harm. Where it forgets a session, the lease
-stays behind until it lapses.
+The table is created with the first lease, and leaves the number of the format as it is, like the table of keys
+(`keys`). A planwire that knows nothing of leases does them no harm. When it forgets a session, the lease stays until it
+lapses.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ _KEEP: Final = """INSERT INTO leases (name, session, holder, terms) VALUES (?, ?
     ON CONFLICT (name) DO UPDATE SET terms = excluded.terms"""
 
 
-#: Before the name of a process, where it holds a lease.
+#: Precedes the name of a process in a row whose lease that process holds.
 _PROCESS: Final = "process:"
 
 
@@ -46,15 +46,15 @@ class LeaseRow(NamedTuple):
 
 
 class Leases:
-    """What a journal knows of leases: those of its file, and its own lock file once it has taken one.
+    """What a journal knows of leases: those in its file, and its own lock file once it has taken one.
 
-    The journal calls every method with a connection of its own, and sees to it that only one thread writes.
+    The journal passes its connection to every method, and lets only one thread write at a time.
     """
 
     def __init__(self, path: Path) -> None:
         self._folder = Path(f"{path}-leases")
         self._lock_file: LockFile | None = None
-        self._has_table = False  # for sure
+        self._has_table = False  # known to be there
 
     @property
     def are_held(self) -> bool:
@@ -62,8 +62,8 @@ class Leases:
         return self._lock_file is not None
 
     def keep(self, writer: Executor, name: str, session: str, terms: str, process: str) -> None:
-        """Write a lease, new or with other terms: this journal's own, or that of a process. A `forget` may have removed
-        it meanwhile."""
+        """Write a lease, new or with other terms, even if a `forget` has removed it meanwhile. It is this journal's
+        own, or that of a `process` if one is named."""
         if not process and self._lock_file is None:
             sweep(self._folder)
             self._lock_file = LockFile(self._folder)
@@ -78,7 +78,7 @@ class Leases:
         return [LeaseRow(*row) for row in found]
 
     def known(self, rows: Sequence[LeaseRow]) -> list[KnownLease]:
-        """The leases of rows. To find out which are held takes longer than to read: no lock is needed for that."""
+        """The leases of rows. Call it without a lock: finding out which ones are held takes longer than reading."""
         held = {holder: self._is_held(holder) for holder in {row.holder for row in rows}}
         return [KnownLease(row.session, row.name, decode_terms(row.terms), held[row.holder]) for row in rows]
 
@@ -101,12 +101,12 @@ class Leases:
             writer.executemany("DELETE FROM leases WHERE session = ?", ((bindable(session),) for session in sessions))
 
     def release_all(self, writer: Executor) -> None:
-        """Remove the rows of this journal's own."""
+        """Remove the rows of this journal's own leases."""
         if self._lock_file is not None:
             writer.execute("DELETE FROM leases WHERE holder = ?", (self._lock_file.name,))
 
     def close(self) -> None:
-        """Remove the lock file of this journal: whatever rows are left have lapsed."""
+        """Remove the lock file of this journal. Any rows that are left have lapsed then."""
         if self._lock_file is not None:
             self._lock_file.remove()
             self._lock_file = None

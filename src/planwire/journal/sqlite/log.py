@@ -1,21 +1,20 @@
 """Whether the write-ahead log beside a journal belongs to it.
 
-SQLite applies whatever log lies beside a file, as long as the log is whole. A journal restored from a backup, with the
-log of its predecessor still there, would so be overwritten page by page: what comes out is neither of the two. Nothing
-in SQLite's own format tells the log of this file from that of another, so planwire says it in the data.
+SQLite applies any log beside a file, as long as the log is whole. So a journal that was restored from a backup while
+the log of its predecessor was still there would be overwritten page by page, and the result would be neither of the
+two. Nothing in SQLite's own format tells the log of this file from that of another, so planwire says it in the data.
 
-A *log link* (no link of the chain of hashes) is a row with a random number for the state that a transaction makes, and
-with what the transaction found: the number of the link before it, the position of the last event, and the version of
-the layout (SQLite's schema cookie, which a VACUUM or a copy by SQLite's own means changes). A log starts over once all
-of it is in the file, and the first transaction of every such round has a link; so has every transaction that is no mere
-append. The row lies alone on its page. So a log holds all of its links, and the file without the log holds one. The two
-belong together if the file holds a link that the log made, or else the link that the log begins with and no fewer
-events: a checkpoint copies pages from the log to the file, and a process may die in the middle of that, but each page
-is old or new. Any other file is a stranger: an older backup, a newer one, another journal.
+A *log link* (not a link of the chain of hashes) is a row with a random number for the state that a transaction makes,
+and with what the transaction found: the number of the link before it, the position of the last event, and the version
+of the layout (SQLite's schema cookie, which a VACUUM or a copy by SQLite's own means changes). A log starts over once
+all of it is in the file, and the first transaction of every such round makes a link; so does every transaction that is
+not just an append. The row is alone on its page. So a log holds all of its links, and the file without the log holds
+one. The two belong together if the file holds a link that the log made, or else the link that the log begins with and
+no fewer events. (A checkpoint copies pages from the log to the file, and a process may die in the middle of that, but
+each page is old or new.) Any other file is foreign: an older backup, a newer one, another journal.
 
-The row is one of `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has: no format
-changes, and a planwire that knows nothing of links neither minds them nor makes them. What a log does not say is no
-reason to refuse it.
+The row is in `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has. So the format
+stays the same, and a planwire that knows nothing of links ignores them and makes none. A log without links is accepted.
 """
 
 import os
@@ -43,9 +42,10 @@ __all__ = [
     "salts_of",
 ]
 
-#: SQLite copies the log to the file once it has this many pages, its own default. A shorter log does not start over.
+#: SQLite copies the log to the file once the log has this many pages, which is SQLite's default. A shorter log does not
+#: start over.
 CHECKPOINT_PAGES: Final = 1_000
-#: The link found, the link made, the last position and the layout found, all of fixed length: easy to find in a page.
+#: The link found, the link made, the last position and the layout found, each of fixed length, to be found in a page.
 _MARK: Final = b"planwire-log "
 _LINK: Final = re.compile(rb"planwire-log ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{8})")
 _NO_LINK: Final = "0" * 16
@@ -59,7 +59,7 @@ _MAGIC: Final = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 LOG_HEAD: Final = 32
 _FRAME_HEAD: Final = 24
 _FIRST_PAGE: Final = b"\0\0\0\1"
-#: Zero but in the last page of a transaction.
+#: Zero except in the last page of a transaction.
 _COMMITS: Final = slice(4, 8)
 _NOT_LAST: Final = b"\0\0\0\0"
 _SCHEMA_COOKIE: Final = slice(_FRAME_HEAD + 40, _FRAME_HEAD + 44)
@@ -77,7 +77,7 @@ class _FileState(NamedTuple):
 def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection that sees a file without its log, takes no locks and changes nothing.
 
-    `writable_schema` lets it read a file that grew on its first page only, in the middle of a checkpoint.
+    `writable_schema` lets it read a file whose checkpoint is unfinished: its first page tells of pages not there yet.
     """
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
@@ -85,7 +85,7 @@ def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def add_log_link(connection: Executor) -> None:
-    """Link a transaction that has just begun, and written nothing yet, to the state that it finds."""
+    """Link a transaction that has just begun, and has written nothing yet, to the state that it finds."""
     position, layout = last_position(connection), _layout(connection)
     rest = f" {os.urandom(8).hex()} {position:016x} {layout.hex()}"
     if not connection.execute(_ADD, (rest,)).rowcount:
@@ -93,7 +93,7 @@ def add_log_link(connection: Executor) -> None:
 
 
 def room_in_log(log: FileIO) -> int:
-    """How many pages fit into this round of a log before it is long enough to start over."""
+    """How many more pages fit into this round of a log before it is long enough to start over."""
     read = partial(_read_at, log.fileno())
     head = read(0, LOG_HEAD)
     size, salts = _frame_size(head), salts_of(head)
@@ -104,8 +104,8 @@ def room_in_log(log: FileIO) -> int:
 def refuse_foreign_log(path: Path) -> None:
     """Raise `DamagedJournal` if the log beside a journal is another one's. Reads both and changes neither.
 
-    A live journal may move on between the look at its file and the look at its log. A stranger's log does not: so it
-    must fail to fit twice, with nothing changed in between.
+    A live journal may move on between the look at its file and the look at its log, but a foreign log does not. So the
+    log must fail to fit twice, with nothing changed in between.
     """
     log = Path(f"{path}-wal")
     seen: tuple[_FileState, bytes] | None = None
@@ -133,7 +133,7 @@ def _read_at(handle: int, place: int, size: int) -> bytes:
 
 
 def _file_state(path: Path) -> _FileState | None:
-    """None if the file can't be read without its log, as in the middle of a checkpoint."""
+    """The state of a file; None if it can't be read without its log, as in the middle of a checkpoint."""
     try:
         with file_alone(path) as connection:
             (link,) = connection.execute(_LAST).fetchone() or (_NO_LINK,)
@@ -148,7 +148,7 @@ def _layout(connection: Executor) -> bytes:
 
 
 def _log_head(log: Path) -> bytes:
-    """The beginning of a log; nothing if there is no log, or none that SQLite would read."""
+    """The beginning of a log; empty if there is none, or none that SQLite would read."""
     try:
         with log.open("rb") as file:
             head = file.read(LOG_HEAD)
@@ -158,12 +158,12 @@ def _log_head(log: Path) -> bytes:
 
 
 def is_log_head(head: bytes) -> bool:
-    """Whether a log that SQLite would read begins so."""
+    """Whether these bytes begin a log that SQLite would read."""
     return len(head) == LOG_HEAD and head[:4] in _MAGIC
 
 
 def salts_of(head: bytes) -> bytes:
-    """What every page in this round of a log repeats."""
+    """The salts in the head of a log, which every page of its current round repeats."""
     return head[16:24]
 
 
@@ -172,7 +172,7 @@ def _frame_size(head: bytes) -> int:
 
 
 def _frames(log: Path, head: bytes) -> Iterator[bytes]:
-    """The pages in a log, each behind its head, without those of earlier rounds, which have other salts."""
+    """The pages in a log, each with its frame head, without those of earlier rounds, which have other salts."""
     size, salts = _frame_size(head), salts_of(head)
     with log.open("rb") as file:
         file.seek(LOG_HEAD)
@@ -183,7 +183,7 @@ def _frames(log: Path, head: bytes) -> Iterator[bytes]:
 def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
     """Whether a log begins with the state that the file is in, or made it. One without links fits every file.
 
-    A log may begin with transactions of a program that makes no links. Then the first link tells less: not how many
+    A log may begin with transactions of a program that makes no links. Then the first link does not tell how many
     events there were before them, nor in which layout.
     """
     has_links = is_known = False

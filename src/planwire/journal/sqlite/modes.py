@@ -1,4 +1,4 @@
-"""Whether people other than its owner can get at a journal's files. planwire makes none of which that is true."""
+"""Whether people other than its owner can get at a journal's files. planwire itself makes no such files."""
 
 import os
 import stat
@@ -12,8 +12,8 @@ _ENDINGS = ("", "-wal", "-shm", ".thoughts", ".thoughts-wal", ".thoughts-shm")
 
 
 def files_open_to_all(url: str | None) -> list[Path]:
-    """The files of a journal that any user of this machine may read or write, by their modes. (A group is somebody's
-    choice: no usual mask makes a file of a group's that nobody else can read.)"""
+    """The files of a journal that any user of this machine may read or write, by their modes. (Access for a group does
+    not count, since it is deliberate: no usual umask grants it to the group alone.)"""
     found = shared_url(url)
     if os.name != "posix" or found is None or not found.startswith("sqlite:"):
         return []

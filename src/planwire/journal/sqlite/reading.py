@@ -1,7 +1,7 @@
-"""What a SQLite journal does for those who read, whether or not it can be written.
+"""The reading half of a SQLite journal, whether or not the journal can be written.
 
-Reads have a connection that can do nothing else, and take a page at a time: no reader keeps SQLite from cutting the log
-back, or a forgotten session from leaving the file.
+Reads have a connection that can do nothing else, and take a page at a time. So no reader keeps SQLite from cutting the
+log back, or a forgotten session from leaving the file.
 """
 
 import os
@@ -30,7 +30,7 @@ __all__ = ["SqliteReading"]
 
 
 class SqliteReading:
-    """The half of a `Journal` in a file that reads. `path` is the file that a person named, `_log_path` its log."""
+    """The reading half of a `Journal` in a file. `path` is the file that a person named, `_log_path` its log."""
 
     path: Path
     thoughts: FileThoughts
@@ -77,7 +77,7 @@ class SqliteReading:
         return self._leases.known(found)
 
     def troubles(self) -> Iterator[Trouble]:
-        """See `checked`."""
+        """What is wrong with the file (see `checked`)."""
         return checks.troubles(self._reads)
 
     def _look(self, position: int, session: str | None) -> Found | None:
@@ -93,7 +93,7 @@ class SqliteReading:
         return Found(found, found[-1].position if found else max(last, position))
 
     def _glance(self) -> object:
-        """Every commit writes to the log first."""
+        """What changes with every commit: the time, size and inode of the log, which is written first."""
         try:
             found = os.stat(self._log_path)  # noqa: PTH116  (it is done fifty times a second)
         except OSError:
@@ -105,7 +105,7 @@ class SqliteReading:
             with self._reads() as reader:
                 page = rows.page_of_session(reader, number, after, last)
                 if not page and rows.find(reader, session).number != number:
-                    return  # it was forgotten meanwhile
+                    return  # the session was forgotten meanwhile
             yield from rows.recorded_in_order(page, session, after, self.path)
             after += len(page)
 

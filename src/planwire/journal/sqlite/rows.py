@@ -1,8 +1,8 @@
 """The rows of a SQLite journal: every statement that reads or writes them, and every check on them.
 
 SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. So each event has a
-checksum, and the numbers of a session must have no gaps. Those who want to know more than that follow the `chain`: each
-event's link has a column of its own, which `chain` adds to the file of an older planwire.
+checksum, and the event numbers of a session must have no gaps. The `chain` shows more than that: each event's link has
+a column of its own, which `chain` adds to the file of an older planwire.
 """
 
 import sqlite3
@@ -37,7 +37,7 @@ __all__ = [
     "snapshot",
 ]
 
-#: Whatever executes a statement. A cursor serves one statement at a time.
+#: Anything that executes a statement. A cursor serves one statement at a time.
 Executor: TypeAlias = sqlite3.Connection | sqlite3.Cursor
 
 #: A page ends with the event that reaches either of these.
@@ -45,14 +45,14 @@ PAGE_EVENTS: Final = 1_000
 PAGE_BYTES: Final = 4_000_000
 
 _INSERT = "INSERT INTO events (session, seq, at, by, event, checksum, link) VALUES (?, ?, ?, ?, ?, ?, ?)"
-#: An event of another journal is stored as it is, even if that is no text.
+#: An event of another journal is stored as it is, even if it is not valid text.
 _INSERT_BYTES = _INSERT.replace("?, ?, ?)", "CAST(? AS TEXT), ?, ?)")
 _READ = """SELECT CAST(event AS BLOB), seq, at, by, checksum FROM events
     WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"""
 _FOLLOW = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
     FROM events LEFT JOIN sessions ON number = session
     WHERE position > ? AND position <= ? AND session <> 0 AND (?3 IS NULL OR id = ?3) ORDER BY position"""
-#: Numbers come before texts, which somebody may have put there: SQLite takes them.
+#: The bound on seq skips texts, which sort after all numbers: another program may have put them there.
 _FIND = """SELECT number, (SELECT max(seq) FROM events WHERE session = number AND seq < 9223372036854775807)
     FROM sessions WHERE id = ?"""
 _SESSIONS = """SELECT id, last.seq, first.at, last.at FROM sessions
@@ -60,8 +60,8 @@ _SESSIONS = """SELECT id, last.seq, first.at, last.at FROM sessions
     JOIN events last ON last.session = number
     AND last.seq = (SELECT max(seq) FROM events WHERE session = number AND seq < 9223372036854775807)
     ORDER BY number"""
-#: SQLite gives a new event the position behind the last one. That must not be the position of a forgotten event, or a
-#: follower would miss what comes to stand there: so an empty event of no session takes the end.
+#: SQLite gives a new event the position after the last one. If that were the position of a forgotten event, a follower
+#: would miss the new event. So an empty event of no session takes the last position.
 _TOMBSTONE = """INSERT OR REPLACE INTO events (position, session, seq, at, by, event, checksum)
     VALUES (?, 0, 0, 0, '', '', 0)"""
 _KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
@@ -86,7 +86,7 @@ def last_position(connection: Executor) -> int:
 
 
 def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
-    """The sessions whose names are text. A time that is no number counts as 0 here: whoever reads the event is told."""
+    """The sessions whose names are text. A time that is no number counts as 0 here; reading that event reports it."""
     found = [row for row in connection.execute(_SESSIONS) if isinstance(row[0], str)]
     return [KnownSession(name, *(each if isinstance(each, int) else 0 for each in others)) for name, *others in found]
 
@@ -94,8 +94,8 @@ def known_sessions(connection: sqlite3.Connection) -> list[KnownSession]:
 def insert(
     connection: Executor, session: str, end: ChainEnd, rows: Iterable[EventRow]
 ) -> tuple[ChainEnd, tuple[Recorded, ...]]:
-    """Write new events behind the last one of a session, which may be new. It goes over them once: it is the one place
-    where an append's time is spent in Python."""
+    """Write new events after the last one of a session, which may be new. One loop does it all, because this is the one
+    place where an append spends time in Python."""
     number, last, before = end if end.number is not None else _numbered(connection, session, end)
     before = before or NO_LINK
     written = []
@@ -110,7 +110,7 @@ def insert(
 
 
 def insert_stored(connection: Executor, session: str, end: ChainEnd, events: Iterable[StoredEvent]) -> ChainEnd:
-    """Write events of another journal behind the last one of a session, as they are."""
+    """Write events of another journal after the last one of a session, as they are."""
     end = _numbered(connection, session, end)
     for each in events:
         check = checksum(session, each.seq, each.at, each.by, each.text)
@@ -126,7 +126,7 @@ def _numbered(connection: Executor, session: str, end: ChainEnd) -> ChainEnd:
 
 
 def page_of_session(connection: sqlite3.Connection, number: int | None, after: int, last: int) -> list[Any]:
-    """Some events of a session, raw: `recorded_in_order` decodes them once the lock is gone."""
+    """A page of a session's events, raw: `recorded_in_order` decodes them after the lock has been released."""
     return page(connection.execute(_READ, (number, after, last)))
 
 
@@ -137,7 +137,7 @@ def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> 
 
 
 def page_behind(connection: sqlite3.Connection, position: int, last: int, session: str | None) -> list[Any]:
-    """Some events behind a position, of one session or of all, raw."""
+    """A page of events after a position, of one session or of all, raw."""
     return page(connection.execute(_FOLLOW, (position, last, session if session is None else bindable(session))))
 
 
@@ -172,7 +172,7 @@ def delete_sessions(connection: Executor, sessions: Iterable[str]) -> None:
 
 
 def bindable(session: str) -> str | bytes:
-    """The name as SQLite takes it. No session has a name that is no text; bytes are equal to none."""
+    """A session's name as SQLite takes it. A name that is not valid text becomes bytes, which equal no stored name."""
     try:
         session.encode()
     except UnicodeEncodeError:
@@ -181,7 +181,7 @@ def bindable(session: str) -> str | bytes:
 
 
 def page(cursor: sqlite3.Cursor) -> list[Any]:
-    """The first rows of a query whose first column is a text, as many as fit into memory with ease."""
+    """The first rows of a query whose first column is bytes, as many as fit into memory with ease."""
     found: list[Any] = []
     room = PAGE_BYTES
     for row in cursor:
@@ -200,5 +200,5 @@ def _recorded(path: Path, session: str, text: bytes, seq: int, at: int, by: str,
 
 
 def checksum(session: str, seq: int, at: int, by: str, text: bytes) -> int:
-    """What shows a change of a single event, for those who read it."""
+    """The checksum of an event, by which a reader notices that it was changed."""
     return crc32(text, crc32(f"{session}\0{seq} {at} {by}".encode()))

@@ -1,9 +1,9 @@
-"""SQLite files that can be read and not written: on a read-only file system, in a folder of somebody else's.
+"""SQLite files that can be read but not written: on a read-only file system, or in another user's folder.
 
-To read a file with a write-ahead log, SQLite wants to write beside it: shared memory, and the log. Where nothing can be
-written, a file without a log is read by itself. If there is a log, some process may be writing, and then SQLite can
-join it by the shared memory that is there. A log that nobody uses any more, without shared memory, may hold the newest
-events: then file and log are read in a private copy.
+To read a file with a write-ahead log, SQLite has to write beside it: shared memory, and the log. Where nothing can be
+written, a file without a log is read by itself. If there is a log, another process may be writing, and then SQLite can
+join it through the shared memory that is there. A log without shared memory is in use by no process, but may hold the
+newest events: then file and log are read in a private copy.
 """
 
 import os
@@ -23,13 +23,13 @@ _MOST_TRIES: Final = 20
 
 
 def is_writable(path: Path) -> bool:
-    """Whether SQLite can write to an existing file, and beside it."""
+    """Whether SQLite can write to an existing file, and to what it needs beside it."""
     beside = [Path(f"{path}{ending}") for ending in ("-wal", "-shm")]
     return _can_write(path) and (_can_write(path.parent) or all(map(_can_write, beside)))
 
 
 class UnwritableFile:
-    """A connection to a file that can't be written, and what was there when it was made."""
+    """A connection to a file that can't be written, and the state of the file when the connection was made."""
 
     def __init__(self, path: Path, patience: float) -> None:
         self._path = path
@@ -41,7 +41,7 @@ class UnwritableFile:
 
     @property
     def is_current(self) -> bool:
-        """Whether a new connection would see nothing else. One that joined a writer always is."""
+        """Whether a new connection would see the same. A connection that joined a writer is always current."""
         return self._seen is None or self._seen == self._sight()
 
     def close(self) -> None:
