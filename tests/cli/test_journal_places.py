@@ -103,6 +103,14 @@ def test_no_command_writes_to_a_draft_of_a_journal(name: str) -> None:
         assert "would be taken for a part of the journal" in refused(*command).err
 
 
+@pytest.mark.usefixtures("journal")
+@pytest.mark.parametrize("name", [".-wal", "..-wal", "./-wal", ".-hooks/file"])
+def test_a_name_that_is_only_the_ending_of_another_is_a_name_like_any(name: str) -> None:
+    Path(name).parent.mkdir(exist_ok=True)
+    assert answer("journal", "backup", name).code == DONE
+    assert journal_beside(Path(name).resolve()) is None
+
+
 def test_a_link_to_a_file_of_a_journal_leads_nowhere_else(in_use: Path) -> None:
     Path("link").symlink_to(f"{in_use}-wal")
     for command in (["backup", "link", "--force"], ["verify", "--note", "link"]):

@@ -16,6 +16,7 @@ import pytest
 
 from planwire.errors import (
     Conflict,
+    DamagedJournal,
     EngineAway,
     JournalError,
     JournalUnavailable,
@@ -489,6 +490,15 @@ def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
         postgres().cut_connections()
         with pytest.raises(NewerJournal):
             journal.append("s", said("two"))
+
+
+def test_a_journal_that_lost_the_row_about_its_format_is_left_alone(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.journal".encode())
+    for create in (True, False):
+        with pytest.raises(DamagedJournal, match="has lost the one row of its table"):
+            open_engine(url, create=create)
 
 
 def test_a_journal_that_was_dropped_says_so_and_is_not_made_anew(url: str) -> None:

@@ -107,6 +107,25 @@ def test_what_is_only_in_the_log_is_read_too(place: Path, read_only: Callable[..
         assert words(archive.read("s")) == ["one", "two"]
 
 
+def test_a_log_that_its_last_writer_removes_while_it_is_read_leaves_nothing_out(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_by_a_crash(place, memory=False)
+    copy = shutil.copyfile
+
+    def copy_late(source: Path, target: Path) -> None:
+        if Path(source) == place and Path(f"{place}-wal").exists():
+            os.seteuid(os.getuid())
+            for each in (place.parent, *place.parent.iterdir()):
+                each.chmod(0o700)
+            change(place, "PRAGMA wal_checkpoint(TRUNCATE)")
+        copy(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", copy_late)
+    with without_rights(place.parent), open_journal(place) as archive:
+        assert words(archive.read("s")) == ["one", "two"]
+
+
 def test_a_reader_without_rights_sees_what_another_process_writes_meanwhile(place: Path) -> None:
     code = """
 import os

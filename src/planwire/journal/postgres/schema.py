@@ -16,7 +16,7 @@ from typing import Final
 
 from psycopg import errors
 
-from planwire.errors import NewerJournal
+from planwire.errors import DamagedJournal, NewerJournal
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import absent
 
@@ -115,4 +115,9 @@ def _format(server: JournalServer, connection: PostgresConnection) -> int | None
         found = connection.execute(server.sql("SELECT format FROM planwire.journal")).fetchone()
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         return None
-    return None if found is None else int(found[0])
+    if found is None:
+        raise DamagedJournal(
+            f"the journal {server.shown} has lost the one row of its table {server.schema}.journal, which says what "
+            "format it has: restore a backup, or name another schema. Nothing was changed"
+        )
+    return int(found[0])

@@ -45,6 +45,8 @@ def _owners(name: str) -> Iterator[str]:
     the thoughts."""
     found = [name[: -len(ending)] for ending in _ENDINGS if name.lower().endswith(ending)]
     found += [draft[1] for draft in [_DRAFT.fullmatch(name)] if draft]
-    for owner in filter(None, found):
+    for owner in found:
+        if owner in ("", ".", ".."):  # a hidden file that is called as an ending
+            continue
         yield from _owners(owner)
         yield owner

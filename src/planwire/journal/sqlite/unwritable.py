@@ -73,10 +73,13 @@ class UnwritableFile:
     def _private_copy(self) -> Path:
         self._copy = TemporaryDirectory(prefix="planwire-")
         copied = Path(self._copy.name) / self._path.name
+        copied_log = Path(f"{copied}-wal")
         for _ in range(_MOST_TRIES):
             before = self._sight()
             shutil.copyfile(self._path, copied)
-            shutil.copyfile(self._log, f"{copied}-wal")
+            copied_log.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # the last writer closed the journal, which removes the log
+                shutil.copyfile(self._log, copied_log)
             if self._sight() == before:
                 self._seen = before
                 return copied
