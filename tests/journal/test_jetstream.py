@@ -640,10 +640,10 @@ def test_a_url_is_shown_without_what_is_secret(url: str, shown: str) -> None:
     ("rest", "problem"),
     [
         ("//h/X?replica=3", r"unknown setting replica: known are context, creds, domain, nkey, replicas, tls_ca"),
-        ("//h/X?replicas=many", r"replicas=many is no number of replicas"),
+        ("//h/X?replicas=many", r"replicas=many is not a number of replicas"),
         ("//h/a.b", r"'a\.b' can't be the name of a journal's stream"),
         ("//h:x/a", r"names no host"),
-        ("//h/a?domain=a.b", r"'a\.b' can't be a domain of JetStream"),
+        ("//h/a?domain=a.b", r"'a\.b' can't be a JetStream domain"),
         ("//h/a?context=no-such-context", r"context 'no-such-context' can't be read"),
     ],
 )
