@@ -140,7 +140,7 @@ class JetStreamApi:
             self.connection.check()
             try:
                 reply = self.connection.request(subject, body, headers, min(ATTEMPT, end - monotonic()))
-                if reply.status != "503" and b'"code":503' not in reply.body[:400]:
+                if not _is_busy(reply):
                     return reply
                 reason = "JetStream does not answer: is it on (nats-server -js), and may this user use it?"
             except Unanswered as error:
@@ -264,6 +264,11 @@ class _Answers:
         seen = -1
         while not self._come.acquire(timeout=max(seconds, 0)) and len(self.found) > max(seen, 0):
             seen = len(self.found)
+
+
+def _is_busy(reply: WireMessage) -> bool:
+    """Whether an answer says 503. The body of a message is never JSON, but may contain JSON that says so."""
+    return reply.status == "503" or (reply.body.startswith(b"{") and b'"code":503' in reply.body[:400])
 
 
 def _ack_of(reply: WireMessage, stream: str) -> _Ack:

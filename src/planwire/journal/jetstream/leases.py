@@ -125,7 +125,7 @@ class JetStreamLeases:
 
     def close(self) -> None:
         """Give back this journal's own leases, as far as the server can be reached."""
-        for revision in self._own.values():
+        for revision in tuple(self._own.values()):  # other threads may still release leases
             self._leases.delete(revision)
         if self._holder:
             self._alive.purge(self._holder)
