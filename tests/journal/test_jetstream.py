@@ -31,7 +31,7 @@ from planwire.errors import (
     UnknownJournal,
     UnstorableEvent,
 )
-from planwire.journal import Once, Snapshot, Terms
+from planwire.journal import Once, Snapshot, Stamped, Terms
 from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
 from planwire.journal.forks import forks
@@ -47,6 +47,8 @@ from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.model.events import PlanSet
+from planwire.model.plan import OtherPlan
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import PASSWORD, NatsServer, fresh_name, fresh_url, leaf_of_hub, server, shared
 from tests.servers.nats_logins import certificates
@@ -431,6 +433,15 @@ def test_the_tail_of_a_long_session_is_read_without_the_rest(
         assert sum(taken) < 150, (after, taken)
 
 
+def test_a_plan_that_holds_an_error_of_503_is_not_taken_for_a_busy_server(journal: JetStreamJournal) -> None:
+    for n in range(20):
+        journal.append("s", said("x" * 90))
+        if n == 9:
+            journal.append("s", [Stamped(1_000, "agent", PlanSet(OtherPlan("p", "x", {"error": {"code": 503}})))])
+    for after in range(20):
+        assert next(journal.read("s", after)).seq == after + 1
+
+
 def test_what_did_not_change_is_not_asked_for_again(journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(30):
         journal.append(f"s{n}", said("one"))
@@ -494,6 +505,22 @@ def test_threads_that_take_the_first_leases_at_once_are_one_holder(
         assert [each.is_held for each in other.leases()] == [True, True]
     for each in held:
         each.release()
+
+
+def test_a_lease_may_be_released_while_its_journal_is_closing(
+    journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = [journal.lease(session, Terms("relay")) for session in "st"]
+    delete = journal._leases._leases.delete
+
+    def released_meanwhile(revision: int) -> bool:
+        monkeypatch.undo()
+        held[1].release()
+        return delete(revision)
+
+    monkeypatch.setattr(journal._leases._leases, "delete", released_meanwhile)
+    journal.close()
+    assert journal._connection.is_closed
 
 
 def test_a_lease_that_was_ended_but_not_removed_is_not_ended_twice(
@@ -640,10 +667,10 @@ def test_a_url_is_shown_without_what_is_secret(url: str, shown: str) -> None:
     ("rest", "problem"),
     [
         ("//h/X?replica=3", r"unknown setting replica: known are context, creds, domain, nkey, replicas, tls_ca"),
-        ("//h/X?replicas=many", r"replicas=many is no number of replicas"),
+        ("//h/X?replicas=many", r"replicas=many is not a number of replicas"),
         ("//h/a.b", r"'a\.b' can't be the name of a journal's stream"),
         ("//h:x/a", r"names no host"),
-        ("//h/a?domain=a.b", r"'a\.b' can't be a domain of JetStream"),
+        ("//h/a?domain=a.b", r"'a\.b' can't be a JetStream domain"),
         ("//h/a?context=no-such-context", r"context 'no-such-context' can't be read"),
     ],
 )

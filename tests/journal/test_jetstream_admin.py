@@ -46,10 +46,10 @@ MENDED = {
 LOSING = [
     ({"max_age": 3_600_000_000_000}, "max_age deletes events after 3,600 s"),
     ({"max_msgs_per_subject": 5}, "max_msgs_per_subject keeps only 5 appends of a session"),
-    ({"discard": "old", "max_msgs": 1_000}, "max_msgs 1,000 deletes the oldest events of all"),
-    ({"discard": "old", "max_bytes": 1_000_000}, "max_bytes 1,000,000 deletes the oldest events of all"),
-    ({"no_ack": True}, "no_ack keeps the server from saying what it has"),
-    ({"subject_transform": {"src": ">", "dest": "elsewhere.>"}}, "subject_transform keeps events where nobody looks"),
+    ({"discard": "old", "max_msgs": 1_000}, "max_msgs 1,000 deletes the journal's oldest events"),
+    ({"discard": "old", "max_bytes": 1_000_000}, "max_bytes 1,000,000 deletes the journal's oldest events"),
+    ({"no_ack": True}, "no_ack stops the server from confirming what it stored"),
+    ({"subject_transform": {"src": ">", "dest": "elsewhere.>"}}, "subject_transform stores events where planwire"),
 ]
 
 
@@ -127,7 +127,7 @@ def test_events_that_a_limit_deleted_are_missing_when_the_journal_is_checked(jou
 
 def test_a_stream_without_direct_answers_is_refused(journal: JetStreamJournal, url: str) -> None:
     change(journal, allow_direct=False)
-    with pytest.raises(JournalUnavailable, match=r"answers no direct questions.*nats stream edit .* --allow-direct"):
+    with pytest.raises(JournalUnavailable, match=r"allows no direct gets.*nats stream edit .* --allow-direct"):
         JetStreamJournal(url)
 
 

@@ -109,7 +109,7 @@ def test_more_events_than_a_message_has_room_for_their_links(journal: JetStreamJ
 
 
 def test_an_append_of_a_size_that_no_parts_help_is_refused_and_leaves_nothing(journal: JetStreamJournal) -> None:
-    with pytest.raises(UnstorableEvent, match=r"may have 5,760 on this NATS server.*nothing was written.*max_payload"):
+    with pytest.raises(UnstorableEvent, match=r"this NATS server takes 5,760 bytes.*Nothing was written.*max_payload"):
         journal.append("s", said(large()), once=Once("k" * PAYLOAD, 1))
     assert counts(journal) == {}
 

@@ -1,3 +1,3 @@
-"""What this machine does while the server of a journal is away."""
+"""Working on while the server of a journal is away."""
 
 __all__: list[str] = []

@@ -1,7 +1,7 @@
-"""Appends while the server is away: judged, numbered, and put where they wait.
+"""Appends while the server is away: checked, numbered, and put into the spool.
 
 Appends that may wait (`may_wait`) go to the spool that all processes of this user share (`folder`), under provisional
-numbers (`provisional`). Those that may not are refused, and nothing of them is kept.
+numbers (`provisional`). Others are refused, and nothing of them is kept.
 """
 
 import os
@@ -33,7 +33,7 @@ _FULL: Final = "Nothing was written: {} is full, or this user can't write to it"
 
 
 class AheadWriter:
-    """Writes what waits, of one process. `lock` guards what that knows."""
+    """Writes the waiting appends of one process. `lock` guards `known`."""
 
     def __init__(self, server: AwayServer, folder: AwayFolder, known: KnownHere, lock: RLock) -> None:
         self._server = server
@@ -51,7 +51,7 @@ class AheadWriter:
         *,
         in_doubt: bool = False,
     ) -> tuple[Recorded, ...]:
-        """Have events wait. `in_doubt`: the server may have them, for the connection broke before it answered."""
+        """Have events wait. `in_doubt`: the server may have them, because the connection broke before it answered."""
         rows = encode(session, events)
         with self._lock:
             if self._server.closing.is_set():

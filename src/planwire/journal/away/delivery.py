@@ -1,4 +1,4 @@
-"""From the folder where appends wait to the journal's server: in order, each of them once.
+"""Delivering appends from the folder where they wait to the journal's server: in order, each of them once.
 
 One process at a time delivers. Each append has a key, either its writer's own or its place in the spool, so an append
 that is delivered twice is written once. If the connection broke before the server answered the first attempt, delivery
@@ -25,9 +25,9 @@ from planwire.model.records import PLANWIRE
 
 __all__ = ["AwayDelivery"]
 
-_CUT_SHORT: Final = "what waited for the journal's server found no room, or its writer was cut short"
+_CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
-#: Writers whose numbers are remembered.
+#: How many writers' numbers are remembered.
 _MOST_WRITERS: Final = 1_000
 
 
@@ -37,13 +37,13 @@ class AwayDelivery:
     def __init__(self, folder: AwayFolder) -> None:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
-        self._numbers: dict[tuple[str, str], dict[int, int]] = {}  # real by provisional ones, by writer and session
+        self._numbers: dict[tuple[str, str], dict[int, int]] = {}  # provisional to real, by writer and session
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
     def deliver(self, engine: Journal, until: float) -> bool:
-        """Deliver what waits, unless another process does, for as long as there is time (`monotonic`). Whether nothing
-        waits any more. Raises `JournalUnavailable` if the server goes away meanwhile, or what waits can't be read."""
+        """Deliver what waits until the time `until` (`monotonic`), unless another process is doing so. Whether nothing
+        waits any more. `JournalUnavailable` if the server goes away meanwhile, or the waiting files can't be used."""
         if self._folder.is_empty():
             return True
         try:
@@ -60,7 +60,7 @@ class AwayDelivery:
         return self._folder.is_empty()
 
     def _deliver_all(self, engine: Journal, until: float) -> bool:
-        """Deliver the segments that there are. Whether there were any, and time for all of them."""
+        """Deliver the segments that exist now. Whether there were any, and time for all of them."""
         is_done = False
         for segment in self._folder.spool.drain(self._lock):
             is_done = self._deliver_segment(engine, segment, until)
@@ -87,14 +87,14 @@ class AwayDelivery:
                 self._write(engine, read_waiting(given.body), given.key)
         except JournalUnavailable:
             raise
-        except Exception as error:  # whatever is wrong with it, the others must not wait for ever
+        except Exception as error:  # whatever is wrong with this record, the others must not wait for ever
             body = given.body if isinstance(given, Spooled) else given.head
             self._folder.set_aside(session, given.key, body)
             try:
                 self._leave_gap(engine, session, given.key, 1, f"{_UNWRITABLE}: {error}")
             except JournalUnavailable:
                 raise
-            except JournalError:  # nor can a hole be shown in a session that is damaged
+            except JournalError:  # a damaged session can't take the gap either
                 pass
 
     def _write(self, engine: Journal, waiting: WaitingAppend, key: Once) -> None:
@@ -123,7 +123,7 @@ class AwayDelivery:
             self._numbers.pop(next(iter(self._numbers)))
 
     def _leave_gap(self, engine: Journal, session: str, key: Once, count: int, why: str) -> None:
-        """A hole is never silent, where it is known whose it is."""
+        """Record the loss of `count` records in their session, if it is known which that is."""
         if session:
             _, at = _end_of(engine, session)
             gap = Stamped(max(time_ns() // 1_000_000, at), PLANWIRE, Gap(count, why))
@@ -132,7 +132,7 @@ class AwayDelivery:
 
 
 def _found(engine: Journal, session: str, doubt: Doubt, once: Once) -> tuple[Recorded, ...]:
-    """The events of an append that was in doubt, if the server has them."""
+    """The events of an append in doubt, if the server has them."""
     if written := engine.append(session, (), once=once):
         return written
     count = len(doubt.rows)
@@ -156,7 +156,7 @@ def _end_of(engine: Journal, session: str) -> tuple[int, int]:
 
 
 def _in_order(events: Iterable[Stamped], earliest: int) -> list[Stamped]:
-    """Events whose times never run backwards."""
+    """The events, with times moved forward so that none is before `earliest` or the event before it."""
     ordered: list[Stamped] = []
     for each in events:
         earliest = max(each.at, earliest)

@@ -1,6 +1,6 @@
-"""The folder on this machine where appends wait for a journal's server (`delivery` brings them there).
+"""The folder on this machine where appends wait for a journal's server (`delivery` delivers them).
 
-All processes of a user share it: one spool (`spool`). Beside it is what they know of the outage (`outage`).
+All processes of a user share it: one spool (`spool`), and files with what they know of the outage (`outage`).
 """
 
 import os
@@ -18,13 +18,13 @@ from planwire.journal.waiting import WaitingRecords
 
 __all__ = ["AwayFolder", "waiting_here"]
 
-#: What a record takes in the spool besides its body.
+#: Bytes that a record may take in the spool besides its body.
 _BESIDES: Final = 20_000
 _BLOCK: Final = 1 << 20
 
 
 class AwayFolder:
-    """What waits in a folder, which need not be there."""
+    """A folder of waiting appends. It need not exist."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,7 +37,7 @@ class AwayFolder:
         return self.spool.is_empty()
 
     def put(self, waiting: WaitingAppend) -> bool:
-        """Have an append wait, safe from a crash of the machine. False if there is no room, and nothing is kept."""
+        """Have an append wait, synced to the disk. False if there is no room; then nothing is kept."""
         body = write_waiting(waiting)
         most = 2 * len(body) + _BESIDES  # escaping can double it
         if len(body) > MOST_IN_A_RECORD or _size(self.path / SPOOL) + most > MOST:
@@ -46,16 +46,16 @@ class AwayFolder:
         return self.spool.append(note, body, durable=True)
 
     def set_aside(self, session: str, key: Once, body: bytes) -> None:
-        """Keep a record that can't be written, under a name that nobody drains."""
+        """Keep a record that can't be written, under a name that no delivery picks up."""
         with suppress(OSError):
             put(str(self.path), f"{_aside(session)}{key.source}-{key.n}", body)
 
     def forget(self, *sessions: str) -> None:
-        """Remove what was set aside of sessions."""
+        """Remove the records of sessions that were set aside."""
         names = tuple(map(_aside, sessions))
         with suppress(FileNotFoundError):
             for each in os.listdir(self.path) if names else ():  # noqa: PTH208  (names are all it takes)
-                if each.removeprefix(".").startswith(names):  # or is the draft of one
+                if each.removeprefix(".").startswith(names):  # with a dot: a draft
                     (self.path / each).unlink(missing_ok=True)
 
     def count(self) -> int:
@@ -66,7 +66,7 @@ class AwayFolder:
         return self._counted[1]
 
     def sizes(self) -> list[tuple[str, int]]:
-        """The files in which records wait, and their sizes: others once something changes."""
+        """The files in which records wait, with their sizes. They differ once anything changes."""
         with suppress(OSError):
             there = [(each.name, _size(each)) for each in sorted(self.path.iterdir())]
             return [each for each in there if each[0] == SPOOL or each[0].startswith((SEALED, SEALED_LOSSES, LATE))]
@@ -81,7 +81,7 @@ def waiting_here(url: str) -> WaitingRecords:
 
 
 def _aside(session: str) -> str:
-    """How the names of files begin in which a session's records are set aside."""
+    """How the names of a session's set-aside files begin."""
     return f"{ASIDE}{file_name(session)}-"
 
 
@@ -93,7 +93,7 @@ def _size(path: Path) -> int:
 
 
 def _records(path: Path) -> int:
-    """The records in a file: each begins with the one byte that none has inside."""
+    """How many records a file has: each begins with a byte that occurs nowhere else in it."""
     count = 0
     with suppress(OSError), path.open("rb") as file:
         while block := file.read(_BLOCK):

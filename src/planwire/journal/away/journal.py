@@ -1,9 +1,10 @@
 """A journal whose server can be away: this process goes on working, and its records wait on this machine.
 
-While the server answers, every call goes to it, at hardly any extra cost. While it does not, appends that may wait do
-so on this machine, and all others raise `EngineAway` (`ahead_writer`). This process can still read what it knows, which
-is at least the end of each session (`reading`). A thread looks every second whether the server is back, and delivers
-what waits (`delivery`). Until everything is delivered, new appends queue up behind it, so a session keeps its order.
+While the server answers, every call goes to it, at hardly any extra cost. While it doesn't, appends that may wait are
+kept on this machine, and all others raise `EngineAway` (`ahead_writer`). This process can still read what it knows,
+which is at least the end of each session it has met (`reading`). A thread looks every second whether the server is
+back, and delivers what waits (`delivery`). Until everything is delivered, new appends wait as well, so a session keeps
+its order.
 """
 
 import logging
@@ -54,14 +55,14 @@ TRY: Final = 1.0
 SOON: Final = 0.05
 #: The longest that one delivery by the background thread may take, in seconds.
 LOOK_PATIENCE: Final = 30.0
-#: Seconds that an append which may wait gives a delivery to finish: nobody writes faster than records are delivered.
+#: Seconds that an append which may wait gives a delivery to finish, so that no writer outruns the delivery.
 MAKE_WAY: Final = 0.2
 #: Seconds that an append which may not wait gives a delivery to finish, before it is refused.
 PATIENCE: Final = 2.0
 #: Seconds between two looks at whether records still wait.
 GLANCE: Final = 0.01
-#: Seconds within which a writer repeats an append that is in doubt. Less than PATIENCE, so that meanwhile no append
-#: which may not wait has to be refused.
+#: Seconds within which a writer repeats an append that is in doubt. Less than PATIENCE, so that no append which may not
+#: wait is refused meanwhile.
 REPEAT: Final = 1.5
 #: Seconds between two writes of the last known states, for processes that start while the server is away.
 KEEP: Final = 5.0
@@ -70,8 +71,8 @@ _log = logging.getLogger("planwire")
 
 
 class AwayJournal:
-    """A `Journal` around one that a server keeps. `folder` is where appends wait. Until the server has been reached
-    once, nobody knows where the thoughts beside the journal are: what is recorded then has none."""
+    """A `Journal` around one that a server keeps. Appends wait in `folder`. Until the server has been reached once, it
+    is not known where the journal's thoughts are kept, so what is recorded until then has none."""
 
     def __init__(self, open_engine: Callable[[], Journal], folder: Path, patience: float | None = None) -> None:
         self._folder = AwayFolder(folder)
@@ -105,7 +106,7 @@ class AwayJournal:
         return self._server.waiting()
 
     def is_in_doubt(self, session: str) -> bool:
-        """Whether the server may have what was just appended to a session, or not."""
+        """Whether it is unknown if the server has what was just appended to a session."""
         ahead = self._known.ahead.get(session)
         return ahead is not None and ahead.is_in_doubt(monotonic() - REPEAT)
 
@@ -119,12 +120,12 @@ class AwayJournal:
         self._last_known.note(state)
 
     def go_by_last_known(self) -> None:
-        """From now on, answer with what this machine knew last, while the server is away."""
+        """From now on, answer from what this machine last knew while the server is away."""
         self._reader.recalled = RecalledSessions(self._folder, self._last_known, self._known)
 
     def begin_without(self, session: str, at: int) -> bool:
-        """Begin to record a session of which only the server knows what it holds, at a time in milliseconds. Whether
-        the server is away."""
+        """Begin to record a session at a time (in milliseconds) although only the server knows what it holds. False,
+        and nothing done, if the server is not away."""
         with self._lock:
             if not self._server.is_away:
                 return False
@@ -132,8 +133,8 @@ class AwayJournal:
             return True
 
     def tend(self, patience: float = LOOK_PATIENCE) -> bool:
-        """Look whether the server is back, and deliver what waits for no more than so many seconds. Whether nothing
-        waits any more. A thread does this all the time."""
+        """Look whether the server is back, and deliver what waits, for at most `patience` seconds. Whether nothing
+        waits any more. A thread calls this again and again."""
         if not self._server.deliver(patience):
             return False
         with self._lock:
@@ -156,7 +157,7 @@ class AwayJournal:
         return False
 
     def _is_delivered(self, patience: float) -> bool:
-        """Whether nothing waits any more, after no more than so many seconds."""
+        """Help deliver for about `patience` seconds. Whether nothing waits any more."""
         until = monotonic() + patience
         while self._server.takes_events:
             if self.tend(patience):
@@ -280,11 +281,11 @@ class AwayJournal:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # -- what is done all the time
+    # -- delivery
 
     def _require_delivered(self) -> None:
-        """Raise `CannotWait` while records wait: delivered later, they would land in a session that is forgotten by
-        then, or in the middle of one that is being copied."""
+        """Raise `CannotWait` while records wait. Delivered later, they would land in a session that was forgotten, or
+        in the middle of one that is being copied."""
         if not self._folder.is_empty() and not self._is_delivered(PATIENCE):
             raise self._server.absence(NO_WAITING, CannotWait)
 
@@ -302,7 +303,7 @@ class AwayJournal:
 
 
 def _tend_on(journal: "ref[AwayJournal]", server: AwayServer) -> None:
-    """Look after a journal for as long as it is open, and somebody has it."""
+    """Look after a journal until it is closed or garbage-collected."""
     server.try_first()
     wait = SOON if server.is_away and server.engine is not None else TRY
     while not server.closing.wait(wait):
@@ -312,7 +313,7 @@ def _tend_on(journal: "ref[AwayJournal]", server: AwayServer) -> None:
         try:
             found._look()
         except Exception:
-            if not server.closing.is_set():  # then nothing is wrong: it was closed in the middle
+            if not server.closing.is_set():  # if it is, nothing is wrong: the journal was closed in the middle
                 _log.exception("what waits for a journal's server could not be delivered")
         wait = found._next_look
         del found

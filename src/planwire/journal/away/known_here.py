@@ -1,7 +1,7 @@
-"""What one process knows of sessions whose journal is on a server: how far it has read them, and what is ahead of that.
+"""What one process knows of sessions whose journal is on a server: how far it has read them, and the events that wait.
 
-It keeps only the last events of each session, because one part of a process may be a few events behind another. All
-earlier events are already in the folds of the process.
+It keeps the last events of each session, because one part of a process may be a few events behind another. Earlier
+events need not be kept: every part of the process has folded them already.
 """
 
 from collections import OrderedDict, deque
@@ -13,13 +13,14 @@ from planwire.model.events import Recorded
 
 __all__ = ["KnownHere"]
 
-#: The last events of a session that are kept, and of how many sessions.
+#: How many of a session's last events are kept, and for how many sessions.
 TAIL: Final = 16
 TAILS: Final = 256
 
 
 class KnownHere:
-    """The sessions that this process has met. Any thread may note; whoever goes ahead locks."""
+    """The sessions that this process has met. Any thread may note events; a caller that changes `ahead` holds the
+    journal's lock."""
 
     def __init__(self) -> None:
         self.ahead: dict[str, AheadEvents] = {}
@@ -28,8 +29,8 @@ class KnownHere:
         self._noting = Lock()
 
     def note(self, recorded: Recorded, *, is_new: bool = False) -> None:
-        """This process has an event. If it `is_new`, a first one means that the session was forgotten, and begun anew;
-        otherwise somebody may just read the session once more, or only its beginning."""
+        """Note that this process has an event. If the event `is_new` and has number 1, the session was forgotten and
+        begun anew. Otherwise a number 1 may only mean that the session is read again, or only its beginning."""
         session, seq = recorded.session, recorded.seq
         with self._noting:
             end = self._ends.get(session, 0)
@@ -44,15 +45,15 @@ class KnownHere:
                     self._tails.popitem(last=False)
 
     def note_end(self, session: str, seq: int) -> None:
-        """This process has a session up to a number, or knows that it has no events (0)."""
+        """Note that this process has a session up to a number, or that the session has no events (0)."""
         with self._noting:
             if not seq or seq > self._ends.get(session, -1):
                 self._ends[session] = seq
                 self._tails.pop(session, None)
 
     def note_whole(self, session: str, seq: int, known: int) -> None:
-        """A session was read to its end, `seq`, where `known` events were known before. With fewer events now, it was
-        begun anew."""
+        """Note that a session was read to its end, `seq`. If more events (`known`) were known before, it was forgotten
+        and begun anew."""
         with self._noting:
             if seq < known:
                 self._ends[session] = seq
@@ -70,7 +71,7 @@ class KnownHere:
         return ahead.last if ahead is not None else self._ends.get(session)
 
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
-        """The events behind a number; None if only the server has the first of them."""
+        """The events after a number; None if only the server has the first of them."""
         if (ahead := self.ahead.get(session)) is not None:
             return ahead.read(after, upto)
         with self._noting:
@@ -80,7 +81,7 @@ class KnownHere:
         return [each for each in tail if after < each.seq and (upto is None or each.seq <= upto)]
 
     def go_ahead(self, session: str, expected_seq: int | None, at: int) -> AheadEvents:
-        """Where to put events of a session that wait, behind what their writer knows of."""
+        """The session's waiting events, to which others can be added. They begin after those that the writer knows."""
         ahead = self.ahead.get(session)
         if ahead is None:
             with self._noting:
@@ -90,10 +91,10 @@ class KnownHere:
         return ahead
 
     def return_to_server(self, since: float) -> bool:
-        """The server's word holds again, for all that waited is delivered. Whether it does for every session.
+        """Go by the server again, now that all that waited is delivered. Whether that holds for every session.
 
-        Not yet for one with an append that came into doubt since then. Its writer, told that the session moved on,
-        would meet its own events there, take them for somebody else's, and write them once more.
+        Not yet for a session with an append that came into doubt after `since`. Its writer would be told that the
+        session moved on, take its own events there for somebody else's, and write them again.
         """
         self.ahead = {session: each for session, each in self.ahead.items() if each.is_in_doubt(since)}
         return not self.ahead

@@ -1,8 +1,8 @@
-"""What this machine last knew of sessions, for processes that start while the server is away: a file for each.
+"""What this machine last knew of sessions, for processes that start while the server is away: a file for each session.
 
 Views note each state that they fold. New states are written every few seconds, and when the journal closes, so an
 append costs no extra file and no extra call to the server. A state is a cache of what the server has: it never holds
-what waits. Only the newest sessions are kept, and none that the journal was told to forget.
+events that wait. Only the newest sessions are kept, and none that the journal was told to forget.
 """
 
 import os
@@ -24,13 +24,13 @@ from planwire.model.records import SessionState
 
 __all__ = ["KeptNumbers", "LastKnown"]
 
-#: Sessions that are kept, and the bytes of one.
+#: How many sessions are kept, and how many bytes one may have.
 MOST: Final = 128
 MOST_BYTES: Final = 2 << 20
 
 
 class _KeptState(Struct, frozen=True, array_like=True):
-    """A session as it was known, in the form that the view of states understands."""
+    """A session as it was last known. `data` is as the view of states writes it."""
 
     known: KnownSession
     data: bytes
@@ -40,25 +40,25 @@ _read_kept: Final = msgspec.msgpack.Decoder(_KeptState)
 
 
 class KeptNumbers(NamedTuple):
-    """What is kept of sessions, and what will be: the numbers of their last events, by names of files and by ids."""
+    """The last event numbers of the states in files (by file name) and of those not written yet (by session id)."""
 
     files: dict[str, int]
     noted: dict[str, int]
 
 
 class LastKnown:
-    """The states in a folder, which need not be there. Any thread may call any method."""
+    """The states in a folder, which need not exist. Any thread may call any method."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._noted: dict[str, SessionState] = {}
-        #: What was kept before the server said which sessions it has, and these.
+        #: The files there were before the server listed its sessions, and that list.
         self._listed: tuple[dict[str, int], list[KnownSession]] | None = None
         self._lock = Lock()
-        self._writing = Lock()  # nothing that is forgotten meanwhile is written
+        self._writing = Lock()  # so that no session forgotten meanwhile is written
 
     def note(self, state: SessionState) -> None:
-        """This process has a state. It is written later."""
+        """Note a state, to be written later."""
         if state.seq and not is_provisional(state.seq):
             with self._lock:
                 known = self._noted.get(state.id)
@@ -68,13 +68,13 @@ class LastKnown:
                     self._noted = {each.id: each for each in _newest(self._noted.values())}
 
     def kept(self) -> KeptNumbers:
-        """What there is now, for `note_all`: to be asked for before the server is."""
+        """What is kept now, for `note_all`. Call it before asking the server for its sessions."""
         with self._lock:
             return KeptNumbers(self._files(drafts=True), {each.id: each.seq for each in self._noted.values()})
 
     def note_all(self, sessions: list[KnownSession], kept: KeptNumbers) -> None:
-        """These are all the sessions of the journal. What was kept of any other before that was asked is of one that
-        was forgotten there. What was kept since may be newer than the answer."""
+        """Note that these are all the sessions of the journal. Any other session in `kept`, from before the server was
+        asked, was forgotten there. What was kept since then may be newer than the server's answer, and stays."""
         with self._lock:
             self._listed = (kept.files, sessions)
             if kept.noted:
@@ -85,11 +85,11 @@ class LastKnown:
 
     @property
     def is_behind(self) -> bool:
-        """Whether something is to be written."""
+        """Whether there is anything to write."""
         return bool(self._noted) or self._listed is not None
 
     def write(self) -> None:
-        """Write the states that are new. What can't be written is not known then."""
+        """Write the new states. Those that can't be written are lost."""
         if not self.is_behind:
             return
         with self._writing, suppress(OSError):
@@ -120,7 +120,7 @@ class LastKnown:
             self._remove({file_name(each) for each in sessions})
 
     def sessions(self) -> list[KnownSession]:
-        """The sessions of which something is known."""
+        """The sessions of which a state is kept."""
         found = (self._kept(name, seq) for name, seq in self._files().items())
         return [each.known for each in found if each is not None]
 
@@ -137,8 +137,8 @@ class LastKnown:
         return None
 
     def _files(self, *, drafts: bool = False) -> dict[str, int]:
-        """The number of the last event in each file, by the name of its session. `drafts`: also of those that somebody
-        writes, or was killed in the middle of writing."""
+        """The number of the last event in each file, by the file name of its session. `drafts`: also in files that are
+        being written, or whose writer was killed."""
         found: dict[str, int] = {}
         for each in self._names():
             name, _, seq = each.partition("-")
@@ -155,7 +155,7 @@ class LastKnown:
             return []
 
     def _remove(self, names: Collection[str]) -> None:
-        """Remove all that is there of sessions: several files, if processes wrote at once, and drafts."""
+        """Remove all files of sessions: drafts, and several states if processes wrote at the same time."""
         for each in self._names() if names else ():
             if each.removeprefix(".").partition("-")[0] in names:
                 (self._folder / each).unlink(missing_ok=True)

@@ -13,7 +13,7 @@ _log = logging.getLogger("planwire")
 
 
 class _KeptLease:
-    """A `Lease`, and what its holder wants of it."""
+    """A `Lease` as its holder wants it, and the server's lease in `taken` once there is one."""
 
     def __init__(self, leases: "AwayLeases", session: str, terms: Terms) -> None:
         self.session = session
@@ -53,8 +53,8 @@ class AwayLeases:
             self._settle(lease)
 
     def settle_all(self) -> None:
-        """Take what could not be taken. One that the server does not take now either is let go: whoever looks after
-        what waits must not fail for it. Another thread may be at the same, and a lease is taken once."""
+        """Settle the leases that the server did not get yet. One that it refuses is let go, because delivery must not
+        fail for it. If another thread does the same, a lease is still taken only once."""
         for lease in tuple(self._unsettled):
             with lease.settling:
                 if lease in self._unsettled:

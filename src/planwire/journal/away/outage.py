@@ -1,10 +1,10 @@
 """What the processes of this machine tell each other about an outage: since when, and who looks for the server.
 
-To ask a silent server takes seconds. So the process that finds it away leaves a file: it says since when and why, and
-its age says when somebody last looked. Processes that start soon after that don't ask at all. One process at a time
+Asking a silent server takes seconds. So the process that finds it away leaves a file, which says since when and why;
+its age says when a process last looked. Processes that start soon after that don't ask at all. One process at a time
 looks again, and removes the file when the server is back; the others wait for that. A person's command still looks for
-itself where that is quick: it may reach a server that an agent in a sandbox can't, or one that only cut another's
-connection.
+itself where that is quick: it may reach a server that an agent in a sandbox can't, or one that only cut another
+process's connection.
 
 How long a server may take to answer before it counts as silent depends on the network. After a slow connection, a
 second file says how many seconds it took.
@@ -22,7 +22,7 @@ from planwire.journal.spool_append import HAS_FLOCK, locked, make_folder, put
 
 __all__ = ["AWAY", "LATELY", "Outage", "SharedOutage"]
 
-#: The file that says that the server is away, the lock of who looks for it, and the file of a slow one.
+#: The file of an outage, the lock of the process that looks for the server, and the file of a slow connection.
 AWAY: Final = "away"
 _LOOKING: Final = "looking.lock"
 _SLOW: Final = "slow"
@@ -41,8 +41,8 @@ _LONGEST_WAIT: Final = 2.0
 
 
 class Outage(NamedTuple):
-    """The server is away: since when (in milliseconds), why, and how many seconds it took to find out, if somebody was
-    looking for it. `is_refusal`: it refuses the login."""
+    """The server is away: since when (in milliseconds), why, and how many seconds it took to find out (infinite if that
+    was not measured). `is_refusal`: it refuses the login."""
 
     since: int
     why: str
@@ -51,14 +51,14 @@ class Outage(NamedTuple):
 
 
 class SharedOutage:
-    """What is known in a folder, which need not be there."""
+    """What the files in a folder say about an outage. The folder need not exist."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._path = folder / AWAY
 
     def known(self) -> Outage | None:
-        """The outage that somebody found, and nobody has seen the end of."""
+        """The outage that a process found, unless one has seen its end."""
         with suppress(OSError, ValueError):
             head, _, why = self._path.read_text("utf-8", "replace").partition("\n")
             since, _, seconds = head.partition(" ")
@@ -75,13 +75,13 @@ class SharedOutage:
         return outage
 
     def end(self) -> None:
-        """Tell them that it answers."""
+        """Tell the other processes that the server answers."""
         with suppress(OSError):
             self._path.unlink()
 
     def patience(self, wanted: float | None) -> float:
-        """Seconds to wait for the first answer, where `wanted` is enough on a quick network (None: the caller would
-        rather hear from the server itself). 0 if another process has just looked, or is looking."""
+        """Seconds to wait for the first answer, where `wanted` is enough on a quick network (None: the caller prefers
+        the server's own answer). 0 if another process has just looked, or is looking."""
         age = self._age
         if wanted is None and age < LATELY and (known := self.known()) and not _QUICK <= known.seconds < inf:
             return _SHORT_WAIT
@@ -93,7 +93,7 @@ class SharedOutage:
 
     @contextmanager
     def look(self) -> Iterator[bool]:
-        """Look for the server. False if another process does, and will tell."""
+        """A context in which this process looks for the server. False if another process is looking, and will tell."""
         handle = None
         with suppress(OSError):
             if HAS_FLOCK and self._folder.is_dir():
@@ -105,7 +105,7 @@ class SharedOutage:
                 os.close(handle)
 
     def note_answer(self, seconds: float) -> None:
-        """Remember how long a connection took, if it took long, or much longer than now."""
+        """Remember how long a connection took, if that is slow and longer than remembered, or less than half of it."""
         known = self._slowness
         if max(seconds, known) > _QUICK and not known / _SLACK <= seconds <= known:
             with suppress(OSError):
@@ -114,7 +114,7 @@ class SharedOutage:
 
     @property
     def _age(self) -> float:
-        """Seconds since somebody looked in vain; infinite if nobody knows of an outage."""
+        """Seconds since a process last looked in vain; infinite if no outage is known."""
         try:
             return abs(time() - self._path.stat().st_mtime)
         except OSError:

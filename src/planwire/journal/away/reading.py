@@ -1,7 +1,7 @@
 """Reading a journal whose server can be away: from the server, or else from what this process knows.
 
-A process knows the end of each session that it has met, and the events of it that wait. To read anything else raises
-`EngineAway`, unless the process goes by what this machine last knew (`recalled`).
+A process knows the end of each session that it has met, and the session's events that wait. Reading anything else
+raises `EngineAway`, unless the process goes by what this machine last knew (`recalled`).
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from planwire.model.events import Recorded
 
 __all__ = ["AwayReader"]
 
-#: Seconds between two glances at what is not delivered yet.
+#: Seconds between two looks at whether events still wait.
 GLANCE: Final = 0.01
 _UNSEEN: Final = "This machine has seen none of its sessions, so nothing can be said about them here"
 
 
 class AwayReader:
-    """Reads for one process. `lock` guards what that knows; with `recalled`, this machine's knowledge counts, too."""
+    """Reads for one process. `lock` guards `known`. With `recalled`, it also answers from what this machine knew."""
 
     def __init__(self, server: AwayServer, known: KnownHere, last_known: LastKnown, lock: RLock) -> None:
         self.recalled: RecalledSessions | None = None
@@ -81,7 +81,7 @@ class AwayReader:
         except EngineAway:
             if self.recalled is None:
                 raise
-            return []  # nobody knows who is there
+            return []  # who serves which session is not known
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
         if self._is_only_here(session):
@@ -108,7 +108,7 @@ class AwayReader:
             yield each
 
     def _read_on(self, events: Iterator[Recorded], session: str, after: int, upto: int | None) -> Iterator[Recorded]:
-        """What the server gives, and once it goes away, what this process knows."""
+        """The server's events; if it goes away, the rest from what this process knows."""
         known, start = self._known.last(session) or 0, after
         try:
             for each in self._server.each(events):
@@ -138,5 +138,5 @@ class AwayReader:
             return self.recalled.snapshot(session) if self.recalled is not None and name == STATE.name else None
 
     def _is_only_here(self, session: str) -> bool:
-        """Whether all that can be said of a session now is what this process knows."""
+        """Whether only this process's knowledge of a session can be used now."""
         return self._server.is_away or session in self._known.ahead

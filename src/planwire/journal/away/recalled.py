@@ -1,5 +1,5 @@
-"""Sessions as this machine last knew them, with what waits here: all that a process can know which starts while the
-server is away."""
+"""Sessions as this machine last knew them, with what waits here: all that a process started during an outage can
+know."""
 
 from time import time_ns
 
@@ -14,7 +14,7 @@ __all__ = ["RecalledSessions"]
 
 
 class RecalledSessions:
-    """Recalls sessions into what the process knows. Whoever calls it holds the lock of that."""
+    """Recalls sessions into what the process knows (`known`). Callers hold the lock of that."""
 
     def __init__(self, folder: AwayFolder, last_known: LastKnown, known: KnownHere) -> None:
         self._folder = folder
@@ -34,7 +34,7 @@ class RecalledSessions:
         return sorted(found.values(), key=lambda each: each.first_at)
 
     def recall(self, session: str) -> None:
-        """Have the process know what was last known of a session that it has not met, if anything was."""
+        """Add what this machine last knew of a session to what the process knows, unless the process has met it."""
         if self._known.last(session) is not None:
             return
         kept, waiting = self.snapshot(session), self._waiting().get(session, [])
@@ -47,7 +47,7 @@ class RecalledSessions:
         return self._last_known.snapshot(session)
 
     def _waiting(self) -> dict[str, list[WaitingAppend]]:
-        """What waits, by session: read once for all of them, until something changes."""
+        """What waits, by session. Read for all sessions at once, and again only when something changes."""
         sizes = self._folder.sizes()
         if sizes != self._read[0]:
             self._read = (sizes, self._read_all())
@@ -58,7 +58,7 @@ class RecalledSessions:
         for each in self._folder.spool.waiting():
             try:
                 waiting = read_waiting(each.body)
-            except ValueError:  # it is set aside when it is delivered
+            except ValueError:  # delivery will set it aside
                 continue
             found.setdefault(waiting.session, []).append(waiting)
         return found

@@ -1,4 +1,4 @@
-"""An append as it waits in a spool for the journal's server, and what files of a session are called."""
+"""An append as it waits in the spool for the journal's server, and the names of a session's files."""
 
 from collections.abc import Callable
 from hashlib import sha256
@@ -13,8 +13,8 @@ __all__ = ["WaitingAppend", "file_name", "read_waiting", "write_waiting"]
 
 
 class WaitingAppend(Struct, frozen=True, array_like=True):
-    """Events (time, author, text) of a session, by one process (`writer`). The first has the provisional number
-    `first`, and the session was known up to the event `base`."""
+    """Events (time, author, text) of a session, from one process (`writer`). The first has the provisional number
+    `first`; the writer knew the session up to the event `base`."""
 
     session: str
     writer: str
@@ -30,5 +30,5 @@ read_waiting: Callable[[bytes], WaitingAppend] = msgspec.msgpack.Decoder(Waiting
 
 
 def file_name(session: str) -> str:
-    """A name for files of a session: an id may hold anything."""
+    """A name for the files of a session. It is a hash, because an id may contain anything."""
     return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]

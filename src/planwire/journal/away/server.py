@@ -1,8 +1,8 @@
 """The server that keeps a journal, as one process reaches it: whether it is away, and how it is tried again.
 
-A thread connects. The process that opens the journal waits for it, but only as long as it has patience: then the server
-counts as away until that thread gets through. A server that answers but takes no events, such as a standby, is not
-away: it can be read, and records wait.
+A thread connects. The caller that opens the journal waits for it, but only as long as its patience lasts; then the
+server counts as away until the thread gets through. A server that answers but takes no events, such as a standby, is
+not away: it can be read, and records wait.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,8 @@ _R = TypeVar("_R")
 
 
 class AwayServer:
-    """A server that `open_engine` reaches. What waits for it is in a folder. `in_haste`, calls give up on it soon."""
+    """A server that `open_engine` reaches. What waits for it is in `folder`. With `in_haste`, calls give up on it
+    soon."""
 
     def __init__(self, open_engine: Callable[[], Journal], folder: AwayFolder, *, in_haste: bool = False) -> None:
         self.engine: Journal | None = None
@@ -63,14 +64,14 @@ class AwayServer:
         return outage.why if outage and outage.is_refusal else None
 
     def begin(self, patience: float | None, reach: Callable[[], None]) -> None:
-        """Have `reach` called, which starts a thread that calls `try_first` and later `deliver`; and wait for the
-        server, with no more than so many seconds of patience. What is wrong besides that it is away is raised."""
+        """Call `reach`, which starts a thread that calls `try_first` and later `deliver`, and wait for the server as
+        long as `patience` allows. Raises what went wrong, unless it is that the server is away."""
         outage = self._folder.outage
         seconds = outage.patience(patience)
         if not seconds and (known := outage.known()):
             self._outage = known
             self._is_tried.set()
-        elif not seconds:  # it has ended just now
+        elif not seconds:  # the outage has just ended
             seconds = outage.patience(patience)
         reach()
         if not self._is_tried.wait(None if seconds == inf else seconds):
@@ -124,8 +125,8 @@ class AwayServer:
             raise self.absence() from error
 
     def deliver(self, patience: float) -> bool:
-        """Look whether the server answers, and deliver what waits, for no more than so many seconds. Whether it
-        answers; another process may be at it still."""
+        """Look whether the server answers, and deliver what waits, for at most `patience` seconds. Whether it answers;
+        another process may still be delivering."""
         until = monotonic() + patience
         if not self._reaching.acquire(timeout=patience):
             return False
@@ -147,8 +148,8 @@ class AwayServer:
         return engine is not None
 
     def note_away(self, error: JournalError, seconds: float = inf) -> None:
-        """Note why the server can't be used, and after how many seconds that was known, for the other processes, too.
-        Those may have another login."""
+        """Note why the server can't be used, and how many seconds it took to find out. If it is away, tell the other
+        processes as well; not if it refuses the login, because theirs may be another."""
         why, known = str(error), self._outage
         if isinstance(error, NotWritable) and self.engine is not None:
             self._outage, self._trouble, self._writable_at = None, why, monotonic() + REFUSAL
@@ -172,8 +173,8 @@ class AwayServer:
         return kind(". ".join(filter(None, (said, word))))
 
     def close(self, patience: float) -> None:
-        """Let go of it. Whoever is about to reach it closes what it opens; nobody waits for that if it is away. Nor for
-        an engine that would say goodbye to a server that is silent: what it holds there ends by itself."""
+        """Close the engine. While the server is away, hardly wait: not for a thread that is connecting, which closes
+        what it opens, nor for an engine's goodbye to a silent server. What it holds there ends by itself."""
         self.closing.set()
         if self._outage is None and self._reaching.acquire(timeout=patience):
             self._reaching.release()
@@ -185,7 +186,7 @@ class AwayServer:
             goodbye.join(MOMENT)
 
     def _reached(self) -> Journal | None:
-        """The server, once it answers; None if another process looks for it."""
+        """The engine, once the server answers; None if another process looks for the server."""
         if self.closing.is_set():
             raise JournalUnavailable(CLOSED)
         if self.engine is not None and self._outage is None:
@@ -203,7 +204,7 @@ class AwayServer:
         self.engine = engine = self._open()
         if self._in_haste:
             hurry(engine)
-        if self.closing.is_set():  # whoever closed this journal may have come before there was an engine
+        if self.closing.is_set():  # `close` may have come before there was an engine
             engine.close()
         self._folder.outage.note_answer(monotonic() - begun)
         return engine

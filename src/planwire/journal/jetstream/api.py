@@ -1,10 +1,10 @@
-"""What a JetStream journal asks its server: the streams, the messages in them, and to write one more.
+"""The requests of a JetStream journal to its server: describe a stream, read its messages, write another one.
 
-A request without an answer is repeated for a while: the election of a new leader takes seconds. Repeating is always
-safe, since a message has an id, and names the message on its subject that it must follow.
+An unanswered request is repeated for a while, because electing a new leader takes seconds. Repeating is always safe: a
+message has an id, and names the message on its subject that it must follow.
 
-Requests that must be exact go to the leader of a stream. Requests for many messages may be answered by any replica,
-which may lack the last ones: their callers know which message is the last.
+Requests that must be exact go to the leader of a stream. Any replica may answer a request for many messages, and may
+lack the last ones; callers therefore know which message is the last.
 """
 
 import os
@@ -33,35 +33,35 @@ __all__ = [
     "new_id",
 ]
 
-#: Seconds for one answer, and for all that is tried to get one while there is a connection.
+#: Seconds to wait for one answer, and for all attempts to get one while there is a connection.
 ATTEMPT: Final = 2.0
 PATIENCE: Final = 10.0
-#: Less than this is no time for an answer.
+#: With fewer seconds left than this, another attempt is pointless.
 SHORTEST: Final = 0.1
-#: And to open a journal.
+#: `PATIENCE` while a journal is being opened.
 OPENING: Final = 4.0
-#: Messages and bytes of one page.
+#: The most messages and bytes in one page.
 PAGE: Final = 500
 PAGE_BYTES: Final = 4 * 1024 * 1024
 
-#: A stream has no leader just now, or its server too much to do: ask again.
+#: The stream has no leader just now, or its server is overloaded: ask again.
 _BUSY: Final = (429, 503)
 NO_PEERS: Final = 10005
 NO_MESSAGE: Final = 10037
 NO_STREAM: Final = 10059
 NAME_IN_USE: Final = 10058
 WRONG_LAST: Final = 10071
-#: What is wrong with a message itself: it is too large for the stream, or its headers are.
+#: The message itself is at fault: it is too large for the stream, or its headers are.
 _UNSTORABLE: Final = (10054, 10097)
-#: How the server begins to say that a stream has reached a limit.
+#: How the server's description of a reached stream limit begins.
 _FULL: Final = "maximum "
-#: A publish that lost a race within the cluster, or did not; and one whose earlier attempt still waits for the other
-#: replicas. Only the same publish again tells.
+#: The publish may or may not have lost a race within the cluster; or its earlier attempt still waits for the other
+#: replicas. Only repeating it tells.
 _PERHAPS: Final = (10164, 10158)
 
 
 class ApiError(JournalUnavailable):
-    """The server says no, by the number of an error that NATS has."""
+    """The server refused a request; `number` is NATS's error code."""
 
     def __init__(self, number: int, description: str) -> None:
         hint = (
@@ -74,7 +74,7 @@ class ApiError(JournalUnavailable):
 
 
 class PublishOutcome(NamedTuple):
-    """What became of a message: its number in the stream, or None if another message took its place. Unless
+    """The result of a publish: the message's number in the stream, or None if another message took its place. Unless
     `is_certain`, an earlier attempt that got no answer may have written it."""
 
     number: int | None
@@ -111,7 +111,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class JetStreamApi:
-    """The questions, on one connection. Any thread may ask."""
+    """The requests, on one connection. Any thread may call it."""
 
     def __init__(self, connection: NatsConnection, prefix: str = OWN_API) -> None:
         self.connection = connection
@@ -119,28 +119,28 @@ class JetStreamApi:
         self._prefix = prefix
 
     def subject(self, question: str) -> str:
-        """Where a question of JetStream's interface goes."""
+        """The subject of a request to JetStream's API."""
         return f"{self._prefix}.{question}"
 
     def reachable(self, subject: str) -> str:
-        """Where a message for a subject that begins with `$` goes: no other domain takes it as it is."""
+        """The subject to publish on for a subject that begins with `$`, which doesn't cross domains as it is."""
         return subject if self._prefix == OWN_API else f"{self._prefix}.{subject}"
 
     def call(self, what: str, **arguments: object) -> dict[str, Any]:
-        """Any question of JetStream's interface, such as `STREAM.INFO.NAME`; `ApiError` if the answer is no."""
+        """The answer to any request of JetStream's API, such as `STREAM.INFO.NAME`; `ApiError` if it is an error."""
         reply = self.ask(self.subject(what), _encode(arguments) if arguments else b"")
         found: dict[str, Any] = msgspec.json.decode(reply.body)
         _refuse(msgspec.convert(found.get("error"), _Problem | None))
         return found
 
     def ask(self, subject: str, body: bytes, headers: bytes = b"") -> WireMessage:
-        """An answer that is not about the server being busy with itself; `EngineAway` if there is none."""
+        """The answer to a request, asking again while the server is busy; `EngineAway` if none comes."""
         end = monotonic() + self.patience
         while True:
             self.connection.check()
             try:
                 reply = self.connection.request(subject, body, headers, min(ATTEMPT, end - monotonic()))
-                if reply.status != "503" and b'"code":503' not in reply.body[:400]:
+                if not _is_busy(reply):
                     return reply
                 reason = "JetStream does not answer: is it on (nats-server -js), and may this user use it?"
             except Unanswered as error:
@@ -150,7 +150,7 @@ class JetStreamApi:
             self.connection.wait(end - monotonic())
 
     def write(self, stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
-        """Write a message that names the one it must follow. `ApiError` if there is no such stream."""
+        """Write a message whose headers name the one that it must follow. `ApiError` if there is no such stream."""
         is_certain = True
         end = monotonic() + self.patience
         while True:
@@ -181,17 +181,15 @@ class JetStreamApi:
                 raise self.connection.away(reason) from None
 
     def _refusal(self, problem: _Problem) -> JournalError:
-        """Why a message was not written, and neither was it by an earlier attempt."""
+        """The error for a message that no attempt has written."""
         said = problem.description
         if said.startswith(_FULL):
             return NotWritable(f"{self.connection.where} takes no more ({said}): forget sessions, or raise the limit")
         kind = UnstorableEvent if problem.err_code in _UNSTORABLE else JournalUnavailable
-        return kind(
-            f"the NATS server does not take what is to be written: {said} ({problem.err_code}). Nothing was written"
-        )
+        return kind(f"the NATS server refused to write the events: {said} ({problem.err_code}). Nothing was written")
 
     def get(self, stream: str, **which: object) -> StreamMessage | None:
-        """A message as the leader has it: `last_by_subj=…`, or `seq=…, next_by_subj=…`."""
+        """A message from the stream's leader: `last_by_subj=…`, or `seq=…, next_by_subj=…`."""
         found = _gets.decode(self.ask(self.subject(f"STREAM.MSG.GET.{stream}"), _encode(which)).body)
         if found.message is None:
             if found.error is not None and found.error.err_code != NO_MESSAGE:
@@ -209,7 +207,7 @@ class JetStreamApi:
         return True
 
     def near(self, stream: str, subject: str, number: int) -> StreamMessage | None:
-        """The next message of a subject from a number on, as any replica has it."""
+        """The first message of a subject from a number on, from any replica."""
         reply = self.ask(self.subject(f"DIRECT.GET.{stream}"), _encode({"seq": number, "next_by_subj": subject}))
         return None if reply.status else _direct(reply)
 
@@ -237,12 +235,12 @@ class JetStreamApi:
             if answers.found or answers.status in {"204", "404", "413"}:
                 return [_direct(each) for each in answers.found]
             if monotonic() + SHORTEST >= end:
-                raise self.connection.away("no answer to a question for messages")
+                raise self.connection.away("no answer to a request for messages")
             self.connection.wait(end - monotonic())
 
 
 class _Answers:
-    """The answers to a question that has many: messages, and a status at the end."""
+    """The answers to a request for many messages: the messages, then a status."""
 
     def __init__(self) -> None:
         self.found: list[WireMessage] = []
@@ -262,25 +260,30 @@ class _Answers:
         self._come.release()
 
     def wait(self, seconds: float) -> None:
-        """Until the end has come, or nothing more has for some seconds."""
+        """Wait for the final status, or until no answer has come for `seconds`."""
         seen = -1
         while not self._come.acquire(timeout=max(seconds, 0)) and len(self.found) > max(seen, 0):
             seen = len(self.found)
 
 
+def _is_busy(reply: WireMessage) -> bool:
+    """Whether an answer says 503. The body of a message is never JSON, but may contain JSON that says so."""
+    return reply.status == "503" or (reply.body.startswith(b"{") and b'"code":503' in reply.body[:400])
+
+
 def _ack_of(reply: WireMessage, stream: str) -> _Ack:
-    """What the stream says of a message. `Unanswered` if somebody else answered, who may subscribe to any subject."""
+    """The stream's acknowledgement. `Unanswered` if another subscriber answered: any client may listen on a subject."""
     try:
         ack = _acks.decode(reply.body)
     except msgspec.MsgspecError:
         ack = _Ack()
     if ack.error is None and not (ack.stream == stream and ack.seq):
-        raise Unanswered(f"somebody else than the stream {stream} answers on its subjects")
+        raise Unanswered(f"a client answers on the subjects of the stream {stream} in its place")
     return ack
 
 
 def _direct(reply: WireMessage) -> StreamMessage:
-    """A message from the answer to a direct question, which adds headers."""
+    """The message in the answer to a direct get, which names its number and subject in added headers."""
     number = int(header(reply.headers, b"Nats-Sequence") or 0)
     return StreamMessage(number, (header(reply.headers, b"Nats-Subject") or b"").decode(), reply.headers, reply.body)
 

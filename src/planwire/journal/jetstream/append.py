@@ -1,7 +1,7 @@
-"""Writing to a JetStream journal: one message right behind the last one of its session, or a refusal.
+"""Writing to a JetStream journal: one message directly after the last one of its session, or a refusal.
 
-An answer can get lost though its message was written. Then the same message is sent again, with the same id and for the
-same place, so it is written once. If the server only says that the place is taken, the message in that place shows
+A message can be written and its acknowledgement lost. The same message is then sent again, with the same id and for the
+same place, so it is written once. If the server answers only that the place is taken, the message in that place shows
 whether it is our own.
 """
 
@@ -29,12 +29,12 @@ from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 
 __all__ = ["Appender"]
 
-#: Lost races in a row after which an append gives up.
+#: An append gives up after this many lost races in a row.
 MOST_RACES: Final = 1_000
 
 
 class Appender:
-    """The writers of this process. Those of one session take turns."""
+    """Appends for all threads of this process. Writers to the same session take turns."""
 
     def __init__(self, api: JetStreamApi, sessions: SessionSubjects, parts: PartStore) -> None:
         self._api = api
@@ -45,8 +45,8 @@ class Appender:
     def append(
         self, session: str, rows: Sequence[EventRow], expected: int | None, once: Once | None
     ) -> tuple[int, int] | int:
-        """Write rows behind the last event, whose number is returned; or the numbers of the first and the last event
-        that were written with the same key before."""
+        """Write rows after the session's last event, and return that event's number. If the key was used before, write
+        nothing and return the numbers of the first and last event written with it."""
         state = self._sessions.state(session)
         self._sessions.take_turn(state)
         try:
@@ -66,7 +66,7 @@ class Appender:
         once: Once | None,
         large: LargeBody,
     ) -> tuple[int, int] | int:
-        is_fresh = False  # the end was asked for since this append began
+        is_fresh = False  # whether the server was asked for the end since this append began
         for _ in range(MOST_RACES):
             end = state.end
             if end is None or (not rows and not is_fresh):
@@ -78,7 +78,7 @@ class Appender:
                 is_fresh = True
                 continue
             if numbers:
-                self._stream.info()  # refuses another stream, which does not have what this one had
+                self._stream.info()  # refuses a stream made anew, which lacks what the old one had
                 return numbers
             if expected is not None and is_in_conflict:
                 raise Conflict(state.session, expected, end.last)
@@ -94,8 +94,8 @@ class Appender:
         )
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
-        """Write events of another journal, in one message if they fit, or else in several, one after the other. If that
-        is interrupted, the first ones stay, and the copy can continue after them."""
+        """Write events copied from another journal, in one message if they fit, otherwise in several. An interrupted
+        copy keeps the messages already written and can continue after them."""
         state = self._sessions.state(session)
         self._sessions.take_turn(state)
         try:
@@ -119,7 +119,7 @@ class Appender:
             state.turn.release()
 
     def _is_much(self, appends: Sequence[StoredAppend]) -> bool:
-        """Whether appends had better go into more than one message."""
+        """Whether appends should be split over several messages."""
         return (
             sum(_size(each) for each in appends) > self._stream.room // 2
             or bytes_of(keys_of(appends)) > LONGEST_HEAD // 2
@@ -133,7 +133,7 @@ class Appender:
         keys: tuple[KeyRange, ...],
         large: LargeBody,
     ) -> bool:
-        """Write a message right behind an end. False if that is not the end any more; the state knows the other."""
+        """Write a message directly after `end`. False if the session has moved on; `state` then has its new end."""
         self._stream.refuse_losses()
         identity = new_id()
         body = large.body(events, end)
@@ -164,7 +164,7 @@ class Appender:
         return True
 
     def _written_before(self, subject: str, behind: int, identity: str) -> int | None:
-        """The number of a message that an attempt without an answer did write."""
+        """The number of our message, if an unanswered attempt has written it."""
         found = self._api.get(self._stream.name, seq=behind + 1, next_by_subj=subject)
         is_ours = found is not None and header(found.headers, b"Nats-Msg-Id") == identity.encode()
         return found.number if found is not None and is_ours else None
@@ -173,9 +173,9 @@ class Appender:
         limit = self._stream.room
         if size > limit or events > EVENTS_PER_MESSAGE:
             raise UnstorableEvent(
-                f"{events:,} events for session {session!r} make a message of {size:,} bytes; it may have {limit:,} "
-                f"on this NATS server, and {EVENTS_PER_MESSAGE:,} events at most: nothing was written. Write fewer "
-                "events at a time, or set max_payload higher in the server's configuration (up to 64MB)"
+                f"{events:,} events for session {session!r} make a message of {size:,} bytes; this NATS server takes "
+                f"{limit:,} bytes, and {EVENTS_PER_MESSAGE:,} events, at most. Nothing was written. Write fewer "
+                "events at a time, or raise max_payload in the server's configuration (up to 64MB)"
             )
 
 
@@ -199,12 +199,12 @@ def _mark(
 def _refuse_long_head(session: str, size: int) -> None:
     if size > LONGEST_HEAD:
         raise UnstorableEvent(
-            f"the name of session {session[:80]!r}, or the key of what is to be written to it, is too long: "
-            f"the headers of its message have {size:,} bytes, and NATS takes {LONGEST_HEAD:,}. Nothing was written"
+            f"the name of session {session[:80]!r}, or the key of this append to it, is too long: "
+            f"the headers of the message have {size:,} bytes, and NATS takes {LONGEST_HEAD:,}. Nothing was written"
         )
 
 
 def _size(append: StoredAppend) -> int:
-    """About as many bytes as an append has."""
+    """The size of an append in bytes, roughly."""
     key = 100 + len(append.once.source) if append.once else 0
     return key + sum(len(each.text) + len(each.by) + 64 for each in append.events)

@@ -1,8 +1,8 @@
-"""The bodies of messages: events as they are packed, and compressed from some size on.
+"""The bodies of messages: packed events, compressed from a certain size on.
 
-Events that fit no message are in parts of their own. Then the message has the numbers of the parts and what depends on
-its place, the links of its events: so parts are sent once, however many other writers come first. Links that fit no
-message either are in the parts as well, except for the last, which whoever writes next needs.
+Events too large for a message go into separate parts. The message then holds the numbers of the parts, and the links of
+its events, which depend on the message's place. So the parts are sent only once, however many other writers come first.
+Links too large for the message go into the parts as well, except for the last one, which the next writer needs.
 """
 
 import zlib
@@ -15,7 +15,7 @@ from planwire.journal.protocol import StoredEvent
 
 __all__ = ["MessageBody", "PartsReference", "body_of", "read_reference", "reference_to", "rows_of", "unpacked"]
 
-#: Bytes from which a body is compressed. Below it costs more time than the network takes.
+#: A body of this many bytes or more is compressed. Below that, compressing takes longer than sending.
 _COMPRESSED_FROM: Final = 64 * 1024
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -24,7 +24,7 @@ _rows: Final = msgspec.msgpack.Decoder(list[tuple[int, str, bytes]])
 
 
 class MessageBody(NamedTuple):
-    """A body, and what its header says of it. One `in_parts` is a `PartsReference`."""
+    """A body, and what the header says about it. The data of one `in_parts` is a `PartsReference`."""
 
     data: bytes
     is_compressed: bool
@@ -32,8 +32,8 @@ class MessageBody(NamedTuple):
 
 
 class PartsReference(msgspec.Struct, array_like=True, frozen=True):
-    """What a message has of events that are in parts: the numbers of the parts in the stream, and the links of all
-    events, or only the last link if the others are `in_rows`."""
+    """The body of a message whose events are in parts: the numbers of the parts in the stream, and the links of all
+    events, or only the last link if they are `in_rows`."""
 
     parts: tuple[int, ...]
     links: tuple[bytes | None, ...]
@@ -48,7 +48,7 @@ def body_of(events: Sequence[StoredEvent]) -> MessageBody:
 
 
 def rows_of(events: Sequence[StoredEvent]) -> tuple[bytes, bool]:
-    """Events without their links, and whether that is compressed."""
+    """The events packed without their links, and whether the result is compressed."""
     return _packed([(each.at, each.by, each.text) for each in events])
 
 
@@ -64,8 +64,8 @@ def read_reference(data: bytes) -> PartsReference:
 
 
 def unpacked(body: MessageBody, rows: bytes, first: int) -> list[StoredEvent]:
-    """The events of a body, which begin with a number; `rows` are its parts, joined. `zlib.error` or `ValueError` if
-    they are damaged."""
+    """The events of a body, numbered from `first`; `rows` are its parts, joined. `zlib.error` or `ValueError` if the
+    data is damaged."""
     data = rows if body.in_parts else body.data
     if body.is_compressed:
         data = zlib.decompress(data)

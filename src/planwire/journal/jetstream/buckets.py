@@ -1,6 +1,6 @@
-"""Buckets of values by key, as NATS keeps them: a stream that holds the last message of each subject.
+"""NATS key-value buckets: each is a stream that keeps the last message of each subject.
 
-They come into being when something is put into them, and look like any other bucket to `nats kv`.
+A bucket is created with its first value, and looks like any other bucket to `nats kv`.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class Row(NamedTuple):
-    """A value, and its revision, which no other value of the bucket ever gets."""
+    """A value and its revision, a number that is unique in the bucket for good."""
 
     key: str
     revision: int
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 class Bucket:
-    """One bucket. Keys are words with dots between them."""
+    """One bucket. Keys are words separated by dots."""
 
     def __init__(self, api: JetStreamApi, name: str, replicas: Callable[[], int], seconds: float = 0) -> None:
         self._api = api
@@ -31,19 +31,19 @@ class Bucket:
         self._prefix = f"$KV.{name}."
         self._replicas = replicas
         self._seconds = seconds
-        self._exists = False  # for sure
-        self._read: tuple[tuple[int, int], list[Row]] = (0, 0), []  # what there was, and when
+        self._exists = False  # False also while that is unknown
+        self._read: tuple[tuple[int, int], list[Row]] = (0, 0), []  # the version and rows read last
 
     def subject(self, key: str) -> str:
         return self._prefix + key
 
     def reachable(self, key: str) -> str:
-        """Where a value is sent to."""
+        """The subject to send a value to."""
         return self._api.reachable(self.subject(key))
 
     def put(self, key: str, value: bytes, revision: int | None = None) -> int | None:
-        """Put a value in the place of the one with that revision (0: of none; None: of whatever is there). The new
-        revision; None if there is another one."""
+        """Replace the value that has `revision` (0: there is none yet; None: whatever is there). Returns the new
+        revision, or None if the bucket has another one."""
         if not self._exists:
             self.create()
         behind = revision
@@ -82,18 +82,18 @@ class Bucket:
         known, rows = self._read
         if version != known:
             found = self._api.last_of(self._stream, [f"{self._prefix}>"]) if version[1] else []
-            if len(found) != version[1]:  # a replica that is late, or more than one answer can hold
+            if len(found) != version[1]:  # the replica lags behind, or one answer can't hold them all
                 found = self._one_by_one()
             rows = sorted(map(self._row, found), key=lambda row: row.revision)
             self._read = version, rows
         return list(rows)
 
     def delete(self, revision: int) -> bool:
-        """Remove a value, if it is still the one of that revision. Says whether it was."""
+        """Remove the value that has a revision. Says whether it was there."""
         return self._api.delete(self._stream, revision)
 
     def purge(self, keys: str) -> None:
-        """Remove the values of some keys: `*` stands for a word, and `>` for all that may follow."""
+        """Remove the values of the keys that match: `*` stands for one word, `>` for the rest of the key."""
         try:
             self._api.call(f"STREAM.PURGE.{self._stream}", filter=self.subject(keys))
         except ApiError as error:
@@ -106,7 +106,7 @@ class Bucket:
         except ApiError as error:
             if error.number != NO_STREAM:
                 raise
-        self.create()  # somebody deleted the bucket
+        self.create()  # the bucket was deleted
         return self._api.write(self._stream, self.reachable(key), head, value)
 
     def _one_by_one(self) -> list[StreamMessage]:
@@ -118,7 +118,7 @@ class Bucket:
         return found
 
     def create(self) -> None:
-        """Make the bucket, if there is none."""
+        """Create the bucket unless it exists."""
         config: dict[str, Any] = {
             "name": self._stream,
             "subjects": [f"{self._prefix}>"],

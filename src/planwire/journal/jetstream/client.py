@@ -1,6 +1,6 @@
-"""The connection of a JetStream journal: nats-py on an event loop of its own thread, for callers on any other thread.
+"""The connection of a JetStream journal: nats-py on an event loop in its own thread, for callers on any other thread.
 
-A question costs its caller two hops from thread to thread, and nothing else: no task, and no future of asyncio's.
+A request costs its caller two thread switches and nothing else: no task, and no asyncio future.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ __all__ = ["NatsConnection", "Unanswered"]
 #: Seconds to wait for the connection to come back before a call gives up.
 AWAY: Final = 2.0
 _AGAIN: Final = 0.2
-#: Seconds until a user who may hear no answers tries again to.
+#: Seconds until a user who may not subscribe to answers tries again.
 LISTEN_AGAIN: Final = 2.0
-#: Bytes of an answer around the message in it.
+#: Bytes that an answer adds to the message in it.
 _ANSWER: Final = 512
 
 
 class Unanswered(Exception):
-    """A question without an answer: nobody knows whether the server has heard it."""
+    """A request got no answer; the server may or may not have acted on it."""
 
 
 class NatsConnection:
-    """A connection that any thread may use. It connects again by itself."""
+    """A connection that any thread may use. It reconnects by itself."""
 
     def __init__(self, settings: JetStreamSettings) -> None:
         self._settings = settings
@@ -75,8 +75,8 @@ class NatsConnection:
 
     @property
     def room(self) -> int:
-        """Bytes of a message, with its headers, that can also be asked for: in an answer it is a third longer, and no
-        leaf node lets an answer through that is larger than `max_payload`."""
+        """The largest message, headers included, that can also be read back: an answer holds it in base64, a third
+        longer, and no leaf node passes on an answer larger than `max_payload`."""
         return (self.max_payload - _ANSWER) * 3 // 4
 
     @property
@@ -85,23 +85,23 @@ class NatsConnection:
         return dict(self._client._server_info) if self._client else {}
 
     def expect(self, handler: Handler, asked: str = "") -> str:
-        """A new token, whose messages the handler will get until `drop`; `asked` is the subject of the question."""
+        """A new token, whose messages go to the handler until `drop`; `asked` is the subject of the request."""
         return self._inbox.expect(handler, asked)
 
     def drop(self, token: str, asked: str = "") -> None:
-        """Expect no more. `JournalUnavailable` if the server says that this user may not ask that, or hear answers."""
+        """Stop expecting messages. `JournalUnavailable` if the server denied this user the request, or all answers."""
         if self._inbox.drop(token):
             raise forbidden(self.where, asked)
         if self._inbox.is_deaf:
             self.check()
 
     def check_flow(self) -> None:
-        """Raise `JournalUnavailable` if a consumer waits in vain to hear that there is room for more."""
+        """Raise `JournalUnavailable` if this user may not tell a consumer that there is room for more messages."""
         if not self._inbox.may_ask_for_more:
             raise forbidden(self.where, "$JS.FC.>")
 
     def send(self, subject: str, body: bytes = b"", headers: bytes = b"", token: str = "") -> None:
-        """Send a message soon. The handler of the token hears None if there is no connection to send it on."""
+        """Send a message soon. The token's handler gets None if there is no connection to send it on."""
         reply = f" {self._inbox.reply_subject(token)}" if token else ""
         if headers:
             first = f"HPUB {subject}{reply} {len(headers)} {len(headers) + len(body)}\r\n"
@@ -139,7 +139,8 @@ class NatsConnection:
         return answer[0]
 
     def subscribe(self, handler: Handler) -> tuple[str, Callable[[], None]]:
-        """A subject of its own for a handler, and how to end that. (A consumer delivers to no wildcard.)"""
+        """Subscribe a handler to a new subject; returns the subject and a function that ends the subscription. (The
+        shared wildcard subscription won't do: consumers don't deliver to one.)"""
         token = self.expect(handler)
         client, subject = self._client, f"{self._inbox.subject}-{token}"
         if client is None:
@@ -172,8 +173,8 @@ class NatsConnection:
         return subject, end
 
     def every(self, seconds: float, do: Callable[[], None]) -> None:
-        """Do something every so often, and whenever the connection came back, on the thread of the loop. Nobody there
-        is to be told what is wrong with the journal: whoever uses it is."""
+        """Call `do` every so many seconds, and whenever the connection comes back, on the loop's thread. Its
+        `JournalUnavailable` is dropped: the journal's callers meet the same error themselves."""
 
         def quietly() -> None:
             with suppress(JournalUnavailable):
@@ -189,8 +190,8 @@ class NatsConnection:
             self._loop.call_soon_threadsafe(again)
 
     def check(self) -> None:
-        """Raise `JournalUnavailable` if the journal is closed, belongs to the process that this one is a fork of, or
-        can hear no answers."""
+        """Raise `JournalUnavailable` if the journal is closed, was opened before this process was forked off, or may
+        not subscribe to answers."""
         if self.is_closed:
             raise closed(self.where)
         if self.owner != forks():
@@ -199,7 +200,7 @@ class NatsConnection:
             raise deaf(self.where, self._settings.inbox_prefix)
 
     def wait(self, seconds: float) -> None:
-        """Wait for the connection to be there, or a moment if it is. `EngineAway` once it was gone for too long."""
+        """Wait for the connection to come back, or a moment if it is up. `EngineAway` if it has been down too long."""
         self.check()
         down = self._down
         longest = MOMENT if self.is_hasty else AWAY
@@ -227,7 +228,7 @@ class NatsConnection:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
-            while left := asyncio.all_tasks(self._loop):  # also those that came while others ended
+            while left := asyncio.all_tasks(self._loop):  # again: tasks may start others as they end
                 for task in left:
                     task.cancel()
                 self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
@@ -250,7 +251,7 @@ class NatsConnection:
         try:
             await self._dialer.dial(client, self._was_told, callbacks)
             self._hearing = await client.hand_over(f"{self._inbox.subject}.*", self._inbox.hear)
-        except BaseException as error:  # also of a server that goes away again, and of a journal that is closed
+        except BaseException as error:  # also if the server goes away again, or the journal is closed meanwhile
             with suppress(Exception):
                 await client.close()
             if isinstance(error, JournalUnavailable) or not isinstance(error, Exception):
@@ -260,8 +261,8 @@ class NatsConnection:
         self._came_back()
 
     def _was_told(self, trouble: str) -> bool:
-        """Whether a trouble is that this user may not do something. One who may hear no answers may later, with the
-        same connection."""
+        """Note a trouble; whether it is a missing permission. If the user may not subscribe to answers, keep trying:
+        the permission can be given while the connection lasts."""
         is_taken = self._inbox.deny(trouble)
         if self._inbox.is_deaf and (self._listening is None or self._listening.done()):
             self._listening = self._loop.create_task(self._listen_again())
@@ -273,7 +274,7 @@ class NatsConnection:
             client, refusals = self._client, self._inbox.refusals
             if client is None or not self._inbox.is_deaf:
                 return
-            with suppress(Exception):  # the connection may be lost meanwhile, and nats-py subscribe by the next
+            with suppress(Exception):  # if the connection is lost meanwhile, nats-py subscribes again on the next one
                 await client.end(self._hearing)
                 self._hearing = await client.hand_over(f"{self._inbox.subject}.*", self._inbox.hear)
                 if self._inbox.refusals == refusals:
@@ -282,7 +283,7 @@ class NatsConnection:
     async def _was_lost(self) -> None:
         if self._down is None:
             self._down = monotonic()
-        self._inbox.begin()  # not once there is another one, whose server may have said no by then
+        self._inbox.begin()  # now, not on reconnecting: by then the next server may have refused something
         self._back.clear()
         self.was_interrupted = True
         self._inbox.fail_all()
@@ -301,7 +302,8 @@ class NatsConnection:
             do()
 
     async def _connect_again(self) -> None:
-        """nats-py gives up when a server refuses the login, which may be a server that is about to get its users."""
+        """Connect anew after nats-py gave up on a refused login: a server that just started may not have its users
+        yet."""
         await self._was_lost()
         while not self.is_closed:
             await asyncio.sleep(_AGAIN)

@@ -1,4 +1,4 @@
-"""Getting a connection to a NATS server, or the reason why there is none, soon. nats-py itself would go on trying."""
+"""Connecting to a NATS server, or finding out soon why that fails. nats-py itself would go on trying."""
 
 import asyncio
 import re
@@ -18,12 +18,12 @@ __all__ = ["CONNECT", "Dialer"]
 #: Seconds to wait for a server when a journal is opened.
 CONNECT: Final = 4.0
 _SILENT: Final = "it does not answer"
-#: How a server, or nats-py, says that a login is refused.
+#: Matches the words of a server, or of nats-py, for a refused login.
 _REFUSED: Final = re.compile("authoriz|authentic", re.IGNORECASE)
 
 
 class Dialer:
-    """How to reach the server of a journal. `trouble` is what went wrong last."""
+    """Connects to the server of a journal. `trouble` says what went wrong last."""
 
     def __init__(self, settings: JetStreamSettings) -> None:
         self._settings = settings
@@ -31,7 +31,7 @@ class Dialer:
         self.trouble = ""
 
     def find_server(self) -> None:
-        """Raise `EngineAway` if nobody listens at any of the addresses."""
+        """Raise `EngineAway` unless something listens at one of the addresses."""
         for server in self._settings.servers:
             host, _, port = server.rpartition(":")
             try:
@@ -47,7 +47,7 @@ class Dialer:
     async def dial(
         self, client: WireClient, heard: Callable[[str], bool], callbacks: Mapping[str, Callable[[], Awaitable[None]]]
     ) -> None:
-        """Connect a client, or raise `EngineAway`. `heard` is told of every trouble, and says whether it took it."""
+        """Connect a client, or raise `EngineAway`. `heard` gets every trouble; True means it dealt with it."""
         refused: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
         async def troubled(error: Exception) -> None:
@@ -56,7 +56,7 @@ class Dialer:
                 return
             self.trouble = said
             if not refused.done() and (isinstance(error, ssl.SSLError) or _REFUSED.search(said)):
-                refused.set_result(error)  # to try again, as nats-py would, changes nothing
+                refused.set_result(error)  # nats-py would try again, in vain
 
         options: dict[str, Any] = {**self._options, **callbacks, "error_cb": troubled}
         task: asyncio.Future[Any] = asyncio.ensure_future(client.connect(**options))
@@ -69,7 +69,7 @@ class Dialer:
         task.cancel()
         with suppress(Exception, asyncio.CancelledError):
             await task
-        raise self.away(str(refused.result()) if refused.done() else "")  # not what came of that
+        raise self.away(str(refused.result()) if refused.done() else "")  # not the errors of cancelling
 
     def away(self, reason: str = "") -> EngineAway:
         said = reason or self.trouble or _SILENT

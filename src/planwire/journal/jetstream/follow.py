@@ -1,9 +1,9 @@
-"""Messages as they are written: an ordered consumer of a JetStream stream, and the waiting for it.
+"""Messages as they are written: an ordered consumer of a JetStream stream.
 
 The server pushes messages in order, each with its number in the delivery. After a gap, a lost connection or silence
-(the server sends a heartbeat every `HEARTBEAT` seconds) this consumer is useless, and another one begins after the last
-message that was taken. Flow control bounds what the server sends: its request for more room is answered once everything
-that came was taken. So a reader that sleeps misses nothing, and fills no memory.
+(the server sends a heartbeat every `HEARTBEAT` seconds) the consumer is lost, and its reader begins another one after
+the last message taken. Flow control limits what the server sends ahead: its request for room is answered only once
+every message that came has been taken. So a slow reader misses nothing, and its memory doesn't fill up.
 """
 
 import os
@@ -21,13 +21,13 @@ from planwire.journal.jetstream.wire import WireMessage
 __all__ = ["OrderedConsumer"]
 
 HEARTBEAT: Final = 1.0
-#: Seconds of silence after which a consumer is taken for lost.
+#: Seconds of silence after which a consumer counts as lost.
 SILENCE: Final = 3.0
 _SECOND: Final = 1_000_000_000
 
 
 class OrderedConsumer:
-    """What a stream has on a subject from a number on, and all that is added. For one thread."""
+    """A stream's messages on a subject from a number on, and those that are added. For use by one thread."""
 
     def __init__(
         self, api: JetStreamApi, stream: str, subject: str, number: int, *, headers_only: bool = False
@@ -40,7 +40,7 @@ class OrderedConsumer:
         self._bell.acquire()
         self._delivered = 0
         self._heard = monotonic()
-        self._answer = ""  # where the server waits to hear that there is room
+        self._answer = ""  # the subject on which the server waits to hear that there is room
         self._is_lost = False
         connection = api.connection
         inbox, self._end = connection.subscribe(self._hear)
@@ -71,11 +71,11 @@ class OrderedConsumer:
 
     @property
     def is_lost(self) -> bool:
-        """Nothing more will come, or nobody knows what is missing: begin another one."""
+        """Whether nothing more will come, or messages may be missing: begin another consumer."""
         return not self._come and (self._is_lost or monotonic() - self._heard > SILENCE)
 
     def next(self, seconds: float) -> StreamMessage | None:
-        """The next message, if one comes within some seconds."""
+        """The next message, or None if none comes within `seconds`."""
         if not self._come and (self._bell.acquire(timeout=max(seconds, 0)) is False or not self._come):
             self._api.connection.check_flow()
             return None
@@ -92,18 +92,19 @@ class OrderedConsumer:
         return StreamMessage(number, reply.subject, reply.headers, reply.body)
 
     def wake(self) -> None:
-        with suppress(RuntimeError):  # it is awake
+        with suppress(RuntimeError):  # it is awake already
             self._bell.release()
 
     def close(self) -> None:
-        """Let go of it. The server removes it by itself, sooner or later, where it does not hear this."""
+        """End the subscription and delete the consumer. If the request is lost, the server removes an idle consumer
+        by itself."""
         connection = self._api.connection
         self._end()
         if not connection.is_closed:
             connection.send(self._api.subject(f"CONSUMER.DELETE.{self._stream}.{self._name}"))
 
     def _hear(self, reply: WireMessage | None) -> None:
-        """On the thread of the connection."""
+        """Take a message, on the thread of the connection."""
         self._heard = monotonic()
         if reply is None:
             self._is_lost = True
@@ -117,17 +118,17 @@ class OrderedConsumer:
             if last is not None and int(last) > self._delivered + len(self._come):
                 self._is_lost = True
         elif reply.status:
-            self._is_lost = True  # its stream, its server or itself is gone
+            self._is_lost = True  # the consumer, its stream or its server is gone
         else:
             self._come.append(reply)
         self.wake()
 
 
 def _numbers(subject: str) -> tuple[int, int]:
-    """The numbers of a message in its stream and in its delivery, from the subject that it could be acknowledged on."""
+    """A message's numbers in the stream and in the delivery, from its acknowledgement subject."""
     parts = subject.split(".")
     at = 5 if len(parts) == 9 else 7
     try:
         return int(parts[at]), int(parts[at + 1])
     except (IndexError, ValueError) as error:
-        raise DamagedJournal(f"a message came with {subject!r}, which does not say where it belongs") from error
+        raise DamagedJournal(f"a message came with the reply subject {subject!r}, which has no numbers") from error

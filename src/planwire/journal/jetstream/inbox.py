@@ -1,4 +1,4 @@
-"""Who waits for which answer: one subscription takes all of them, and the last word of its subject tells them apart."""
+"""Routing answers to their requests: one subscription takes all answers; the last word of the subject is the token."""
 
 import os
 import re
@@ -11,17 +11,17 @@ from planwire.journal.jetstream.wire import WireMessage
 
 __all__ = ["Handler", "NatsInbox", "deaf", "forbidden"]
 
-#: What gets the messages for a token, on the thread of the loop; None once there will be none.
+#: Called with each message for a token, on the loop's thread; with None once no more will come.
 Handler = Callable[[WireMessage | None], None]
-#: How a server says that this user may not ask that. nats-py makes all of it lower case.
+#: How a server says that this user may not publish or subscribe. nats-py makes all of it lower case.
 _DENIED: Final = re.compile(r'permissions violation for publish to "([^"]*)"')
 _DEAF: Final = "permissions violation for subscription to"
-#: Where a consumer of the server's hears that there is room for more, as nats-py writes it.
+#: How the subjects for telling a consumer that there is room begin, in lower case.
 _FLOW: Final = "$js.fc."
 
 
 class NatsInbox:
-    """The handlers, by the tokens of the questions that they wait for. Any thread may expect an answer."""
+    """The handlers of answers, by token. Any thread may expect an answer."""
 
     def __init__(self, prefix: str) -> None:
         self.subject = f"{prefix}.{os.urandom(11).hex()}"
@@ -30,17 +30,17 @@ class NatsInbox:
         self._handlers: dict[str, tuple[Handler, str]] = {}
         self._denied: set[str] = set()
         self.may_ask_for_more = True
-        self.is_deaf = False  # this user may hear no answers
-        self.refusals = 0  # how often the server said so
+        self.is_deaf = False  # whether this user may not subscribe to answers
+        self.refusals = 0  # how often the server has said so
 
     def expect(self, handler: Handler, asked: str = "") -> str:
-        """A new token, whose messages the handler will get until `drop`; `asked` is the subject of the question."""
+        """A new token, whose messages go to the handler until `drop`; `asked` is the subject of the request."""
         token = str(next(self._tokens))
         self._handlers[token] = handler, asked
         return token
 
     def drop(self, token: str) -> bool:
-        """Expect no more. Says whether the server denied this user the question."""
+        """Stop expecting messages. Says whether the server denied this user the request."""
         self._handlers.pop(token, None)
         if token not in self._denied:
             return False
@@ -55,12 +55,12 @@ class NatsInbox:
             found[0](reply)
 
     def fail(self, token: str) -> None:
-        """The question was not sent."""
+        """Tell the handler that its request was not sent."""
         if found := self._handlers.get(token):
             found[0](None)
 
     def begin(self) -> None:
-        """The user may do more than before: there will be a new connection, or it was permitted on this one."""
+        """Forget denied permissions: a new connection is due, or the user was permitted more on this one."""
         self.may_ask_for_more, self.is_deaf = True, False
 
     def fail_all(self) -> None:
@@ -68,8 +68,8 @@ class NatsInbox:
             handler(None)
 
     def deny(self, trouble: str) -> bool:
-        """Take it if the server says that this user may not ask something, or hear answers: none will come. Whether it
-        says so."""
+        """Whether a trouble is a denied permission, to ask something or to hear answers. If so, fail the requests that
+        will get no answer."""
         if f'{_DEAF} "{self.subject.lower()}' in trouble.lower():
             self.is_deaf = True
             self.refusals += 1
@@ -89,13 +89,13 @@ class NatsInbox:
 
 def forbidden(where: str, subject: str) -> JournalUnavailable:
     return JournalUnavailable(
-        f"this login may not publish to {subject} on the NATS server at {where}. Nothing was changed; whoever runs the "
-        "server can permit it"
+        f"this login may not publish to {subject} on the NATS server at {where}. Nothing was changed; ask whoever runs "
+        "the server to permit it"
     )
 
 
 def deaf(where: str, prefix: str) -> JournalUnavailable:
     return JournalUnavailable(
-        f"this login may not subscribe to {prefix}.> on the NATS server at {where}, so it gets no answers: whoever "
-        "runs the server must permit it"
+        f"this login may not subscribe to {prefix}.> on the NATS server at {where}, so it gets no answers: ask whoever "
+        "runs the server to permit it"
     )

@@ -1,10 +1,10 @@
 """A journal on NATS JetStream, which any number of machines may write and follow at once.
 
-One stream holds the events: a subject for each session, a message for each append. A writer says behind which message
-of the subject its own belongs, and the server refuses it if there is another one by now. That alone keeps numbers
-without holes, and keys (`Once`) without doubles. The server's memory for the ids of messages, 2 minutes, is no part of
-what makes a key hold: keys are in the headers of the messages, and no writer with an old list of them gets past the
-server. (An id made of the key would even do harm: the server remembers it after a `forget`.)
+One stream holds the events: a subject for each session, a message for each append. A writer names the last message of
+the subject that it knows, and the server refuses the write if there is a later one. That alone keeps event numbers
+without holes, and keys (`Once`) without duplicates. Keys don't rely on the 2 minutes for which the server remembers
+message ids: they are in the headers of the messages, and the server refuses a writer whose list of keys is out of date.
+(Message ids made from keys would even do harm: the server still remembers them after a `forget`.)
 
 What an acknowledgement means is up to the servers: see `facts`.
 """
@@ -51,9 +51,9 @@ from planwire.model.events import Recorded
 
 __all__ = ["JetStreamJournal"]
 
-#: Seconds until a follower looks whether it was stopped, or its journal closed.
+#: Seconds between a follower's checks whether it was stopped or its journal closed.
 LOOK: Final = 0.02
-#: Seconds without a message after which a follower asks whether there is none.
+#: After this many seconds without a message, a follower that still expects some asks whether there are any.
 ASK: Final = 1.0
 
 
@@ -83,14 +83,14 @@ class JetStreamJournal:
         buckets = (self._bucket("leases"), self._bucket("alive", TTL), self._bucket("stated", STATED))
         self._snapshots = SnapshotBucket(snapshots, self._sessions, self._connection)
         self._leases = JetStreamLeases(self._connection, *buckets)
-        if is_new and self._stream.replicas > 1:  # later, a server may be down, and then there can be no new ones
+        if is_new and self._stream.replicas > 1:  # later a server may be down, and new buckets impossible
             for bucket in (snapshots, *buckets):
                 with suppress(JournalError):
                     bucket.create()
 
     @property
     def is_hasty(self) -> bool:
-        """Whether it gives up on its server soon (see `haste`)."""
+        """Whether the journal gives up on its server soon (see `haste`)."""
         return self._connection.is_hasty
 
     @is_hasty.setter
@@ -103,7 +103,7 @@ class JetStreamJournal:
     ) -> tuple[Recorded, ...]:
         rows = encode(session, events)
         self._connection.check()
-        if not is_text(session):  # and there are no events
+        if not is_text(session):  # `encode` refuses events for such a session, so there are none
             return ()
         found = self._appender.append(session, rows, expected_seq, once)
         if isinstance(found, tuple):
@@ -202,7 +202,8 @@ class JetStreamJournal:
         return self._leases.known()
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
-        """Two steps, of which a crash may leave out the second: who comes next finds the first done, by its key."""
+        """Append the events, then remove the lease. After a crash in between, the next caller finds the events by
+        their key and only removes the lease."""
         self._connection.check()
         found = self._leases.lapsed(known)
         if found is None:
@@ -212,11 +213,11 @@ class JetStreamJournal:
         self._leases.remove(revision)
 
     def forget(self, *sessions: str) -> None:
-        """The server removes the messages, and overwrites none of them: their bytes stay in its files until it makes
-        those smaller, which it does by itself once enough of a file is unused. Backups of the server's stay as they
-        are, and so does what it keeps for its other replicas, until that is cut off."""
+        """Have the server remove the sessions' messages. It overwrites none of them: their bytes stay in its files
+        until it compacts those, which it does by itself once enough of a file is unused. They also stay in its
+        backups, and in the log that it keeps for its replicas until that is truncated."""
         self._connection.check()
-        self.thoughts.forget(*sessions)  # before the sessions, which a person could not name any more
+        self.thoughts.forget(*sessions)  # first: if it fails, a person can still name the sessions and try again
         for session in sessions:
             if is_text(session):
                 self._snapshots.forget(session)
@@ -251,7 +252,7 @@ class JetStreamJournal:
 
     def _follow(self, position: int, subject: str, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         consumer: OrderedConsumer | None = None
-        behind = 0  # the last message that there was when this began, or when nothing had come for long
+        behind = 0  # the last message when this began, or when the server was last asked
         heard = asked = monotonic()
         try:
             while not self._connection.is_closed and not (stop is not None and stop.is_set()):
@@ -259,7 +260,7 @@ class JetStreamJournal:
                     if consumer is not None:
                         consumer.close()
                         consumer = None
-                        self._stream.info()  # in another stream, positions are those of other events
+                        self._stream.info()  # refuses a stream made anew, whose positions mean other events
                     last = self._api.get(self._name, last_by_subj=subject)
                     behind = last.number if last is not None else 0
                     consumer = OrderedConsumer(self._api, self._name, subject, first_message_behind(position))

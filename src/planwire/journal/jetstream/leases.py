@@ -1,12 +1,13 @@
-"""The leases of a JetStream journal: rows in one bucket that name their holders, and another that says who is alive.
+"""The leases of a JetStream journal: one bucket of rows that name their holders, and another of the holders alive.
 
-Each opened journal that takes a lease puts its name into the bucket of the living, and again every third of `TTL`
-seconds, after which the server forgets it: the server's clock decides. On the holder's own machine its process decides
-as well, at once. Where a lease is that of another process (`Terms.process`), only its machine knows whether that one
-still runs. Others take the word of whoever stated its terms for `STATED` seconds, by a third bucket.
+Each opened journal that takes a lease puts its name into the `alive` bucket, and again every third of `TTL` seconds.
+The server drops a name that is not renewed for `TTL` seconds, by its own clock. On the holder's machine, a lease also
+lapses as soon as the holder's process has ended. For a lease of another process (`Terms.process`), only that process's
+machine knows whether it still runs. Other machines trust each statement of its terms for `STATED` seconds, by a third
+bucket.
 
-No holder can renew its name while the server is away. So none lapses until `TTL` seconds after the connection came
-back. And a journal that was opened only just now ends no lease: the server may have come back just now as well.
+No holder can renew its name while the server is away. So no lease lapses until `TTL` seconds after the connection came
+back. Nor does a journal that was opened less than `TTL` seconds ago end a lease: the server may just have come back.
 """
 
 import os
@@ -33,8 +34,8 @@ STATED: Final = 600.0
 
 
 class _LeaseValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A lease as it is stored. `taken` is the revision of its first row (0 in that row), `holder` the name of a journal
-    in the bucket of the living, or nothing for the lease of another process."""
+    """A lease as it is stored. `taken` is the revision of its first row (0 in that row). `holder` is the name of a
+    journal in the `alive` bucket, or empty for the lease of another process."""
 
     session: str
     name: str
@@ -50,7 +51,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 class JetStreamLeases:
-    """The buckets, and this journal's own name among the living once it has taken a lease."""
+    """The leases in their buckets, and this journal's own name in `alive` once it has taken one."""
 
     def __init__(self, connection: NatsConnection, leases: Bucket, alive: Bucket, stated: Bucket) -> None:
         self._connection = connection
@@ -59,10 +60,10 @@ class JetStreamLeases:
         self._stated = stated
         self._holder = ""
         self._naming = Lock()
-        self._own: dict[str, int] = {}  # the revisions of this journal's own, by name
+        self._own: dict[str, int] = {}  # the revisions of this journal's own leases, by name
 
     def keep(self, name: str, session: str, terms: str, process: str) -> None:
-        """Write a lease, new or with other terms. A `forget` may have removed it meanwhile."""
+        """Write a lease, new or with other terms, or again after a `forget` removed it."""
         key = _key(session, name)
         if process:
             self._stated.put(key, b"")
@@ -100,7 +101,7 @@ class JetStreamLeases:
         ]
 
     def lapsed(self, known: KnownLease) -> tuple[int, int] | None:
-        """The revision of a lease that lapsed, and that of its first row; None if it is held, or gone."""
+        """The revisions of a lapsed lease and of its first row; None if the lease is held, or gone."""
         found = self._leases.get(_key(known.session, known.name))
         in_doubt = self._in_doubt() or monotonic() - self._connection.since < TTL
         row = _read(found) if found is not None else None
@@ -123,15 +124,15 @@ class JetStreamLeases:
             self._stated.purge(f"{token_of(session)}.>")
 
     def close(self) -> None:
-        """Give back this journal's own leases, as far as that can be said now."""
-        for revision in self._own.values():
+        """Give back this journal's own leases, as far as the server can be reached."""
+        for revision in tuple(self._own.values()):  # other threads may still release leases
             self._leases.delete(revision)
         if self._holder:
             self._alive.purge(self._holder)
         self._holder = ""
 
     def _live(self) -> None:
-        """Be among the living, before any row says so: by one name, whoever takes the first lease."""
+        """Put this journal's name into `alive`, once, before any row names it as the holder."""
         with self._naming:
             if not self._holder:
                 holder = new_id()
@@ -140,7 +141,7 @@ class JetStreamLeases:
                 self._connection.every(TTL / 3, self._beat)
 
     def _beat(self) -> None:
-        """On the thread of the connection. There is no answer to wait for: the next one comes soon."""
+        """Renew the name, on the thread of the connection, without waiting for an answer: the next beat comes soon."""
         if self._holder:
             self._connection.send(self._alive.reachable(self._holder))
 
@@ -160,7 +161,7 @@ class JetStreamLeases:
 def _key(session: str, name: str) -> str:
     with suppress(UnicodeEncodeError):
         return f"{token_of(session)}.{token_of(name)}"
-    return "==.=="  # no lease has it
+    return "==.=="  # the key of no lease
 
 
 def _taken(found: Row) -> int:
@@ -169,7 +170,7 @@ def _taken(found: Row) -> int:
 
 
 def _read(found: Row) -> _LeaseValue | None:
-    """A value as a lease. What somebody else put there is none."""
+    """The lease in a value; None for a value that is not planwire's."""
     try:
         return _rows.decode(found.value)
     except msgspec.MsgspecError:

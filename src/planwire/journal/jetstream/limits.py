@@ -1,4 +1,4 @@
-"""What the settings of a stream make of the events in it. planwire sets no limit; who runs the server may."""
+"""Settings of a stream that endanger its events. planwire sets no limits; the server's admin may."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _SECOND = 1_000_000_000
 
 
 def losses(config: dict[str, Any]) -> list[str]:
-    """The settings by which the server does not keep events, or does not say that it does, and how to mend each."""
+    """The settings by which the server loses events or does not confirm them, each with how to correct it."""
     found = []
     drops_old = config.get("discard") != "new"
     if age := _limit(config, "max_age"):
@@ -18,21 +18,21 @@ def losses(config: dict[str, Any]) -> list[str]:
             found.append(f"max_msgs_per_subject keeps only {count:,} appends of a session (set it to -1)")
     if drops_old:
         found += [
-            f"{each} deletes the oldest events of all (set it to -1, or discard to new)" for each in _full(config)
+            f"{each} deletes the journal's oldest events (set it to -1, or discard to new)" for each in _full(config)
         ]
     if config.get("retention") not in {None, "limits"}:
-        found.append(f"retention {config['retention']} deletes events that a consumer took (make another stream)")
+        found.append(f"retention {config['retention']} deletes events that a consumer has taken (make another stream)")
     if config.get("storage") == "memory":
-        found.append("storage memory loses all events with a restart of the server (make another stream)")
+        found.append("storage memory loses all events when the server restarts (make another stream)")
     if config.get("subject_transform"):
-        found.append("subject_transform keeps events where nobody looks for them (remove it)")
+        found.append("subject_transform stores events where planwire does not look for them (remove it)")
     if config.get("no_ack"):
-        found.append("no_ack keeps the server from saying what it has (set it to false)")
+        found.append("no_ack stops the server from confirming what it stored (set it to false)")
     return found
 
 
 def bounds(config: dict[str, Any]) -> list[str]:
-    """The limits from which on the server refuses more."""
+    """The limits at which the server refuses more events."""
     return _full(config) if config.get("discard") == "new" else []
 
 
@@ -42,5 +42,5 @@ def _full(config: dict[str, Any]) -> list[str]:
 
 
 def _limit(config: dict[str, Any], name: str) -> int:
-    """A limit; 0 if there is none."""
+    """A limit, or 0 for none."""
     return max(int(config.get(name) or 0), 0)

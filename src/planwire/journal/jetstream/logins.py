@@ -1,4 +1,4 @@
-"""What nats-py is told to connect and to log in with: addresses, a password, a token, keys, certificates."""
+"""The options with which nats-py connects and logs in: addresses, a password, a token, keys, certificates."""
 
 import re
 import ssl
@@ -11,16 +11,16 @@ from planwire.journal.jetstream.settings import JetStreamSettings
 __all__ = ["wire_options"]
 
 _RECONNECT_WAIT: Final = 0.2
-#: Seconds without a sign of the server until nats-py asks for one, and unanswered questions until it gives up.
+#: Seconds between nats-py's pings, and how many may stay unanswered before it drops the connection.
 _PING: Final = 5
 _PINGS: Final = 2
-#: A seed of a user's NKey, which a credentials file has beside other lines.
+#: The seed of a user's NKey: a line of its own, in a credentials file among others.
 _SEED: Final = re.compile(rb"^\s*SU[A-Z2-7]{56}\s*$", re.MULTILINE)
 
 
 def wire_options(settings: JetStreamSettings) -> dict[str, Any]:
-    """How to connect. Nothing secret is in the addresses, which nats-py may show. `UnknownJournal` if a file that the
-    settings name is not what it should be."""
+    """The options for nats-py's `connect`. The addresses hold no secrets, because nats-py may show them.
+    `UnknownJournal` if a file that the settings name is not what it should be."""
     _refuse_bad_files(settings)
     options: dict[str, Any] = {
         "servers": [f"{'tls' if settings.is_tls else 'nats'}://{server}" for server in settings.servers],
@@ -30,7 +30,7 @@ def wire_options(settings: JetStreamSettings) -> dict[str, Any]:
         "max_reconnect_attempts": -1,
         "ping_interval": _PING,
         "max_outstanding_pings": _PINGS,
-        "pending_size": 0,  # nothing is to be sent later that its caller has given up by then
+        "pending_size": 0,  # send nothing late, when its caller may have given up on it
         "tls": _tls_context(settings),
         "user": settings.user or None,
         "password": settings.password or None,
@@ -42,7 +42,7 @@ def wire_options(settings: JetStreamSettings) -> dict[str, Any]:
 
 
 def _refuse_bad_files(settings: JetStreamSettings) -> None:
-    """nats-py would find out when it logs in, and say little."""
+    """Check the files with secrets. nats-py would look at them only when it logs in, and say little."""
     for name, path in (("creds", settings.creds), ("nkey", settings.nkey)):
         try:
             has_seed = not path or _SEED.search(Path(path).read_bytes())
@@ -53,8 +53,8 @@ def _refuse_bad_files(settings: JetStreamSettings) -> None:
             ) from None
         if not has_seed:
             raise UnknownJournal(
-                f"{path} has no seed of a user's NKey: look at {name} in the URL of the journal {settings.where} or in "
-                "its context"
+                f"{path} has no user NKey seed: look at {name} in the URL of the journal {settings.where} or in its "
+                "context"
             )
 
 

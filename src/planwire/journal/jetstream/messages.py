@@ -1,10 +1,10 @@
 """The messages of a JetStream journal: one for each append, on the subject of its session.
 
-A message has its events in its body, and in a header all that is to be known of its session without them: so the last
-message of a subject tells where the session is, and a pass over headers finds the keys of all appends (`Once`).
+A message has its events in its body. A header holds what must be known about the session without reading events. So the
+last message of a subject tells where the session ends, and a pass over headers finds the keys of all appends (`Once`).
 
-Positions: the last event of message number N of the stream has the position N · 2²⁰, those before it the ones right
-below. So the number of the stream's last message is all that it takes to know the last position.
+Positions: the last event of message number N of the stream has the position N · 2²⁰; the events before it have the
+positions directly below. So the number of the stream's last message gives the last position.
 """
 
 import re
@@ -42,9 +42,9 @@ __all__ = [
 
 _SHIFT: Final = 20
 EVENTS_PER_MESSAGE: Final = 1 << _SHIFT
-#: Bytes of headers that a stream takes, whatever the server's `max_payload`.
+#: The most bytes of headers that a stream takes, whatever the server's `max_payload`.
 LONGEST_HEAD: Final = (1 << 16) - 1
-#: The highest number that a stream can give a message, more or less: no position lies behind it.
+#: A bound on the numbers of messages: positions of higher ones would not fit into 63 bits.
 _LAST_MESSAGE: Final = (1 << 63 - _SHIFT) - 2
 _LONGEST_TOKEN: Final = 128
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -62,9 +62,9 @@ class KeyRange(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Mark(msgspec.Struct, array_like=True, frozen=True):
-    """What the header says. The message is the `count`-th of its session, with the events `first` to `last`; `begun` is
-    the number that the stream gave the session's first message (0 in that message itself). `session` is there if its
-    name does not follow from the subject. Events `in_parts` are not in the body (`bodies`)."""
+    """What the header says. The message is the `count`-th of its session, with the events `first` to `last`. `begun` is
+    the stream's number for the session's first message (0 in that message itself). `session` is set only if the subject
+    doesn't spell its name. Events `in_parts` are not in the body (`bodies`)."""
 
     count: int
     first: int
@@ -82,7 +82,7 @@ _marks: Final = msgspec.json.Decoder(Mark)
 
 
 class SubjectEnd(NamedTuple):
-    """The end of a session: the number of its last message in the stream (0: it has none), and what goes on there."""
+    """The end of a session: the stream's number for its last message (0: none), and what the next one builds on."""
 
     message: int
     messages: int
@@ -94,7 +94,7 @@ class SubjectEnd(NamedTuple):
 
 
 class StreamMessage(NamedTuple):
-    """A message as the stream has it. `rows` are its parts, joined, once they were fetched (`parts`)."""
+    """A message as the stream has it. `rows` are its parts, joined, once fetched (`parts`)."""
 
     number: int
     subject: str
@@ -118,7 +118,7 @@ class StreamMessage(NamedTuple):
             raise self.damaged(error) from error
 
     def reference(self) -> PartsReference:
-        """Where the events are that are in parts."""
+        """The reference to the parts that hold the events."""
         try:
             return read_reference(self.body)
         except ValueError as error:
@@ -139,7 +139,7 @@ class StreamMessage(NamedTuple):
         return [decode(session, each.seq, each.at, each.by, each.text) for each in self.events(self.mark())]
 
     def followed(self, after: int) -> Iterator[Followed]:
-        """Its events behind a position."""
+        """The events after a position."""
         mark = self.mark()
         session = mark.session if mark.session is not None else id_of(self.subject.rpartition(".")[2])
         for each in self.events(mark):
@@ -148,7 +148,7 @@ class StreamMessage(NamedTuple):
                 yield Followed(position, decode(session, each.seq, each.at, each.by, each.text))
 
     def appends(self, after: int) -> Iterator[StoredAppend]:
-        """Its events behind a number, as they are stored: apart where their keys differ."""
+        """The events after a number, as stored appends: one for each key, and for each run of events without one."""
         mark = self.mark()
         rows = self.events(mark)
         first = mark.first
@@ -167,7 +167,7 @@ class StreamMessage(NamedTuple):
 
 
 def is_text(name: str) -> bool:
-    """Whether a name can be stored at all: half a character can't."""
+    """Whether a name can be stored: one with half a surrogate pair can't."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -176,7 +176,7 @@ def is_text(name: str) -> bool:
 
 
 def token_of(name: str) -> str:
-    """The part of a subject that stands for a name. Plain ones stand for themselves, long ones for their hash."""
+    """The part of a subject that stands for a name: itself if it is plain, its hash if it is long, else in hex."""
     if _PLAIN.fullmatch(name) and len(name) <= _LONGEST_TOKEN:
         return name
     written = name.encode()
@@ -186,7 +186,7 @@ def token_of(name: str) -> str:
 
 
 def id_of(token: str) -> str:
-    """The name that a token stands for, if it is not a hash."""
+    """The name that a token stands for; the token must not be a hash."""
     return bytes.fromhex(token[1:]).decode() if token.startswith("=") else token
 
 
@@ -197,7 +197,7 @@ def parts_subject(subject: str) -> str:
 
 
 def keys_of(appends: Sequence[StoredAppend]) -> tuple[KeyRange, ...]:
-    """The keys of appends with events."""
+    """The keys of appends, all of which have events."""
     return tuple(
         KeyRange(each.once.source, each.once.n, each.events[0].seq, each.events[-1].seq)
         for each in appends
@@ -206,12 +206,12 @@ def keys_of(appends: Sequence[StoredAppend]) -> tuple[KeyRange, ...]:
 
 
 def bytes_of(keys: tuple[KeyRange, ...]) -> int:
-    """How much of a head keys take."""
+    """The bytes that keys take in the headers."""
     return len(_json.encode(keys))
 
 
 def head_of(mark: Mark, message_id: str, behind: int) -> bytes:
-    """The headers of a message that is to be written right behind message number `behind` of its subject."""
+    """The headers of a message to be written directly after message number `behind` of its subject."""
     return b"NATS/1.0\r\nNats-Msg-Id: %b\r\nNats-Expected-Last-Subject-Sequence: %d\r\nPlanwire: %b\r\n\r\n" % (
         message_id.encode(),
         behind,
@@ -220,7 +220,7 @@ def head_of(mark: Mark, message_id: str, behind: int) -> bytes:
 
 
 def header(headers: bytes, name: bytes) -> bytes | None:
-    """The value of a header. None of ours has a line break in it, since JSON writes them in other characters."""
+    """The value of a header, up to the line break. Ours have none inside: JSON escapes them."""
     mark = b"\r\n%b: " % name
     begin = headers.find(mark)
     if begin < 0:
@@ -230,7 +230,7 @@ def header(headers: bytes, name: bytes) -> bytes | None:
 
 
 def first_message_behind(position: int) -> int:
-    """The number of the first message with events behind a position, if there is one."""
+    """The number of the first message that can have events after a position."""
     return min(max(position, 0) >> _SHIFT, _LAST_MESSAGE) + 1
 
 

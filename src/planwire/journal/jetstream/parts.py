@@ -1,13 +1,13 @@
-"""Appends that fit no message: their events in parts, on a subject beside that of their session.
+"""Appends too large for a message: their events in parts, on a second subject of the session.
 
 Nothing reads a part until a message on the session's own subject names it. That message alone makes the append count,
-and says behind which one it belongs, as any other: a writer that is killed before leaves parts that mean nothing. They
-go with their session, since one purge takes both subjects at once.
+and like any other it names the message that it must follow. A writer killed before that leaves parts that mean nothing.
+They go when the session is forgotten, because one purge empties both subjects.
 
-A writer can notice that a session was forgotten between its parts and its message: the message before is gone then, and
-the server refuses its own. Only the first message of a session has none before it, so its writer looks again whether
-the parts are still there. If not, it sends them once more, each with the number of the one that it stands for: it can't
-take the message back, since others may have written behind it.
+A session can be forgotten after the parts were written and before the message is. The server then refuses the message,
+because the one that it must follow is gone. But the first message of a session follows none. So its writer checks
+afterwards that the parts are still there, and if not, sends them again, each with the number of the part that it
+replaces. It can't take the message back, since others may already have written after it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,15 +25,15 @@ from planwire.journal.protocol import StoredEvent
 
 __all__ = ["LargeBody", "PartStore"]
 
-#: Bytes of a part: few enough for a slow network to take one within the time for an answer.
+#: Bytes of a part: few enough that a slow network carries one within the time for an answer.
 PART: Final = 256 * 1024
 #: Bytes of a part's message that its headers may need.
 _ROOM: Final = 256
 _INSTEAD: Final = b"Planwire-Instead"
-#: Bytes of a link, about; so many parts are asked for at once.
+#: Bytes of a link, roughly, and how many parts are asked for at once.
 _LINK: Final = 40
 _AT_ONCE: Final = 16
-#: Seconds for the writer of a session's first message to send its parts once more, and between two looks for them.
+#: Seconds that a reader gives the writer of a session's first message to send its parts again, and between two looks.
 _SENDING: Final = 2.0
 _LOOK: Final = 0.05
 
@@ -46,13 +46,14 @@ class PartStore:
         self.stream = stream
 
     def send(self, subject: str, parts: Sequence[bytes], sent: list[int], instead: Sequence[int] = ()) -> None:
-        """Write parts for a session, and note the number of each as soon as the server has it."""
+        """Write parts for a session, and add the number of each to `sent` as soon as the server has it. `instead`: the
+        numbers of the lost parts that they replace."""
         self.stream.take_parts()
         for place, part in enumerate(parts):
             head = b"NATS/1.0\r\nNats-Msg-Id: %b\r\n" % new_id().encode()
             head += b"%b: %d\r\n\r\n" % (_INSTEAD, instead[place]) if instead else b"\r\n"
             number = self._api.write(self.stream.name, parts_subject(subject), head, part).number
-            assert number is not None  # it says no place
+            assert number is not None  # a part claims no place, so it can't lose it
             sent.append(number)
 
     def cut(self, rows: bytes) -> list[bytes]:
@@ -60,7 +61,7 @@ class PartStore:
         return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
 
     def whole(self, message: StreamMessage) -> StreamMessage | None:
-        """A message with its parts, if it has any. None if it was forgotten meanwhile."""
+        """A message with its parts fetched, if it has any. None if it was forgotten meanwhile."""
         mark = message.mark()
         if not mark.in_parts:
             return message
@@ -81,7 +82,7 @@ class PartStore:
         return message._replace(rows=b"".join(found[number] for number in numbers))
 
     def wholes(self, messages: Iterable[StreamMessage]) -> Iterator[StreamMessage]:
-        """Messages of one session with their parts, up to where it was forgotten meanwhile."""
+        """Messages of one session with their parts, ending early if the session is forgotten meanwhile."""
         for each in messages:
             message = self.whole(each)
             if message is None:
@@ -92,24 +93,24 @@ class PartStore:
         return self._api.get(self.stream.name, seq=number) is not None
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Remove parts that no message names, as far as that can be said now."""
+        """Remove parts that no message names, as far as the server can be reached."""
         with suppress(JournalError):
             for number in numbers:
                 self._api.delete(self.stream.name, number)
 
     def _fetched(self, subject: str, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Parts by their numbers, from any replica; from the leader what that does not have."""
+        """Parts by their numbers, from any replica; from the leader those that this didn't give."""
         wanted = set(numbers)
         page = self._api.page(self.stream.name, parts_subject(subject), numbers[0], len(numbers))
         found = {each.number: each.body for each in page if each.number in wanted}
-        for number in wanted - found.keys():  # those of another writer lie between them, or the replica is late
+        for number in wanted - found.keys():  # another writer's parts lie between them, or the replica lags behind
             part = self._api.get(self.stream.name, seq=number)
             if part is not None:
                 found[number] = part.body
         return found
 
     def _sent_instead(self, message: StreamMessage, numbers: Sequence[int]) -> dict[int, bytes]:
-        """Parts of a message that were sent once more, by the numbers of those that they stand for."""
+        """Parts of a message that were sent again, by the numbers of those that they replace."""
         subject, wanted, found, begin = parts_subject(message.subject), set(numbers), dict[int, bytes](), message.number
         while page := self._api.page(self.stream.name, subject, begin + 1):
             for each in page:
@@ -123,7 +124,7 @@ class PartStore:
 
 
 class LargeBody:
-    """The parts of one append while it is written. Those that no message names in the end are removed."""
+    """The parts of one append while it is written. On exit, those that no message names are removed."""
 
     def __init__(self, store: PartStore, subject: str) -> None:
         self._store = store
@@ -132,7 +133,7 @@ class LargeBody:
         self._parts: list[bytes] = []
         self._is_compressed = False
         self._links_in_rows = False
-        self._place = -1  # where the parts are good for: a message of the session, its first one or that before
+        self._place = -1  # what the parts are good for: the end (if they hold links) or beginning of the session
 
     def __enter__(self) -> Self:
         return self
@@ -142,14 +143,14 @@ class LargeBody:
     ) -> None:
         is_unknown = isinstance(error, EngineAway) and not isinstance(error, NotWritable)
         if error is None or (isinstance(error, JournalError) and not is_unknown):
-            self._store.drop(self._numbers)  # else a message may name them all the same
+            self._store.drop(self._numbers)  # otherwise a message may have been written that names them
 
     def body(self, events: Sequence[StoredEvent], end: SubjectEnd) -> MessageBody:
-        """The body for a message behind an end: as it is, unless the parts are there already."""
+        """The body for a message after `end`: the events themselves, unless their parts were sent already."""
         return self.in_parts(events, end) if self._numbers else body_of(events)
 
     def in_parts(self, events: Sequence[StoredEvent], end: SubjectEnd) -> MessageBody:
-        """The body for a message behind an end, once its events are in parts."""
+        """The body for a message after `end` whose events are in parts; sends those unless they were sent."""
         self._links_in_rows = len(events) * _LINK > self._store.stream.room // 2
         place = end.message if self._links_in_rows else end.begun
         if place != self._place:
@@ -161,19 +162,19 @@ class LargeBody:
         return reference_to(self._numbers, events, self._is_compressed, self._links_in_rows)
 
     def restart(self) -> None:
-        """Remove the parts: the next message needs others."""
+        """Remove the parts, because the next message needs others."""
         self._store.drop(self._numbers)
         self._numbers, self._place = [], -1
 
     def see_to_parts(self, message: int) -> None:
-        """Send the parts once more if they were forgotten before the message that names them was written. The first
-        tells: the others went with it, or came later."""
+        """Send the parts again if they were forgotten before the message that names them was written. Checking the
+        first is enough: a `forget` that took any part took that one."""
         if self._numbers and not self._store.has(self._numbers[0]):
             sent: list[int] = []
             self._store.send(self._subject, self._parts, sent, self._numbers)
-            if not self._store.has(message):  # it was forgotten, too
+            if not self._store.has(message):  # the message was forgotten, too
                 self._store.drop(sent)
 
     def was_written(self) -> None:
-        """A message names the parts."""
+        """Keep the parts: a message names them now."""
         self._numbers = []

@@ -1,7 +1,7 @@
 """The sessions of a JetStream journal: where each one ends, which keys it has, and where in the stream an event is.
 
-What is known of a session here may be old: a write says behind which message it belongs, so the server refuses one that
-rests on old knowledge, and what is asked for is asked of the server.
+What a process remembers of a session may be out of date. That is safe: a write names the message that it must follow,
+so the server refuses one that relies on old knowledge, and reads ask the server.
 """
 
 from collections.abc import Iterator
@@ -18,20 +18,20 @@ __all__ = ["NOTHING", "SessionSubjects", "SubjectState"]
 
 #: The end of a session that has no events.
 NOTHING: Final = SubjectEnd(0, 0, 0, None, 0, 0, 0)
-#: Seconds that a writer waits for another thread that writes to the same session.
+#: Seconds that a writer waits for another thread that is writing to the same session.
 TURN: Final = 15.0
-#: Sessions whose ends and keys are remembered.
+#: How many sessions' ends and keys are remembered.
 REMEMBERED: Final = 1_000
-#: Subjects that the server looks up in one question.
+#: How many subjects one request asks the server for.
 SUBJECTS: Final = 500
-#: Events that are read for nothing rather than to ask once more where to begin.
+#: Reading this many events too many is cheaper than another request to find where to begin.
 NEAR: Final = 100
-#: A subject that nothing is ever on, for names that are no text.
+#: The token of a subject that is always empty, for names that can't be encoded.
 NOWHERE: Final = "==="
 
 
 class SubjectState:
-    """What is known of one session. Whoever writes to it has its `turn`."""
+    """What is known of one session. A writer holds its `turn`."""
 
     def __init__(self, session: str, subject: str) -> None:
         self.session = session
@@ -43,7 +43,7 @@ class SubjectState:
         self.begun = 0
 
     def moved(self, end: SubjectEnd, mark: Mark | None = None) -> None:
-        """The session ends elsewhere by now; `mark` is that of its last message."""
+        """Note the session's new end; `mark` is that of its last message."""
         before, self.end = self.end, end
         if end.begun != self.begun:  # it was forgotten, or never known
             self.begun = end.begun
@@ -78,13 +78,13 @@ class SessionSubjects:
         return f"{self._stream}.events.{token_of(session) if is_text(session) else NOWHERE}"
 
     def whole(self, session: str) -> str:
-        """What stands for the subject of a session and that of its parts."""
+        """A wildcard for the subject of a session and that of its parts."""
         return f"{self._stream}.*.{token_of(session)}"
 
     def state(self, session: str) -> SubjectState:
         with self._knowing:
             found = self._known.pop(session, None) or SubjectState(session, self.subject(session))
-            self._known[session] = found  # now it is the youngest
+            self._known[session] = found  # now it is the last to be dropped
             while len(self._known) > REMEMBERED:
                 oldest = next(iter(self._known))
                 if self._known[oldest].turn.locked():
@@ -101,7 +101,7 @@ class SessionSubjects:
         return self._api.get(self._stream, last_by_subj=self.subject(session)) if is_text(session) else None
 
     def refresh(self, state: SubjectState) -> SubjectEnd:
-        """Where the session ends now. The caller has the turn."""
+        """Ask the server where the session ends, and note it. The caller has the turn."""
         found = self.last(state.session)
         if found is None:
             state.moved(NOTHING)
@@ -112,7 +112,7 @@ class SessionSubjects:
         return end
 
     def numbers_with(self, state: SubjectState, once: Once, end: SubjectEnd) -> tuple[int, int] | None:
-        """The first and the last event that were written with a key, up to an end that the state has."""
+        """The numbers of the first and last event written with a key, looking up to `end`, which the state has."""
         if state.keys is None:
             state.keys, state.keys_upto = {}, 0
         if state.keys_upto < end.message:
@@ -122,7 +122,7 @@ class SessionSubjects:
         return state.keys.get((once.source, once.n))
 
     def headers(self, subject: str, number: int, last: int) -> Iterator[StreamMessage]:
-        """The messages of a subject from one number up to another, without their bodies."""
+        """The messages of a subject from number `number` to `last`, without their bodies."""
         consumer: OrderedConsumer | None = None
         asked = monotonic()
         try:
@@ -146,7 +146,7 @@ class SessionSubjects:
                 consumer.close()
 
     def messages(self, session: str, after: int, last: StreamMessage, upto: int) -> Iterator[StreamMessage]:
-        """The messages of a session with events behind a number, up to its last one as the caller found it."""
+        """The messages of a session with events after a number, up to `last`, its last one as the caller found it."""
         end = last.mark()
         if after >= end.first - 1:
             yield last
@@ -175,8 +175,8 @@ class SessionSubjects:
             yield last
 
     def _find(self, subject: str, event: int, begun: int, last: StreamMessage) -> int:
-        """The number of the message with an event, or of one close before it: by bisection, which guesses where
-        the event must be if all messages of the session are like the others."""
+        """The number of the message with an event, or of one shortly before it. Bisection with guesses: where the event
+        would be if the events were spread evenly over the stream."""
         end = last.mark()
         low, low_event, high, high_event = begun, 1, last.number, end.first
         guesses = 0
@@ -196,26 +196,26 @@ class SessionSubjects:
                 high, high_event = middle, mark.first
             else:
                 low, low_event = found.number, mark.first
-                if event - mark.last < NEAR:  # a page has room for them
+                if event - mark.last < NEAR:  # the events in between fit into the same page
                     return found.number
         return low
 
     def known(self) -> list[KnownSession]:
-        """All sessions, in the order of their beginnings. What did not change is not asked for again."""
+        """All sessions, in the order in which they began. Asks only for those that changed since the last call."""
         with self._listing:
             info = self._api.call(f"STREAM.INFO.{self._stream}")["state"]
             version = info["last_seq"], info["messages"]
             if version != self._version:
                 removed = info["last_seq"] - info["messages"]
-                if removed != self._removed:  # some were forgotten: the same count may mean other messages
+                if removed != self._removed:  # messages were removed: the same count may mean other messages
                     self._listed = {}
                 self._list(self._counts())
                 self._version, self._removed = version, removed
             return [each for _, _, each in sorted(self._listed.values(), key=lambda each: each[1])]
 
     def overfull(self) -> Iterator[str]:
-        """The sessions with more messages than the last one counts. Somebody published one again: a session ends with
-        its last message, so the events behind that one are hidden."""
+        """The sessions with more messages than their last one counts, which happens if another client publishes an old
+        message again. A session ends where its last message says, so events after that are hidden."""
         counts = self._counts()
         for begin in range(0, len(counts), SUBJECTS):
             for last in self._api.last_of(self._stream, sorted(counts)[begin : begin + SUBJECTS]):
@@ -223,7 +223,7 @@ class SessionSubjects:
                     yield _session(last)
 
     def _is_overfull(self, subject: str) -> bool:
-        """A second look, since others may write, and the replica that answered first may be late."""
+        """Look again: others may be writing, and the replica that answered first may lag behind."""
         before = self._api.get(self._stream, last_by_subj=subject)
         count = self._counts(subject).get(subject, 0)
         behind = self._api.get(self._stream, last_by_subj=subject)
@@ -252,7 +252,7 @@ class SessionSubjects:
                 if mark.count >= counts[last.subject]:
                     part.discard(last.subject)
                     listed[last.subject] = _listed(last, mark)
-            for subject in part:  # the replica that answered is late
+            for subject in part:  # the replica that answered lags behind
                 found = self._api.get(self._stream, last_by_subj=subject)
                 if found is not None:
                     listed[subject] = _listed(found, found.mark())

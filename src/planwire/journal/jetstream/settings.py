@@ -1,9 +1,9 @@
-"""What the URL of a JetStream journal says, and the context file of the `nats` command that it may name.
+"""The settings in the URL of a JetStream journal, and in the context file of the `nats` command that it may name.
 
     nats://[USER:PASSWORD@|TOKEN@]HOST[:4222][,HOST2…]/NAME?replicas=3&creds=PATH&tls_ca=PATH…
 
-NAME is the name of the stream. `tls://` is the same, and demands TLS. What the URL says goes before what the context
-says, so that one context serves many journals.
+NAME is the name of the stream. `tls://` is the same, and demands TLS. The URL takes precedence over the context, so one
+context can serve many journals.
 """
 
 import os
@@ -20,7 +20,7 @@ from planwire.journal.shown_urls import shown_url
 __all__ = ["OWN_API", "JetStreamSettings", "read_settings"]
 
 DEFAULT_NAME: Final = "PLANWIRE"
-#: The interface of the JetStream that one is connected to.
+#: The API prefix of the JetStream domain that the connection is in.
 OWN_API: Final = "$JS.API"
 PARAMETERS: Final = ("context", "creds", "domain", "nkey", "replicas", "tls_ca", "tls_cert", "tls_key")
 _URL: Final = re.compile(r"(nats|tls)://([^/?#]*)(?:/([^?#]*))?(?:\?([^#]*))?")
@@ -29,7 +29,7 @@ _HOST: Final = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s:,@\[\]]+)(?::\d{1,5})?")
 
 
 class _Context(msgspec.Struct, frozen=True):
-    """A context file, as far as planwire reads it."""
+    """The fields of a context file that planwire reads."""
 
     url: str = ""
     user: str = ""
@@ -46,7 +46,7 @@ class _Context(msgspec.Struct, frozen=True):
 
 
 class JetStreamSettings(NamedTuple):
-    """Where the journal is, and how to get in. `where` is for people, and holds nothing secret."""
+    """Where the journal is, and how to log in. `where` is shown to people and holds no secrets."""
 
     where: str
     name: str
@@ -69,10 +69,10 @@ class JetStreamSettings(NamedTuple):
 
 
 def read_settings(url: str) -> JetStreamSettings:
-    """The settings in a URL, or `UnknownJournal`, which says what is wrong with it."""
+    """The settings in a URL. Raises `UnknownJournal`, which says what is wrong with it."""
     found = _URL.fullmatch(url)
     if found is None:
-        raise UnknownJournal(f"{shown_url(url)!r} is no URL of a journal on NATS: it has the form nats://HOST/NAME")
+        raise UnknownJournal(f"{shown_url(url)!r} is not the URL of a journal on NATS: write nats://HOST/NAME")
     scheme, authority, path, query = found.groups("")
     given = _parameters(url, query)
     context = _context(given["context"]) if "context" in given else _Context()
@@ -83,11 +83,11 @@ def read_settings(url: str) -> JetStreamSettings:
     name = unquote(path).strip("/") or DEFAULT_NAME
     if not _NAME.fullmatch(name):
         raise UnknownJournal(
-            f"{name!r} can't be the name of a journal's stream: take up to 64 letters, digits, - and _ behind the host"
+            f"{name!r} can't be the name of a journal's stream: take up to 64 letters, digits, - and _ after the host"
         )
     servers = tuple(_server(host, url) for host in (hosts or "127.0.0.1").split(","))
     certificates = given.get("tls_ca") or context.ca, given.get("tls_cert") or context.cert
-    own_login = bool(login or "creds" in given or "nkey" in given)  # then the one in the context is not meant
+    own_login = bool(login or "creds" in given or "nkey" in given)  # then the context's login doesn't apply
     api_prefix = _api_prefix(given.get("domain"), context)
     elsewhere = f" ({api_prefix})" if api_prefix != OWN_API else ""
     return JetStreamSettings(
@@ -124,26 +124,27 @@ def _replicas(text: str | None) -> int | None:
     if text is None:
         return None
     if text not in {"1", "2", "3", "4", "5"}:
-        raise UnknownJournal(f"replicas={text} is no number of replicas: NATS keeps 1 to 5, and 3 is what most need")
+        raise UnknownJournal(f"replicas={text} is not a number of replicas: NATS keeps 1 to 5, and 3 suits most")
     return int(text)
 
 
 def _api_prefix(domain: str | None, context: _Context) -> str:
-    """Where the JetStream of the journal is asked: in another domain, behind a leaf node, or in another account."""
+    """The prefix of requests to the journal's JetStream, which may be in another domain (beyond a leaf node) or in
+    another account."""
     domain = context.jetstream_domain if domain is None else domain
     if domain and not _NAME.fullmatch(domain):
-        raise UnknownJournal(f"{domain!r} can't be a domain of JetStream: take the one in the server's configuration")
+        raise UnknownJournal(f"{domain!r} can't be a JetStream domain: take the one in the server's configuration")
     return f"$JS.{domain}.API" if domain else context.jetstream_api_prefix.rstrip(".") or OWN_API
 
 
 def _server(host: str, url: str) -> str:
     if not _HOST.fullmatch(host):
-        raise UnknownJournal(f"the journal {shown_url(url)!r} names no host: it has the form nats://HOST/NAME")
+        raise UnknownJournal(f"the journal {shown_url(url)!r} names no host: write nats://HOST/NAME")
     return host if re.search(r":\d+$", host) else f"{host}:4222"
 
 
 def _context(name: str) -> _Context:
-    """A context by its path, or by its name as the `nats` command knows it."""
+    """The context with a path, or with a name that the `nats` command knows."""
     if "/" in name or name.endswith(".json"):
         path = Path(_path(name))
     else:
@@ -156,11 +157,11 @@ def _context(name: str) -> _Context:
             f"the NATS context {name!r} can't be read: {error.strerror}: {path}. `nats context ls` lists yours"
         ) from None
     except (ValueError, msgspec.MsgspecError):
-        raise UnknownJournal(f"{path} is no context of the nats command: save it again with `nats context`") from None
+        raise UnknownJournal(f"{path} is not a context of the nats command: save one with `nats context`") from None
 
 
 def _of_context(url: str, scheme: str) -> tuple[str, str]:
-    """The scheme and the authority of the list of servers in a context: a login comes with the first of them."""
+    """The scheme and the authority from a context's list of servers. The login is that of the first server."""
     parts = [part.strip() for part in url.split(",")]
     schemes = {part.partition("://")[0] for part in parts if "://" in part}
     return "tls" if "tls" in schemes else scheme, ",".join(

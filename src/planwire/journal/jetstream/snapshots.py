@@ -1,10 +1,10 @@
 """The snapshots of a JetStream journal, in a bucket: a cache, which may lose any of them.
 
-A snapshot says with which message its session began. So one that comes too late, when its session was forgotten and
-began anew, is never taken for one of the new session.
+A snapshot names the message with which its session began. So one that is written too late, after its session was
+forgotten and begun anew, is never taken for one of the new session.
 
-One that fits no value is in several, which the last of its values knows by their hash: where two writers mix theirs,
-there is none.
+A snapshot too large for one value is split over several, and the value written last holds their hash. If two writers'
+values get mixed, the hash differs and the snapshot is ignored.
 """
 
 import zlib
@@ -23,14 +23,14 @@ from planwire.journal.protocol import Snapshot
 
 __all__ = ["SnapshotBucket"]
 
-#: Bytes of a message that its headers and the fields beside the data may need.
+#: Bytes of a message reserved for its headers and the other fields.
 _ROOM: Final = 1_024
-#: Bytes from which a snapshot is compressed.
+#: A snapshot of this many bytes or more is compressed.
 _COMPRESSED_FROM: Final = 64 * 1024
 
 
 class _SnapshotRow(msgspec.Struct, array_like=True, frozen=True):
-    """A snapshot as it is stored. One in several `values` has the hash of its data, and the data in theirs."""
+    """A snapshot as it is stored. If its data is split over several `values`, the row has only the hash of it."""
 
     begun: int
     seq: int
@@ -87,7 +87,7 @@ class SnapshotBucket:
             self.forget(session)
 
     def _row(self, key: str, begun: int, seq: int, data: bytes) -> _SnapshotRow:
-        """The row of a snapshot, once the other values that it needs are there."""
+        """The row of a snapshot. Data too large for it is written to other values first."""
         is_compressed = len(data) >= _COMPRESSED_FROM
         if is_compressed:
             data = zlib.compress(data, 1)
@@ -117,7 +117,7 @@ class SnapshotBucket:
 
 
 def _read(value: bytes) -> _SnapshotRow:
-    """A value as a snapshot. What somebody else put there is none of any session."""
+    """The snapshot in a value. A value that is not planwire's gives one that fits no session."""
     try:
         return _rows.decode(value)
     except msgspec.MsgspecError:

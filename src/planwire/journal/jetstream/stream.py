@@ -1,4 +1,4 @@
-"""The stream of a JetStream journal: how it is made, what is refused, and what there is to know of it."""
+"""The stream of a JetStream journal: how it is created, which streams are refused, and what is known about it."""
 
 import re
 from time import monotonic
@@ -16,17 +16,17 @@ from planwire.journal.unusable import absent
 
 __all__ = ["JournalStream"]
 
-#: The number of the format, in the description of the stream.
+#: The number of the format, which the stream's description names.
 FORMAT: Final = 2
-#: The one before it has no subject for the parts of large appends. It gets one when the first of them comes.
+#: The format before it has no subject for the parts of large appends. A stream gets one with its first large append.
 WITHOUT_PARTS: Final = 1
 _DESCRIPTION: Final = "planwire journal, format "
-#: The oldest server that answers all questions of this engine.
+#: The oldest server that answers all requests of this engine.
 _OLDEST: Final = (2, 11)
 _SECOND: Final = 1_000_000_000
-#: Seconds for the servers of a cluster that has only just begun to find each other.
+#: Seconds that the servers of a cluster that just started get to find each other.
 PEERS: Final = 4.0
-#: Seconds after which an open journal looks again what its admin made of the stream.
+#: Seconds after which an open journal looks at the stream's settings again, which its admin may have changed.
 LOOK_AGAIN: Final = 30.0
 
 
@@ -39,14 +39,14 @@ class JournalStream:
         self.name = settings.name
         self._replicas = settings.replicas or 1
         self._takes_parts = True
-        self._largest = 0  # the limit of this stream, if it has one
+        self._largest = 0  # the stream's own limit on messages, if it has one
         self._losses: list[str] = []
         self._created = ""  # when the server made it
         self._is_another = False
 
     def open(self, create: bool) -> bool:
-        """Find the stream, or make it; refuse one that is not ours, or that a newer planwire made. Says whether it is
-        new."""
+        """Find or create the stream; refuse one that is not planwire's, or that a newer planwire made. Says whether it
+        is new."""
         self._refuse_old_server()
         found = self._find()
         is_new = found is None
@@ -60,7 +60,7 @@ class JournalStream:
         if not description.startswith(_DESCRIPTION) or not number.isdecimal():
             raise NotAJournal(
                 f"the stream {self._settings.name} at {self._settings.where} is not planwire's, and stays as it is: "
-                "name another one behind the host (nats://HOST/NAME)"
+                "name another one after the host (nats://HOST/NAME)"
             )
         if int(number) > FORMAT:
             raise NewerJournal(
@@ -69,8 +69,8 @@ class JournalStream:
             )
         if not config.get("allow_direct"):
             raise JournalUnavailable(
-                f"the stream {self.name} at {self._settings.where} answers no direct questions, which a journal needs: "
-                f"nats stream edit {self.name} --allow-direct"
+                f"the stream {self.name} at {self._settings.where} allows no direct gets, which a journal needs: allow "
+                f"them with nats stream edit {self.name} --allow-direct"
             )
         self._note(found)
         self._takes_parts = int(number) > WITHOUT_PARTS
@@ -78,12 +78,12 @@ class JournalStream:
 
     @property
     def room(self) -> int:
-        """Bytes of the largest message, with its headers."""
+        """The most bytes of a message, with its headers."""
         room = self._api.connection.room
         return min(room, self._largest) if self._largest else room
 
     def take_parts(self) -> None:
-        """Have the stream take the parts of large appends. An older planwire does not open it from then on."""
+        """Have the stream take the parts of large appends. From then on, an older planwire refuses to open it."""
         if not self._takes_parts:
             config = self.info()["config"]
             self._api.call(f"STREAM.UPDATE.{self.name}", **config | self._what_is_ours())
@@ -94,18 +94,18 @@ class JournalStream:
         return self._replicas
 
     def last_message(self) -> int:
-        """The number of the stream's last message, which may be gone."""
+        """The number of the stream's last message, even if that was removed."""
         return int(self.info()["state"]["last_seq"])
 
     def info(self) -> dict[str, Any]:
-        """What the server says of the stream, or `JournalUnavailable` if that is another one by now."""
+        """What the server says of the stream. `JournalUnavailable` if the stream was deleted and made anew."""
         found = self._api.call(f"STREAM.INFO.{self.name}")
         self._note(found)
         self._refuse_another()
         return found
 
     def watch(self) -> None:
-        """Look now and then what the settings of the stream are, for as long as the journal is open."""
+        """Look at the stream's settings now and then, for as long as the journal is open."""
         connection, token = self._api.connection, ""
 
         def heard(reply: WireMessage | None) -> None:
@@ -122,11 +122,11 @@ class JournalStream:
         connection.every(LOOK_AGAIN, look)
 
     def losses(self) -> list[str]:
-        """What of the stream's settings makes it lose events, in sentences."""
+        """The settings that make the stream lose events, as sentences."""
         return [f"the stream {self.name} can't be relied on: {each}" for each in losses(self.info()["config"])]
 
     def refuse_losses(self) -> None:
-        """Raise `EngineAway` if the stream would not keep what is written: that may wait until somebody mended it."""
+        """Raise `EngineAway` if the stream would not keep what is written, so that it waits until that is corrected."""
         self._refuse_another()
         if self._losses and (found := self.losses()):
             raise EngineAway(
@@ -164,7 +164,7 @@ class JournalStream:
         return JournalFacts("nats", self._settings.where, _promise(replicas), facts)
 
     def _refuse_another(self) -> None:
-        """What is known here, such as keys and positions, is of the stream that was opened, and of no other."""
+        """Raise if the stream was made anew: what is known here, such as keys and positions, is of the old one."""
         if self._is_another:
             raise JournalUnavailable(
                 f"the journal {self._settings.where} was deleted while it was open, and made anew: open it again"
@@ -199,7 +199,7 @@ class JournalStream:
                     return found
                 if error.number != NO_PEERS or monotonic() > end:
                     raise JournalUnavailable(
-                        f"there can be no stream {self._settings.name} with {self._replicas} replicas at "
+                        f"can't make the stream {self._settings.name} with {self._replicas} replicas at "
                         f"{self._settings.where}: {error}"
                     ) from None
                 self._api.connection.wait(0.1)
@@ -230,6 +230,6 @@ def _promise(replicas: int) -> str:
     took = "the server took it" if replicas == 1 else f"{replicas // 2 + 1} of {replicas} replicas took it"
     return (
         f"an acknowledged append means that {took}. Each server writes to its files at once, and syncs its disk every "
-        "sync_interval (2 minutes, unless its configuration says another; `sync_interval: always` syncs every write). "
+        "sync_interval (2 minutes, unless its configuration sets another; `sync_interval: always` syncs every write). "
         "A client can't see that setting"
     )

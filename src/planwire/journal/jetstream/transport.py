@@ -1,7 +1,7 @@
-"""The socket of a NATS connection, which callers on other threads may write to as well as the event loop.
+"""The socket of a NATS connection, which other threads may write to as well as the event loop.
 
-To wake the loop for every message would be one more switch of threads in every append. A lock keeps the bytes of one
-message together. What the socket does not take at once is left to the loop, and goes before all that comes later.
+Waking the loop for every message would cost every append another thread switch. A lock keeps the bytes of a message
+together. What the socket doesn't take at once is left to the loop, and sent before anything later.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ except ImportError as error:
 
 __all__ = ["SharedTransport"]
 
-#: Seconds for a server to say goodbye.
+#: Seconds that a server gets to end a connection properly.
 _GOODBYE: Final = 0.5
 
 
 class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
-    """nats-py's transport, with a second handle of its socket. With TLS there is none: only the loop can encrypt."""
+    """nats-py's transport, with a second handle of its socket. Not with TLS, where only the loop can encrypt."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -35,10 +35,10 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
         self.is_plain = True
 
     def __bool__(self) -> bool:
-        return True  # or nats-py would take another one
+        return True  # otherwise nats-py would replace it
 
     def share(self) -> None:
-        """Let other threads write from now on, until the connection ends: the server has heard who this is."""
+        """Let other threads write until the connection ends. Only after the login, which must come first."""
         with self._lock:
             self._drop()
             if self.is_plain and self._io_writer is not None:
@@ -46,7 +46,7 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
                 self._handle.setblocking(False)
 
     def send_now(self, command: bytes) -> bool:
-        """Send from any thread. False if that is for the loop to do; then nothing was sent."""
+        """Send from any thread. False if the loop must do it instead; then nothing was sent."""
         with self._lock:
             writer = self._io_writer
             if self._handle is None or writer is None or self._rest or writer.transport.get_write_buffer_size():
@@ -61,7 +61,7 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
             return True
 
     async def connect(self, *given: Any, **named: Any) -> None:
-        self.abort()  # nats-py only forgets a connection on which no login was possible
+        self.abort()  # nats-py doesn't close a connection on which the login failed
         self.is_plain = True
         await super().connect(*given, **named)
 
@@ -70,7 +70,7 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
         await super().connect_tls(*given, **named)
         if self._io_writer is not None:
             protocol: Any = self._io_writer.transport.get_protocol()
-            protocol._over_ssl = True  # or asyncio complains on stderr when the server hangs up
+            protocol._over_ssl = True  # otherwise asyncio complains on stderr when the server hangs up
 
     def write(self, payload: bytes) -> None:
         with self._lock:
@@ -87,8 +87,8 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
         super().close()  # type: ignore[no-untyped-call]
 
     async def wait_closed(self) -> None:
-        """Wait for the end of the connection, but not for the goodbye of a silent server: with TLS that would be half a
-        minute, in which nats-py tries no other one."""
+        """Wait for the connection to end, but not for a silent server: with TLS that would take half a minute, in which
+        nats-py tries no other server."""
         end = self._loop.call_later(_GOODBYE, self.abort)
         try:
             await super().wait_closed()  # type: ignore[no-untyped-call]
@@ -96,7 +96,7 @@ class SharedTransport(TcpTransport):  # type: ignore[misc, unused-ignore]
             end.cancel()
 
     def abort(self) -> None:
-        """Close the connection without a word, whatever was left to send."""
+        """Close the connection at once, dropping anything unsent."""
         with self._lock:
             self._drop()
         if self._io_writer is not None:

@@ -1,8 +1,8 @@
 """nats-py's client as a JetStream journal uses it.
 
-nats-py keeps the connection: logins, TLS, pings, other servers of a cluster. Messages take a shorter way than its own:
-what is sent goes straight to the socket, and what comes in goes to whoever waits, without a queue and a task in
-between. `WireClient` is the one class that reaches below the public surface of nats-py for that.
+nats-py keeps the connection: logins, TLS, pings, other servers of a cluster. Messages bypass its queues and tasks:
+outgoing ones go straight to the socket, and incoming ones straight to their handlers. `WireClient` is the only class
+that uses private parts of nats-py for that.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ except ImportError as error:
 
 __all__ = ["WireClient", "WireMessage"]
 
-#: Seconds for an answer to a ping of our own.
+#: Seconds to wait for the answer to our own ping.
 _ANSWER: Final = 4.0
 #: Seconds between two looks at whether the connection is still there.
 _GLANCE: Final = 0.05
 
 
 class WireMessage(NamedTuple):
-    """An answer of the server, or a message of a consumer: its subject, and where it could be answered."""
+    """An answer of the server, or a message from a consumer. `reply` is the subject to answer it on."""
 
     subject: str
     reply: str
@@ -38,29 +38,29 @@ class WireMessage(NamedTuple):
 
     @property
     def status(self) -> str:
-        """The number in the first line of the headers, as in HTTP; empty for a message."""
+        """The status code in the first line of the headers, as in HTTP; empty for a message."""
         return self.headers[9:12].decode() if self.headers[8:9] == b" " else ""
 
 
 class WireClient(Client):  # type: ignore[misc, unused-ignore]
-    """nats-py's client, which hands over the messages of one subscription as they come in, and sends without delay."""
+    """nats-py's client, but it hands over messages as they come in, and sends without delay."""
 
     def __init__(self) -> None:
         super().__init__()
         self._transport: SharedTransport = SharedTransport()
-        self._direct: dict[int, Callable[[WireMessage], None]] = {}  # by the number of a subscription
+        self._direct: dict[int, Callable[[WireMessage], None]] = {}  # by number of subscription
 
     async def hand_over(self, subject: str, hear: Callable[[WireMessage], None]) -> int:
-        """Subscribe, and call `hear` with what comes. The number of the subscription, for `end`."""
+        """Subscribe, and call `hear` with each message. Returns the number of the subscription, for `end`."""
         subscription = await self.subscribe(subject, cb=_unheard)
         number: int = subscription._id
         self._direct[number] = hear
-        await self._settle()  # a question that is sent now must not overtake it
+        await self._settle()  # a request sent from now on must not overtake the subscription
         return number
 
     async def _settle(self) -> None:
-        """Wait until the server has what was sent. If the connection is lost meanwhile, nats-py subscribes again by the
-        next one, on which the answer is awaited anew; its own `flush` would wait for that of the lost one."""
+        """Wait until the server has what was sent. If the connection is lost meanwhile, nats-py subscribes again on the
+        next one, and the wait begins anew there. nats-py's own `flush` would wait for an answer on the lost one."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _ANSWER
         while loop.time() < end:
@@ -74,7 +74,7 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         raise FlushTimeoutError
 
     async def close(self) -> None:
-        """Hang up. nats-py does nothing if its last attempt to connect failed, also where the server took that."""
+        """Hang up. After a failed attempt to connect, nats-py would leave the socket open."""
         try:
             await super().close()
         finally:
@@ -84,26 +84,27 @@ class WireClient(Client):  # type: ignore[misc, unused-ignore]
         self._direct.pop(number, None)
         subscription = self._subs.get(number)
         if subscription is not None:
-            with suppress(Error):  # a connection that is closed has none
+            with suppress(Error):  # a closed connection has no subscriptions
                 await subscription.unsubscribe()
 
     def share(self) -> None:
-        """Let callers on other threads send without the loop."""
+        """Let other threads send without the loop."""
         self._transport.share()
 
     def send_now(self, command: bytes) -> bool:
-        """Send from any thread, if that can be done at once."""
+        """Send from any thread. False if that can't be done at once; then nothing was sent."""
         return self._transport.send_now(command)
 
     def write(self, command: bytes) -> bool:
-        """Send from the thread of the loop. Whether there is a connection that took it."""
+        """Send from the loop's thread. False if there is no connection to send it on."""
         if not self.is_connected:
             return False
         self._transport.write(command)
         return True
 
     def _connect_command(self) -> bytes:
-        """The login. nats-py would say it in clear to whoever does not ask for TLS, also in between."""
+        """The login command. Without TLS, nats-py would send the login in clear to any server that doesn't ask for TLS,
+        also to one in the middle."""
         if "tls" in self.options and self._transport.is_plain:
             raise ssl.SSLError(1, "it offers no TLS, which the journal's URL demands")
         command: bytes = super()._connect_command()
