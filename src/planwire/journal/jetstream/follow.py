@@ -79,16 +79,19 @@ class OrderedConsumer:
         if not self._come and (self._bell.acquire(timeout=max(seconds, 0)) is False or not self._come):
             self._api.connection.check_flow()
             return None
-        reply = self._come.popleft()
+        reply = self._come[0]
+        number, delivered = _numbers(reply.reply)
+        is_next = delivered == self._delivered + 1
+        if is_next:
+            self._delivered = delivered  # before the message leaves the queue: `_hear` adds the two up
+        self._come.popleft()
         if not self._come and self._answer:
             answer, self._answer = self._answer, ""
             self._api.connection.send(answer)
-        number, delivered = _numbers(reply.reply)
-        if delivered != self._delivered + 1:
+        if not is_next:
             self._is_lost = True
             self._come.clear()
             return None
-        self._delivered = delivered
         return StreamMessage(number, reply.subject, reply.headers, reply.body)
 
     def wake(self) -> None:
