@@ -23,7 +23,7 @@ BATCH_BYTES: Final = 1_000_000
 #: Rounds after which a copy stops chasing a source that keeps growing.
 ROUNDS: Final = 5
 
-_MORE: Final = ", of which planwire journal verify says more"
+_MORE: Final = "; planwire journal verify says more"
 
 
 class CopiedJournal(Struct):
@@ -79,7 +79,7 @@ def _copy_session(
         for batch in _batches(source.stored(session, last)):
             for event in (each for append in batch for each in append.events):
                 if event.seq <= last:
-                    return f"event {event.seq} is in the source again, or behind a later one{_MORE}"
+                    return f"event {event.seq} is in the source twice, or after a later one{_MORE}"
                 if event.seq != last + 1:
                     return _missing(last + 1, event.seq - 1)
                 if not event.is_sound:
@@ -89,7 +89,7 @@ def _copy_session(
             copied.events += sum(len(append.events) for append in batch)
             heard(copied)
     except Conflict as error:
-        return f"somebody else writes to it in the target ({error})"
+        return f"another process writes to it in the target ({error})"
     except DamagedJournal as error:
         return str(error)
     return _missing(last + 1, here) if last < here <= source.last_seq(session) else ""

@@ -95,8 +95,8 @@ def open_engine(url: str, *, create: bool = True) -> Journal:
 def _refuse_raw_login(url: str) -> None:
     if has_raw_login(url):
         raise UnknownJournal(
-            f"the login in {shown_url(url)!r} can't be told from the rest: in a name or a password, %, @, :, / and ? "
-            "are written as %25, %40, %3A, %2F and %3F"
+            f"can't tell the login in {shown_url(url)!r} from the rest: in a name or a password, write %, @, :, / and ?"
+            " as %25, %40, %3A, %2F and %3F"
         )
 
 
@@ -166,8 +166,8 @@ def _added(scheme: str) -> Engine | None:
             ours = partial(_in_our_words, scheme)
             return engine._replace(open=ours(engine.open), shared=ours(engine.shared), load=ours(engine.load))
         raise UnknownJournal(
-            f"the entry point {each.value} for {scheme}: leads to no planwire.journal.engines.Engine: install a "
-            "version of its package for this planwire"
+            f"the entry point {each.value} for {scheme}: does not lead to a planwire.journal.engines.Engine: install "
+            "a version of its package for this planwire"
         )
     return None
 

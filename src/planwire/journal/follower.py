@@ -114,7 +114,7 @@ class Follower:
                 stop.wait(RETRY)
             except Exception as error:  # of an engine: without this, no subscriber would hear again
                 if not is_troubled:
-                    _log("the journal can't be followed, and is tried again", error)
+                    _log("the journal can't be followed; trying again", error)
                     self._tell(JournalUnavailable(f"the journal can't be followed: {error!r}"))
                 is_troubled = True
                 stop.wait(RETRY)
@@ -148,7 +148,7 @@ class Follower:
                 return
         except Exception as another:
             error = another
-        _log("a subscriber of the journal failed, and hears of no more events", error)
+        _log("a subscriber of the journal failed, and gets no more events", error)
 
 
 def _log(words: str, error: Exception) -> None:

@@ -47,7 +47,7 @@ class LockFile:
                     _made.add(self)
                     return
                 os.close(self._handle)
-        raise OSError(f"no lock file in {folder} could be kept")
+        raise OSError(f"can't keep a lock file in {folder}: other processes remove each one")
 
     def remove(self) -> None:
         """Remove the file, and its folder with the last one."""

@@ -44,7 +44,7 @@ class _Waits(Enum):
     """Whose events of a kind may wait."""
 
     ANYBODYS = "anybody's"
-    RECORDINGS = "those that are no act of a person's in planwire"
+    RECORDINGS = "those that are not a person's act in planwire"
     NOBODYS = "nobody's"
 
 
