@@ -150,7 +150,7 @@ def test_an_event_that_was_changed_in_the_source_is_not_made_sound_by_a_copy(tmp
     with open_journal(tmp_path / "source.db") as source, open_journal(tmp_path / "target.db") as target:
         copied = copy_journal(source, target)
         assert copied.refused == {
-            "s": "event 2 is not as it was written in the source, of which planwire journal verify says more"
+            "s": "event 2 is not as it was written in the source; planwire journal verify says more"
         }
         assert [each.id for each in target.sessions()] == ["t"]
 
@@ -175,7 +175,7 @@ def test_events_that_the_source_lacks_are_named_and_nobody_is_blamed(tmp_path: P
         source.append("s1", said("more"))
     change(tmp_path / "from.db", "DELETE FROM events WHERE session = 1 AND seq = 4")
     change(tmp_path / "from.db", "DELETE FROM events WHERE session = 2 AND seq BETWEEN 38 AND 40")
-    more = "missing in the source, of which planwire journal verify says more"
+    more = "missing in the source; planwire journal verify says more"
     with open_journal(tmp_path / "from.db") as source:
         with open_journal(tmp_path / "to.db") as target:
             assert copy_journal(source, target).refused["s1"] == f"event 40 is {more}"

@@ -121,9 +121,7 @@ def test_a_subscriber_with_an_error_in_it_deafens_nobody_else(
     journal.append("s", said("two"))
     until(lambda: other.words == ["one", "two"])
     other.unsubscribe()
-    assert [each.message for each in caplog.records] == [
-        "a subscriber of the journal failed, and hears of no more events"
-    ]
+    assert [each.message for each in caplog.records] == ["a subscriber of the journal failed, and gets no more events"]
 
 
 def test_a_subscriber_that_can_not_even_be_told_of_trouble_deafens_nobody_else(

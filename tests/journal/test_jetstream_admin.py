@@ -225,9 +225,9 @@ def test_events_that_come_again_are_told_as_what_they_are(journal: JetStreamJour
     publish_again(journal, 2)
     journal.append("s", said("behind it"))
     assert [(each.seq, each.words) for each in verify(journal).troubles] == [
-        (2, "event 2 of session 's' is there again, or behind a later one"),
+        (2, "event 2 of session 's' is there twice, or after a later one"),
         AGAIN,
     ]
     with open_journal("memory:") as target:
         [reason] = copy_journal(journal, target).refused.values()
-    assert reason.startswith("event 2 is in the source again, or behind a later one, of which planwire journal verify")
+    assert reason.startswith("event 2 is in the source twice, or after a later one; planwire journal verify")

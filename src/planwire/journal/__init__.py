@@ -1,6 +1,6 @@
-"""Journals keep the events of sessions: `with open_journal() as journal:` is the user's own, in a file.
+"""Journals keep the events of sessions. `with open_journal() as journal:` opens the user's own, in a file.
 
-A URL decides which engine keeps it. `follower_of` is how to hear of what anyone writes, `View` how to fold it.
+A URL decides which engine keeps a journal. `follower_of` reports what anyone writes, and a `View` folds it.
 """
 
 from planwire.journal.engines import open_journal

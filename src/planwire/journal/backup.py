@@ -1,11 +1,11 @@
-"""Backups of journals: a SQLite file each, private, whole from the moment that it has its name, and checked.
+"""Backups of journals: each is a private SQLite file, whole and checked before it gets its name.
 
-What agents thought goes into a file beside it, if at all, and that one gets its name first. A backup takes the place
-of an earlier one if it is told to, and of nothing else.
+What agents thought goes into a file beside it, if at all; that file gets its name first. A backup replaces an earlier
+backup if told to, and never any other file.
 
-A SQLite journal is copied by SQLite's own means, with what is in its log, while others write. Whatever interrupts that
-leaves a hidden draft, which is swept away later. A journal of any other engine is copied event by event (`copying`)
-into a hidden file, from which the next backup to the same place goes on.
+SQLite itself copies a SQLite journal, with what is in its log, while others write. An interrupted copy leaves a hidden
+draft, which is swept away later. A journal of any other engine is copied event by event (`copying`) into a hidden file.
+If that is interrupted, the next backup to the same place continues from the file.
 """
 
 import os
@@ -30,14 +30,14 @@ from planwire.journal.verifying import Verified, verify
 
 __all__ = ["BackedUp", "back_up", "checked", "copy_file", "sync_file"]
 
-#: Pages that SQLite copies at a time: as many as take a moment.
+#: Pages that SQLite copies at a time, so that each time takes only a moment.
 _PAGES: Final = 500
 _PATIENCE: Final = 30.0
 Heard = Callable[[str], None]
 
 
 class BackedUp(NamedTuple):
-    """A backup that was made: what a check of it found, which is nothing wrong, and whether thoughts lie beside it."""
+    """A finished backup: the result of its check, which found nothing wrong, and whether thoughts lie beside it."""
 
     verified: Verified
     has_thoughts: bool
@@ -46,7 +46,7 @@ class BackedUp(NamedTuple):
 def back_up(
     journal: Journal, target: Path, heard: Heard = lambda _: None, *, replace: bool = False, thoughts: bool = False
 ) -> BackedUp:
-    """Write a backup to a file that does not exist yet, or replace one, together with the thoughts beside it."""
+    """Write a backup to a new file, or replace an earlier one, together with the thoughts beside it."""
     with translate_errors(target, "the backup {} can't be made"):
         target = resolved(target)
         source = _thoughts_of(journal) if thoughts else None
@@ -69,7 +69,8 @@ def back_up(
 
 @contextmanager
 def _thoughts_put_beside(target: Path, source: Path | None) -> Iterator[None]:
-    """Thoughts that have their name before the backup has its own. If that fails, new ones are removed again."""
+    """Name the file of thoughts before the backup gets its name. If the backup then fails, remove the file if it is
+    new."""
     if source is None:
         yield
         return
@@ -91,7 +92,7 @@ def _thoughts_put_beside(target: Path, source: Path | None) -> Iterator[None]:
 
 def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
     if replace and os.path.lexists(name):
-        for leftover in beside(name)[1:]:  # an empty log, and memory that nobody shares
+        for leftover in beside(name)[1:]:  # an empty log, and shared memory that is not in use
             leftover.unlink(missing_ok=True)
         draft.path.replace(name)
     elif not draft.take_name():
@@ -99,15 +100,15 @@ def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
 
 
 def _copy_events(journal: Journal, part: Path, heard: Heard) -> Path:
-    """Copy a journal into a file that may have a part of it from before, and of what was there then."""
-    there = {each.id for each in journal.sessions()}  # before anything is made: its server may be away
+    """Copy a journal into a file that may hold part of an earlier state of it."""
+    there = {each.id for each in journal.sessions()}  # asked before anything is created: its server may be away
     with SqliteJournal(part) as copy:
         gone = {each.id for each in copy.sessions()} - there
         for _ in range(2):
             if gone:
                 copy.forget(*gone)
             copied = copy_journal(journal, copy, lambda now: heard(f"{now.events:,} events"))
-            gone = set(copied.refused)  # they were begun anew, or the part is that of another journal
+            gone = set(copied.refused)  # they began anew, or the part is of another journal
             if not gone:
                 return part
     session, reason = next(iter(copied.refused.items()))
@@ -123,8 +124,8 @@ def _checked_copy(copy: Path, target: Path, heard: Heard) -> Verified:
 
 
 def _checked_part(part: Path, target: Path, heard: Heard) -> Verified:
-    """The check of a part that is whole. It keeps its name meanwhile: a backup that is interrupted here, too, goes on
-    with it. One that is not sound is of no use to the next."""
+    """Check a part that is whole. It keeps its name meanwhile, so that a backup interrupted here continues from it,
+    too. A part that is not sound is deleted: the next backup can't use it."""
     try:
         return _checked_copy(part, target, heard)
     except DamagedJournal:
@@ -151,7 +152,7 @@ def _refuse_target(journal: Journal, target: Path, *, replace: bool) -> None:
 
 
 def _refuse_other_journal(journal: Journal, target: Path) -> None:
-    """A backup has the format of a journal. One that has sessions, and none of this journal's, is no backup of it."""
+    """Backups look like journals: refuse to replace one that has sessions, but none of this journal's."""
     try:
         with ArchivedJournal(target) as found:
             earlier = {(each.id, each.first_at) for each in found.sessions()}
@@ -168,7 +169,7 @@ def _refuse_other_journal(journal: Journal, target: Path) -> None:
 
 
 def _refuse_thoughts(target: Path, *, replace: bool, are_asked_for: bool, are_there: bool) -> None:
-    """Thoughts beside an earlier backup are replaced by thoughts, and never by nothing."""
+    """Refuse to lose the thoughts beside an earlier backup: only thoughts may replace them."""
     path = _thoughts_beside(target)
     if not os.path.lexists(path):
         return
@@ -200,12 +201,12 @@ def _thoughts_reader(source: Path) -> Iterator[sqlite3.Connection]:
         with closing(connect(source, _PATIENCE, "ro")) as connection:
             yield connection
     else:
-        with closing(UnwritableFile(source, _PATIENCE)) as file:  # which may be a copy, for as long as it is there
+        with closing(UnwritableFile(source, _PATIENCE)) as file:  # it may read a private copy, which `close` deletes
             yield file.connection
 
 
 def copy_file(source: Path, target: Path, heard: Heard) -> None:
-    """Copy a SQLite file with all that is in its log, as it is at this moment, into an empty file."""
+    """Copy a SQLite file and everything in its log, as of this moment, into an empty file."""
 
     def progress(_: int, left: int, pages: int) -> None:
         heard(f"{(pages - left) * 100 // max(pages, 1)} %")
@@ -216,7 +217,7 @@ def copy_file(source: Path, target: Path, heard: Heard) -> None:
         closing(connect(target, _PATIENCE)) as writer,
     ):
         with translate_errors(source):
-            reader.execute("BEGIN")  # from here on it sees one state, whoever writes meanwhile
+            reader.execute("BEGIN")  # from here on it sees one state, even while others write
             reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         reader.backup(writer, pages=_PAGES, progress=progress)
         with suppress(sqlite3.OperationalError):  # there is no such table before the first lease

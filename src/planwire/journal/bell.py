@@ -8,7 +8,7 @@ __all__ = ["Bell"]
 
 
 class Bell:
-    """Wakes everybody who listens. A ring between two waits ends the next one at once."""
+    """Wakes all listeners. A ring between two waits ends the next one at once."""
 
     def __init__(self) -> None:
         self._listeners: set[Lock] = set()
@@ -21,7 +21,7 @@ class Bell:
 
     @contextmanager
     def listening(self) -> Iterator[Lock]:
-        """A lock that a ring releases: to wait is to acquire it."""
+        """A lock that a ring releases: acquire it to wait."""
         rung = Lock()
         rung.acquire()
         self._listeners.add(rung)

@@ -1,4 +1,4 @@
-"""The chain of hashes over a session's events: what shows that none was changed, left out, or swapped for another.
+"""The chain of hashes over a session's events: it shows whether one was changed, left out, or swapped for another.
 
 Each event has a link: the hash of the previous link and of everything that is stored of the event. Recomputing the
 links in order finds the first event that is not as it was written. Events that an older planwire wrote have no links;
@@ -9,7 +9,7 @@ A chain can't show that its own end is missing. Only a note of the last link, ke
 
 from typing import NamedTuple
 
-try:  # SHA-256 as Python has it by itself. That of `hashlib` loads OpenSSL, 3.5 MB of a relay's memory.
+try:  # Python's built-in SHA-256. That of `hashlib` loads OpenSSL, 3.5 MB of a relay's memory.
     from _sha2 import sha256  # type: ignore[import-not-found]
 except ImportError:  # before Python 3.12
     try:

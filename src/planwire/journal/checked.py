@@ -1,6 +1,6 @@
-"""What an engine finds out about its own storage, beyond what a chain of hashes shows.
+"""Checks that an engine runs on its own storage, beyond the chain of hashes.
 
-It is no part of `Journal`: most engines leave it to their server.
+They are not part of `Journal`: most engines leave them to their server.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ __all__ = ["Checked", "Trouble"]
 
 
 class Trouble(Struct, frozen=True):
-    """Something in a journal that is not as it was written, in a sentence; where it is known, the session and the
-    number of the event."""
+    """Something in a journal that is not as it was written: a sentence, and the session and event number if they are
+    known."""
 
     words: str
     session: str | None = None
@@ -25,5 +25,5 @@ class Checked(Protocol):
     """A journal that can check its own storage."""
 
     def troubles(self) -> Iterator[Trouble]:
-        """All that is wrong, as far as it can be read; nothing if all is well. It reads everything."""
+        """Everything that is wrong, as far as the storage can be read. Reads all of it."""
         ...

@@ -1,8 +1,8 @@
-"""The stored form of an event: JSON text, next to its time and its author. And of the terms of a lease.
+"""The stored form of an event (JSON text, beside its time and author), and of the terms of a lease.
 
-Every engine writes and reads events through here. So all engines give the same answer, and an event that could not be
-read again never reaches a disk. An event that only a newer planwire knows is read as such (`UnknownEvent`), and written
-again byte for byte; one that is no event of any planwire is damage.
+Every engine writes and reads events through this module. So all engines give the same answer, and an event that could
+not be read again never reaches a disk. An event that only a newer planwire knows is read as an `UnknownEvent` and
+written back byte for byte. Text that is no planwire's event is damage.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[KnownEvent] = msgspec.json.Decoder(KnownEvent)
-#: How msgspec says that a word is none of those which it may be: the tag of an event, or of a kind of change in one.
+#: How msgspec's error for an unknown tag begins: the tag of an event, or of a kind of change in one.
 _UNKNOWN_WORD: Final = "Invalid value "
 _terms: Final = msgspec.json.Decoder(Terms)
 
@@ -97,8 +97,8 @@ def encode_event(event: Event) -> bytes:
 
 
 def decode_event(text: str | bytes) -> Event:
-    """The event in a JSON text. It is one of a newer planwire if it says what it is, in a word that is unknown here, or
-    if it is about something by such a word. An error of msgspec or of Unicode says that it is no event."""
+    """The event in a JSON text. If its name, or the kind of a change in it, is a word that is unknown here, it is a
+    newer planwire's (`UnknownEvent`). Raises an error of msgspec or Unicode if the text is no event."""
     try:
         return _decoder.decode(text)
     except msgspec.ValidationError as error:
@@ -111,7 +111,7 @@ def decode_event(text: str | bytes) -> Event:
 
 
 def encode_terms(session: str, terms: Terms) -> str:
-    """The stored form of a lease's terms, or `ValueError` if they or the session hold what is no text."""
+    """The stored form of a lease's terms. Raises `ValueError` if they or the session are not valid text."""
     try:
         session.encode()
         written = _encoder.encode(terms)
@@ -122,7 +122,7 @@ def encode_terms(session: str, terms: Terms) -> str:
 
 
 def decode_terms(text: str) -> Terms:
-    """Turn the stored form back. Terms in a form that another planwire may have say nothing."""
+    """Turn the stored form back. Terms that only another planwire can read become empty ones."""
     try:
         return _terms.decode(text)
     except (ValueError, msgspec.MsgspecError):

@@ -1,9 +1,9 @@
-"""A journal copied into another one, of any engine, event by event as they are stored, with their links and keys.
+"""Copies a journal into one of any engine: event by event, as they are stored, with their links and keys.
 
-A copy can be cut off at any moment and begun again: it goes on where each session of the target ends, once that end is
-found to be the same. What comes in while it runs is fetched in further rounds, and what is forgotten goes from the
-copy, too, unless it was there before. In the end both are read once more and compared. Snapshots are a cache and leases
-a matter of processes: neither is copied.
+A copy can be interrupted at any moment and started again: it continues where each session of the target ends, after
+checking that this end is the same. What comes in while it runs is copied in further rounds. Sessions that are forgotten
+meanwhile are removed from the target, too, unless they were there before. At the end, both journals are read again and
+compared. Snapshots are a cache and leases belong to processes: neither is copied.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,10 +20,10 @@ __all__ = ["CopiedJournal", "copy_journal"]
 #: A batch ends with the append that reaches either of these.
 BATCH_EVENTS: Final = 500
 BATCH_BYTES: Final = 1_000_000
-#: Rounds after which a copy does not run after its source any longer.
+#: Rounds after which a copy stops chasing a source that keeps growing.
 ROUNDS: Final = 5
 
-_MORE: Final = ", of which planwire journal verify says more"
+_MORE: Final = "; planwire journal verify says more"
 
 
 class CopiedJournal(Struct):
@@ -38,7 +38,7 @@ class CopiedJournal(Struct):
 def copy_journal(
     source: Journal, target: Journal, heard: Callable[[CopiedJournal], None] = lambda _: None
 ) -> CopiedJournal:
-    """Copy all sessions of one journal into another. `heard` is told of the progress after each batch."""
+    """Copy all sessions of one journal into another. `heard` gets the progress after each batch."""
     copied = CopiedJournal()
     ends: dict[str, int] = {}
     there = {each.id for each in target.sessions()}
@@ -69,7 +69,7 @@ def copy_journal(
 def _copy_session(
     source: Journal, target: Journal, session: str, copied: CopiedJournal, heard: Callable[[CopiedJournal], None]
 ) -> str:
-    """Copy what the target does not have of a session. Returns why that can't be, if it can't."""
+    """Copy what the target lacks of a session. Returns why it can't be copied, or ""."""
     last, here = target.last_seq(session), source.last_seq(session)
     if last > here:
         return f"the target has {last} events of it, and the source only {here}"
@@ -79,7 +79,7 @@ def _copy_session(
         for batch in _batches(source.stored(session, last)):
             for event in (each for append in batch for each in append.events):
                 if event.seq <= last:
-                    return f"event {event.seq} is in the source again, or behind a later one{_MORE}"
+                    return f"event {event.seq} is in the source twice, or after a later one{_MORE}"
                 if event.seq != last + 1:
                     return _missing(last + 1, event.seq - 1)
                 if not event.is_sound:
@@ -89,7 +89,7 @@ def _copy_session(
             copied.events += sum(len(append.events) for append in batch)
             heard(copied)
     except Conflict as error:
-        return f"somebody else writes to it in the target ({error})"
+        return f"another process writes to it in the target ({error})"
     except DamagedJournal as error:
         return str(error)
     return _missing(last + 1, here) if last < here <= source.last_seq(session) else ""
@@ -101,7 +101,7 @@ def _missing(first: int, last: int) -> str:
 
 
 def _why_apart(source: Journal, target: Journal, session: str, last: int) -> str:
-    """Why a session of the target is not the beginning of the source's; nothing if it is. Equal links say that for all
+    """Why a session of the target is not the beginning of the source's; "" if it is. Equal links vouch for all events
     before them."""
     [ours, theirs] = [next(_flat(journal.stored(session, last - 1)), None) for journal in (source, target)]
     if ours is None or ours[0].seq != last:
@@ -150,7 +150,7 @@ def _batches(appends: Iterable[StoredAppend]) -> Iterator[list[StoredAppend]]:
 
 
 def _short(appends: Iterable[StoredAppend]) -> Iterator[StoredAppend]:
-    """Appends of no more events than a batch has; those with a key stay together."""
+    """Split appends that have more events than a batch. Those with a key stay together."""
     for append in appends:
         if append.once is not None or len(append.events) <= BATCH_EVENTS:
             yield append

@@ -1,13 +1,13 @@
-"""The lock of whoever drains a spool: one process at a time, and everybody can see whether one does.
+"""The lock of the process that drains a spool: one at a time, and every process can see whether there is one.
 
-Whoever drains keeps `drainer.lock` locked with `flock`, some for as long as they live. Hooks look at it: those that
-want an answer wait for one only if somebody is there to give it. They look with a shared lock, for a moment; so whoever
-wants to drain tries more than once.
+The drainer keeps `drainer.lock` locked with `flock`, in some cases for as long as it lives. Hooks look at it: those
+that want an answer wait for one only if a drainer is there to give it. Looking takes a shared lock for a moment, so a
+process that wants to drain tries more than once.
 
-A process that was stopped, say by Ctrl-Z, keeps its lock, and would silence every agent on the machine. So whoever has
-the lock touches its file every second. After a few seconds without that, the next one who wants to drain removes the
-file and makes a new one; the other finds its own gone as soon as it wakes up. What it was about to record has the same
-key as what was recorded in its place: nothing is there twice.
+A process that was stopped, say by Ctrl-Z, keeps its lock, and would silence every agent on the machine. So the drainer
+touches the file every second. After a few seconds without that, the next process that wants to drain removes the file
+and makes a new one; the stopped one finds its file gone as soon as it wakes up. What it was about to record has the
+same key as what was recorded in its place, so nothing is recorded twice.
 """
 
 import os
@@ -28,7 +28,7 @@ else:
 
 __all__ = ["DrainerLock"]
 
-#: Kept for a moment by whoever removes a stale lock, so that nobody removes the new one.
+#: Held for a moment while a process removes a stale lock, so that no other process removes the new one.
 _REMOVAL: Final = "removal.lock"
 _PRIVATE_FILE: Final = 0o600
 _TRIES: Final = 5
@@ -46,8 +46,8 @@ class DrainerLock:
         self._touched = 0.0
 
     def acquire(self) -> bool:
-        """Try to get the lock, and say whether this object has it. Nobody waits: another process may keep it for days.
-        There is no lock where nothing can be written, or where there is no `flock`."""
+        """Try to get the lock; returns whether this object has it. Doesn't wait for the holder, which may keep it for
+        days. There is no lock where nothing can be written, or where there is no `flock`."""
         if not self.is_held:
             self.release()
             handle = self._lock()
@@ -61,8 +61,8 @@ class DrainerLock:
 
     @property
     def is_held(self) -> bool:
-        """Whether this object has the lock that others see: somebody may have removed it meanwhile. Whoever keeps the
-        lock asks this each time that it looks for something to drain, and so also says that it is alive."""
+        """Whether this object has the lock that others see: another process may have removed its file. The drainer asks
+        this each time it looks for something to drain; asking touches the file, as its sign of life."""
         try:
             if self._handle is None or not os.path.samestat(os.fstat(self._handle), self._path.stat()):
                 return False
@@ -120,7 +120,7 @@ class DrainerLock:
         return False
 
 
-#: The locks of this process. A fork has them open, too, and would keep them when their owner is gone.
+#: The locks of this process. A fork has their files open, too, and would keep them locked when their owner is gone.
 _held: "WeakSet[DrainerLock]" = WeakSet()
 
 

@@ -1,9 +1,9 @@
 """The table of journal engines: which one a URL names, and the user's own journal if there is no URL.
 
 An engine is one row: how the URLs of its scheme look, how to open one, and the URL by which processes in other folders
-find the same journal. A row imports its engine when it opens one: a program that never opens a journal must not
-pay for SQLite (15 ms of a relay's start). Another package adds an engine by an entry point in the group
-`planwire.journals`: its name is the scheme, and it leads to an `Engine`. None takes the place of a row of this table.
+find the same journal. A row imports its engine only to open a journal: a program that never opens one must not pay for
+SQLite (15 ms of a relay's start). Another package adds an engine by an entry point in the group `planwire.journals`:
+its name is the scheme, its object an `Engine`. No entry point replaces a row of this table.
 """
 
 import os
@@ -46,9 +46,9 @@ _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
 
 class Engine(NamedTuple):
-    """A way to keep a journal. `open` and `shared` get the URL without its scheme; `open` returns None if that names
-    nothing which it could open, and creates no journal unless its second argument says so. A `remote` one is kept by a
-    server, which can be away; `load` imports what it takes, which is no fault of the server's."""
+    """A way to keep a journal. `open` and `shared` get the URL without its scheme. `open` returns None if that names
+    nothing it could open, and creates a journal only if its second argument says so. A `remote` engine has a server,
+    which can be away. `load` imports what the engine needs: if that fails, it is not the server's fault."""
 
     urls: str
     open: Callable[[str, bool], Journal | None]
@@ -60,14 +60,15 @@ class Engine(NamedTuple):
 def open_journal(
     url: str | os.PathLike[str] | None = None, *, create: bool = True, patience: float | None = None
 ) -> Journal:
-    """Open the journal that a path or a URL names, and create it if there is none (or raise `NoJournal`). Nothing is
-    created in a folder that does not exist, except for the user's own journal: the name may be a typo.
+    """Open the journal that a path or a URL names. If there is none, create it, or raise `NoJournal` with
+    `create=False`. Nothing is created in a folder that does not exist, since the name may be a typo; only the user's
+    own journal is.
 
     Without either, open the one that the environment variable PLANWIRE_JOURNAL names, or else a file in the user's
     data folder.
 
-    A server that has not answered after about `patience` seconds counts as away, and the journal is open: what can wait
-    waits on this machine until it does. Without that, as long as its engine waits for it.
+    A server that has not answered after about `patience` seconds counts as away. The journal opens all the same: what
+    can wait waits on this machine until the server answers. Without `patience`, its engine decides how long to wait.
     """
     if url is None:
         url = os.environ.get(VARIABLE) or default_path()
@@ -82,8 +83,8 @@ def open_journal(
 
 
 def open_engine(url: str, *, create: bool = True) -> Journal:
-    """Open the journal of a URL with nothing around it: one that a server keeps raises `EngineAway` while that is away,
-    where `open_journal` lets what may wait wait on this machine."""
+    """Open the journal of a URL with nothing around it. While its server is away, this raises `EngineAway`, where
+    `open_journal` lets what may wait wait on this machine."""
     engine, rest = _engine(url)
     journal = engine.open(rest, create) if engine else None
     if journal is None:
@@ -94,13 +95,13 @@ def open_engine(url: str, *, create: bool = True) -> Journal:
 def _refuse_raw_login(url: str) -> None:
     if has_raw_login(url):
         raise UnknownJournal(
-            f"the login in {shown_url(url)!r} can't be told from the rest: in a name or a password, %, @, :, / and ? "
-            "are written as %25, %40, %3A, %2F and %3F"
+            f"can't tell the login in {shown_url(url)!r} from the rest: in a name or a password, write %, @, :, / and ?"
+            " as %25, %40, %3A, %2F and %3F"
         )
 
 
 def _open_remote(url: str, engine: Engine, rest: str, create: bool, patience: float | None) -> Journal:
-    """The journal of a server, or what this machine can do while that is away."""
+    """A journal on a server, with what this machine can do while the server is away."""
     from planwire.journal.away.journal import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
 
     engine.load()
@@ -117,7 +118,7 @@ def _unknown(url: str, engine: Engine | None) -> UnknownJournal:
 
 
 def is_remote(url: str | None = None) -> bool:
-    """Whether a journal is kept by a server, and so may be that of several people."""
+    """Whether a server keeps a journal, so that several people may share it."""
     engine, _ = _engine(resolved(url or os.environ.get(VARIABLE) or str(default_path())))
     return engine is not None and engine.remote
 
@@ -130,8 +131,8 @@ def shared_url(url: str | None = None) -> str | None:
 
 
 def unrevealing_url(url: str) -> str:
-    """A URL for settings and command lines, which others see: one with a secret goes into a file of the user's own, and
-    its place takes that file (`@PATH`). Any other is as processes in other folders know it."""
+    """A URL for settings and command lines, which others see. One with a secret is put into a file of the user's own,
+    and becomes `@PATH`. Any other becomes the one by which processes in other folders find the same journal."""
     if url.startswith(FILE):
         return f"{FILE}{expanded(url[len(FILE) :]).absolute()}"
     shared = shared_url(url) or url
@@ -165,15 +166,15 @@ def _added(scheme: str) -> Engine | None:
             ours = partial(_in_our_words, scheme)
             return engine._replace(open=ours(engine.open), shared=ours(engine.shared), load=ours(engine.load))
         raise UnknownJournal(
-            f"the entry point {each.value} for {scheme}: leads to no planwire.journal.engines.Engine: install a "
-            "version of its package for this planwire"
+            f"the entry point {each.value} for {scheme}: does not lead to a planwire.journal.engines.Engine: install "
+            "a version of its package for this planwire"
         )
     return None
 
 
 def _in_our_words(scheme: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A call into another package, whose own errors nobody here would catch. Theirs may quote the URL: so their words
-    are left out if that has a secret."""
+    """Wrap a call into another package: nothing here would catch its own errors. Their words may quote the URL, so they
+    are left out if it has a secret."""
 
     def called(*arguments: Any) -> Any:
         try:
@@ -234,7 +235,7 @@ def _open_file(name: str, create: bool) -> Journal:
 
 
 def require_folder(path: Path) -> None:
-    """Raise `NoJournal` if a journal would be made in a folder that does not exist, unless it is the user's own."""
+    """Raise `NoJournal` if the folder for a new journal does not exist, unless the journal is the user's own."""
     folder = path.absolute().parent
     if path != default_path() and not folder.exists():
         raise NoJournal(

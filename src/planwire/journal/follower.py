@@ -4,15 +4,15 @@
     …                                                       # now catch up: `hear` gets all that comes after
     unsubscribe()
 
-Any number of sessions, boards and waiting calls share the thread of one `Follower`, which begins with the first
-subscriber and ends with the last one, or with the journal. A subscriber must bear to hear an event that it knows:
-it subscribes first and catches up then, so that no event falls between the two, and an event comes again after
-trouble. It must not make the others wait either: a subscriber with long work leaves it to a thread of its own.
+Any number of sessions, boards and waiting calls share the thread of one `Follower`. The thread starts with the first
+subscriber and ends with the last one, or with the journal. A subscriber must expect events that it already knows: it
+subscribes first and then catches up, so that no event falls between the two, and an event may come again after trouble.
+Nor may it hold up the others: it leaves long work to a thread of its own.
 
 Trouble has three degrees. A journal that is unavailable is tried again, from the event where that began. An event that
-can't be read (one damaged row would otherwise deafen every session of the journal) is left behind: every subscriber
-hears of the trouble and may look for itself, and following goes on after it. A subscriber that raises any other error
-hears nothing more: it is told of a `JournalError`, and the log has the rest.
+can't be read is skipped, since one damaged row would otherwise deafen every session of the journal: every subscriber
+hears of the trouble and may look for itself, and following continues from the journal's end. A subscriber that raises
+any other error gets no more events: a `JournalError` goes to its `trouble`, any other error to the log.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from planwire.journal.protocol import Followed, Journal
 
 __all__ = ["Follower", "follower_of"]
 
-#: Seconds until the follower tries a journal again that was unavailable.
+#: Seconds until the follower retries a journal that was unavailable.
 RETRY: Final = 1.0
 
 
 class _Subscriber(NamedTuple):
-    """Who wants to hear: of one session, or of all. `trouble` gets an error, and None once it is over or the journal
+    """A subscriber to one session, or to all. `trouble` gets an error, and None once it is over or the journal
     closes."""
 
     hear: Callable[[Followed], None]
@@ -45,8 +45,8 @@ class Follower:
     def __init__(self, journal: Journal) -> None:
         self._journal = ref(journal)
         self._lock = Lock()
-        #: By session, those who hear of all under None: an event costs no more for the subscribers of other sessions.
-        #: The tuples are replaced as a whole: the thread takes them as it finds them.
+        #: By session, with subscribers to all sessions under None: subscribers to other sessions add nothing to the
+        #: cost of an event. The tuples are replaced as a whole, since the thread reads them without the lock.
         self._subscribers: dict[str | None, tuple[_Subscriber, ...]] = {}
         self._stop = Event()
 
@@ -56,8 +56,8 @@ class Follower:
         session: str | None = None,
         trouble: Callable[[JournalError | None], None] = lambda _: None,
     ) -> Callable[[], None]:
-        """Call `hear` with every event that anyone writes from now on, to one session or to all. Returns how to end
-        that; a call that is under way may still finish."""
+        """Call `hear` with every event that anyone writes from now on, to one session or to all. Returns a function
+        that ends this; a call that is under way may still finish."""
         subscriber = _Subscriber(hear, session, trouble)
         with self._lock:
             if not self._subscribers:
@@ -92,11 +92,11 @@ class Follower:
                     self._tell(None)
                     is_troubled = False
                 for followed in journal.follow(position, stop=stop):
-                    if stop.is_set():  # those who subscribed since have a thread of their own
+                    if stop.is_set():  # newer subscribers have a thread of their own
                         return
                     self._hand_out(followed)
                     position = followed.position
-                if not stop.is_set():  # the journal closed, which is no trouble: who waits may stop waiting
+                if not stop.is_set():  # the journal closed, which is no trouble: waiters may stop
                     self._tell(None)
                     with self._lock:
                         if stop is self._stop:
@@ -106,15 +106,15 @@ class Follower:
                 if not is_troubled:
                     self._tell(error)
                     if not isinstance(error, JournalUnavailable):
-                        with suppress(JournalError):  # leave behind what can't be read, unless nothing can
+                        with suppress(JournalError):  # skip what can't be read, unless nothing can be
                             position = journal.last_position()
                             self._tell(None)
                             continue
                 is_troubled = True
                 stop.wait(RETRY)
-            except Exception as error:  # of an engine: everybody would be deaf from here on
+            except Exception as error:  # of an engine: without this, no subscriber would hear again
                 if not is_troubled:
-                    _log("the journal can't be followed, and is tried again", error)
+                    _log("the journal can't be followed; trying again", error)
                     self._tell(JournalUnavailable(f"the journal can't be followed: {error!r}"))
                 is_troubled = True
                 stop.wait(RETRY)
@@ -141,14 +141,14 @@ class Follower:
                 self._let_go(subscriber, error)
 
     def _let_go(self, subscriber: _Subscriber, error: Exception) -> None:
-        """See the last of a subscriber that failed."""
+        """Report why a subscriber was dropped: to itself, or to the log."""
         try:
             if isinstance(error, JournalError):
                 subscriber.trouble(error)
                 return
         except Exception as another:
             error = another
-        _log("a subscriber of the journal failed, and hears of no more events", error)
+        _log("a subscriber of the journal failed, and gets no more events", error)
 
 
 def _log(words: str, error: Exception) -> None:
@@ -158,7 +158,8 @@ def _log(words: str, error: Exception) -> None:
 
 
 def _end_of(journal: Journal) -> int | None:
-    """Where to begin; None while nobody can say: whoever subscribes hears as soon as there is an answer, and looks."""
+    """Where to begin; None while the server is away. Once it answers, subscribers are told that trouble is over, and
+    look."""
     try:
         return journal.last_position()
     except EngineAway:

@@ -1,7 +1,7 @@
-"""How many forks lie between this process and the first: what opened a journal before a fork must not use it after.
+"""How many forks lie between this process and the first: a journal opened before a fork must not be used after it.
 
-The number of the process would tell as well. But to ask the system for it is a call for each append, which costs a few
-microseconds right after a wait, when the processor's caches are cold.
+The process number would tell as well. But asking the system for it at each append costs a few microseconds right after
+a wait, when the processor's caches are cold.
 """
 
 import os
@@ -12,7 +12,7 @@ _forks = 0
 
 
 def forks() -> int:
-    """A number that differs between a process and those that are forked off it."""
+    """A number that differs between a process and its forks."""
     return _forks
 
 
@@ -21,5 +21,5 @@ def _count() -> None:
     _forks += 1
 
 
-if hasattr(os, "register_at_fork"):  # where it is missing nobody forks
+if hasattr(os, "register_at_fork"):  # systems without it don't fork
     os.register_at_fork(after_in_child=_count)

@@ -7,7 +7,7 @@ its own: a conflict costs its neighbours nothing. An append that meets no other 
 commit the processor's caches are cold, and each line of Python costs three times as much.
 
 An interrupt may come between any two lines. So locks are taken by `with`, which leaves no gap, and one `try` reaches
-from joining a batch to settling it: whoever commits for others never leaves them asleep.
+from joining a batch to settling it: an append that commits for others never leaves them asleep.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ from planwire.model.events import Recorded
 
 __all__ = ["Append", "GroupCommit", "Outcome"]
 
-#: Events that an earlier append wrote may have to be read yet: each caller does that on its own.
+#: Events that an earlier append wrote may still have to be read: each caller does that itself, by iterating.
 Outcome: TypeAlias = Iterable[Recorded] | BaseException
 
 
@@ -70,7 +70,7 @@ class GroupCommit:
                 batch = self._gathering
                 if batch:
                     append.waits = Lock()
-                    append.waits.acquire()  # to acquire it once more is to wait
+                    append.waits.acquire()  # acquiring it once more is how to wait
                 batch.append(append)
             if append.waits is not None:
                 append.waits.acquire()
@@ -91,8 +91,8 @@ class GroupCommit:
         return append.outcome
 
     def _settle(self, batch: list[Append], outcomes: list[Outcome]) -> None:
-        """Give each append its outcome; without outcomes, an interrupt came in between. Can be done twice."""
-        if self._gathering is batch:  # it came before the turn
+        """Give each append its outcome. Missing outcomes mean that an interrupt came in between. Can be done twice."""
+        if self._gathering is batch:  # the interrupt came before the turn
             self._begin_another()
         if len(outcomes) < len(batch):
             unknown = JournalUnavailable(

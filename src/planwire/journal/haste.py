@@ -1,8 +1,8 @@
 """How soon an engine gives up on a server that is gone or silent.
 
-An engine waits for a restart to be over, and for a slow answer. A relay must not: until the engine gives up, what it
-records is only in memory, and dies with its process. So it opens its journal in haste, and what it records is on the
-disk a moment after the server went away. To deliver it later there is time again: an append that takes a server long
+An engine normally waits out a server's restart or slow answer. A relay must not: until the engine gives up, what the
+relay records is only in memory, and dies with its process. So it opens its journal in haste, and its records are on the
+disk a moment after the server goes away. Delivering them later is not in haste: an append that takes the server long
 would otherwise never arrive.
 """
 
@@ -14,26 +14,26 @@ from planwire.journal.protocol import Journal
 
 __all__ = ["ANSWER", "Hasty", "hurry", "take_time"]
 
-#: Seconds for an answer, in haste. A connection that is lost has only a `MOMENT` to come back.
+#: Seconds to wait for an answer, in haste. A lost connection has only a `MOMENT` to come back.
 ANSWER: Final = 2.0
 
 
 @runtime_checkable
 class Hasty(Protocol):
-    """A journal that can give up on its server soon. It is no part of `Journal`: not every engine waits for long."""
+    """A journal that can give up on its server soon. Not part of `Journal`, since not every engine waits for long."""
 
     is_hasty: bool
 
 
 def hurry(journal: Journal) -> None:
-    """Have a journal give up on its server soon from now on, if it can."""
+    """Make a journal give up on its server soon from now on, if it can."""
     if isinstance(journal, Hasty):
         journal.is_hasty = True
 
 
 @contextmanager
 def take_time(journal: Journal) -> Iterator[None]:
-    """Have a journal wait for its server as long as it would without haste."""
+    """Let a journal wait for its server as long as it would without haste."""
     if isinstance(journal, Hasty) and journal.is_hasty:
         journal.is_hasty = False
         try:

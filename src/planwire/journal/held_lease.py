@@ -1,4 +1,4 @@
-"""A lease as its holder has it, whatever engine stores it: its name, and the terms that were stored last."""
+"""A lease as its holder has it, on any engine: its name, and the terms that were stored last."""
 
 import os
 from collections.abc import Callable
@@ -10,7 +10,7 @@ __all__ = ["HeldLease"]
 
 
 class HeldLease:
-    """A `Lease`. `keep` stores its name, session, terms and process, and `remove` takes it back, by its name."""
+    """A `Lease`. `keep` stores its name, session, terms and process; `remove` removes it by name."""
 
     def __init__(
         self, session: str, terms: Terms, keep: Callable[[str, str, str, str], None], remove: Callable[[str], None]

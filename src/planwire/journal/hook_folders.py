@@ -1,4 +1,4 @@
-"""The folder in which what hooks say waits for a journal, and the journal that such a folder belongs to."""
+"""The folder where the records of hooks wait for a journal, and the journal that such a folder belongs to."""
 
 import os
 from pathlib import Path
@@ -11,15 +11,15 @@ from planwire.journal.user_files import default_path, digest
 
 __all__ = ["HOOKS", "hooks_path", "journal_of_hooks", "make_hooks_path"]
 
-#: What follows the name of a journal's file in that of its folder of hooks.
+#: Added to the name of a journal's file, this names its folder of hooks.
 HOOKS: Final = "-hooks"
 #: The file in a folder of hooks that holds the URL of a journal on another machine.
 _JOURNAL: Final = "journal-url"
 
 
 def hooks_path(url: str | None = None) -> Path | None:
-    """The folder in which what hooks say waits for a journal: beside its file, or, for one on another machine, among
-    the user's own data. None for a journal that no hook can reach."""
+    """The folder where the records of hooks wait for a journal: beside its file or, for a journal on another machine,
+    among the user's own data. None for a journal that no hook can reach."""
     found = shared_url(url)
     if found is None:
         return None
@@ -30,7 +30,7 @@ def hooks_path(url: str | None = None) -> Path | None:
 
 
 def make_hooks_path(url: str | None = None) -> Path | None:
-    """The same, for whoever has hooks use it: by the folder alone they find a journal on another machine, too."""
+    """The same folder, ready for hooks to use: by the URL in it they find a journal on another machine."""
     folder, found = hooks_path(url), shared_url(url)
     if folder is not None and found is not None and is_remote(found):
         write_url(folder / _JOURNAL, found)
@@ -38,7 +38,7 @@ def make_hooks_path(url: str | None = None) -> Path | None:
 
 
 def journal_of_hooks(folder: Path) -> str:
-    """The URL of the journal that a folder of hooks belongs to: that in it, or of the file beside it."""
+    """The URL of the journal that a folder of hooks belongs to: of the file beside it, or the one written in it."""
     if str(folder).endswith(HOOKS):
         return f"{FILE_SCHEME}:{str(folder).removesuffix(HOOKS)}"
     try:

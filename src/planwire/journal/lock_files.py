@@ -1,14 +1,14 @@
-"""Lock files: whether the process that made one is still alive, however it ended.
+"""Lock files: they show whether the process that made one is still alive, however it ended.
 
-A process keeps its file locked with `flock`. The kernel drops the lock when the process dies, with or without warning;
-so whoever can lock the file, or finds none, knows that its maker is gone. Those who look take a shared lock for a
-moment: they never keep each other from seeing the truth.
+A process keeps its file locked with `flock`. The kernel drops the lock when the process dies, with or without warning.
+So if another process can lock the file, or finds none, the maker is gone. Looking takes a shared lock for a moment, so
+that processes that look at the same time don't take each other for the maker.
 
-A file that nobody has locked is swept away. The maker of a new one may be caught between creating and locking it: so it
-looks whether its file is still there once it has the lock, and takes another one if not.
+A file that no process has locked is swept away. A sweep may catch a new file between its creation and its lock. So once
+the maker has the lock, it checks whether its file is still there, and makes another one if not.
 
-Where there is no `flock` (Windows), a file holds the number of its process, and stands for a living one as long as any
-process has that number. The system may give the number of a dead process to another: then that one is taken for it.
+Where there is no `flock` (Windows), a file holds the number of its process, and counts as locked as long as any process
+has that number. The system may give a dead process's number to another, which is then taken for it.
 """
 
 import os
@@ -29,7 +29,7 @@ __all__ = ["LockFile", "is_locked", "sweep"]
 
 _PRIVATE_FILE: Final = 0o600
 _PRIVATE_FOLDER: Final = 0o700
-#: More often than anyone can be caught by a sweep.
+#: More often than sweeps can catch one maker.
 _MOST_TRIES: Final = 100
 
 
@@ -47,10 +47,10 @@ class LockFile:
                     _made.add(self)
                     return
                 os.close(self._handle)
-        raise OSError(f"no lock file in {folder} could be kept")
+        raise OSError(f"can't keep a lock file in {folder}: other processes remove each one")
 
     def remove(self) -> None:
-        """Remove the file, and its folder behind the last one."""
+        """Remove the file, and its folder with the last one."""
         _made.discard(self)
         with suppress(OSError):
             self._path.unlink()
@@ -80,7 +80,7 @@ def is_locked(folder: Path, name: str) -> bool:
         handle = os.open(folder / name, os.O_RDONLY)
     except FileNotFoundError:
         return False
-    except OSError:  # that of another user: who can't look assumes nothing
+    except OSError:  # another user's file: assume that its process lives
         return True
     try:
         return not _lock(handle, fcntl.LOCK_SH) if _HAS_FLOCK else _is_alive(handle)
@@ -89,7 +89,7 @@ def is_locked(folder: Path, name: str) -> bool:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the files of processes that are gone, and the folder if nothing is left in it."""
+    """Remove the files of processes that are gone, and the folder if it is then empty."""
     with suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208  (names are all it takes)
             with suppress(OSError):
@@ -115,7 +115,7 @@ def _lock(handle: int, how: int) -> bool:
 
 
 def _is_alive(handle: int) -> bool:
-    """Whether a process has the number in a file. An empty file is being written."""
+    """Whether a process has the number in a file. An empty file is still being written."""
     text = os.read(handle, 20)
     return not text or _runs(int(text))
 
@@ -139,7 +139,7 @@ def _runs(pid: int) -> bool:
     return True
 
 
-#: The files of this process. A fork has them open, too, and would keep them locked when their maker is gone.
+#: The files of this process. A fork has them open, too, and would keep them locked after their maker is gone.
 _made: "WeakSet[LockFile]" = WeakSet()
 
 

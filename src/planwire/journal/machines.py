@@ -1,4 +1,4 @@
-"""The machine that a process runs on, by a name that tells it apart from others on one network."""
+"""A name for the machine that a process runs on, which no other machine on its network has."""
 
 import socket
 from contextlib import suppress
@@ -10,8 +10,8 @@ __all__ = ["this_machine"]
 
 @cache
 def this_machine() -> str:
-    """The host's name and its id. And the space of its process numbers: a container may share both with its host, while
-    the same number means another process there."""
+    """The host's name, its id, and the namespace of its process numbers: a container may share name and id with its
+    host, while the same number means another process there."""
     found = [socket.gethostname()]
     with suppress(OSError):
         found.append(Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip())

@@ -1,8 +1,8 @@
 """What may wait on this machine while the journal's server is away: one table, one row per event.
 
-What happened, happened: a recording waits, whoever made it. So do a person's comment and suggestion, which never
-conflict with anything. A verdict, an answer, a change of a plan by a person, and what is to happen *now* would promise
-more than anyone can keep then: nobody knows what the plan is by the time that they arrive.
+A recording may wait, whoever made it: it states what already happened. So may a person's comment and suggestion, which
+never conflict with anything. A verdict, an answer, a person's change of a plan, and what is to happen *now* may not:
+nobody knows what the plan will be when they arrive, so to accept them would promise too much.
 """
 
 from collections.abc import Callable
@@ -44,12 +44,12 @@ class _Waits(Enum):
     """Whose events of a kind may wait."""
 
     ANYBODYS = "anybody's"
-    RECORDINGS = "those that are no act of a person's in planwire"
+    RECORDINGS = "those that are not a person's act in planwire"
     NOBODYS = "nobody's"
 
 
 def _reviewed(event: Event) -> _Waits:
-    """A verdict that the agent has already, given in its own client, is a recording."""
+    """A verdict that was given in the agent's own client, so that the agent has it already, is a recording."""
     return _Waits.NOBODYS if isinstance(event, PlanReviewed) and event.via == VIA else _Waits.RECORDINGS
 
 
@@ -84,8 +84,8 @@ _TABLE: Final[dict[type, _Waits | Callable[[Event], _Waits]]] = {
 
 
 def may_wait(event: Event, *, is_act: bool = False) -> bool:
-    """Whether an event may wait. `is_act`: a person did it in planwire. An event of a kind that nobody here knows was
-    recorded somewhere, and may."""
+    """Whether an event may wait. `is_act`: a person did it in planwire. An event of an unknown kind counts as a
+    recording."""
     row = _TABLE.get(type(event), _Waits.RECORDINGS)
     waits = row if isinstance(row, _Waits) else row(event)
     return waits is _Waits.ANYBODYS or (waits is _Waits.RECORDINGS and not is_act)

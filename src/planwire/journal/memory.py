@@ -198,6 +198,7 @@ class MemoryJournal(PolledJournal):
 
 
 def _as_it_is(lease: KnownLease) -> KnownLease:
-    """A lease now. It is held: whoever could find one lapsed is gone with its holder. Only another process's lapses."""
+    """A lease as it is now. One of this process is held: its holder and its readers are the same process. Only another
+    process's lapses."""
     process = lease.terms.process
     return replace(lease, is_held=False) if process and not is_running(process) else lease

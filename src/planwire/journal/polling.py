@@ -4,7 +4,7 @@ Looking finds every event, whoever wrote it, which no notification does on every
 events come in. In quiet times they are longer, and a glance comes before a look: a glance is cheaper, and shows that
 something may have changed. A writer in the same process rings the bell, so that its events show up at once.
 
-`follower` is the other side: it shares one such loop among all who want to know.
+`follower` is the other side: it shares one such loop among all subscribers.
 """
 
 from collections.abc import Iterator
@@ -21,19 +21,20 @@ __all__ = ["Found", "PolledJournal"]
 BUSY_WAIT: Final = 0.004
 IDLE_WAIT: Final = 0.022
 QUIET: Final = 1.0
-#: Seconds after which the loop looks whatever a glance says: a file system may be late to show a change.
+#: Seconds after which the loop looks even if a glance shows nothing: a file system may be late to show a change.
 TRUST: Final = 0.25
 
 
 class Found(NamedTuple):
-    """The wanted events behind a position, and the position up to which the engine looked."""
+    """The wanted events after a position, and the position up to which the engine looked."""
 
     events: list[Followed]
     position: int
 
 
 class PolledJournal(Protocol):
-    """What engines without notices have in common: `with` closes one, and `follow` polls. Its writers ring the bell."""
+    """What engines without notifications have in common: `with` closes one, and `follow` polls. Writers ring the
+    bell."""
 
     _bell: Bell
 
@@ -62,7 +63,7 @@ class PolledJournal(Protocol):
     def last_position(self) -> int: ...
 
     def _look(self, position: int, session: str | None) -> Found | None:
-        """What is behind a position, some of it at least; None once the journal is closed."""
+        """The events after a position, or at least some of them; None once the journal is closed."""
 
     def _glance(self) -> object:
         """A value that changes when anyone writes."""
@@ -79,7 +80,7 @@ class PolledJournal(Protocol):
             while stop is None or not stop.is_set():
                 now = monotonic()
                 before, sight = sight, self._glance()
-                if sight != before:  # a writer is about to be done, if not done
+                if sight != before:  # a writer is done, or about to be
                     moved = now
                 idle = now - moved >= QUIET
                 if not idle or now - looked >= TRUST:

@@ -1,7 +1,7 @@
-"""URLs in files that only the user can read: what other programs start, and others on the machine see, names the file.
+"""URLs in files that only the user can read: what others can see, such as a command line, names the file instead.
 
 Anyone can read a command line, and the settings of editors and agents are copied, synchronised and shown. So a URL with
-a password goes there as `@PATH`: the URL is in that file.
+a password appears there as `@PATH`, and that file holds the URL.
 """
 
 import os
@@ -20,7 +20,7 @@ _LONGEST: Final = 64 * 1024
 
 
 def resolved(url: str) -> str:
-    """A URL, or that in the file which it names."""
+    """The URL itself, or the one in the file that `@PATH` names."""
     if not url.startswith(FILE):
         return url
     path = expanded(url[len(FILE) :])
@@ -30,7 +30,7 @@ def resolved(url: str) -> str:
         why = reason(error) if isinstance(error, OSError) else "it is not text"
         raise UnknownJournal(f"{path} should hold the URL of a journal, and can't be read: {why}") from None
     if not found or found.startswith(FILE):
-        raise UnknownJournal(f"{path} holds no URL of a journal")
+        raise UnknownJournal(f"{path} does not hold the URL of a journal: write one into it")
     if len(found.splitlines()) > 1:
         raise UnknownJournal(f"{path} holds more than the URL of a journal: leave one line in it, with nothing else")
     return found

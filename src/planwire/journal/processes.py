@@ -1,6 +1,6 @@
-"""Processes by names that no other process ever gets: the number of one, and when it began.
+"""Processes by names that are never reused: the number of one, and when it began.
 
-The number alone is given to another process sooner or later. What `/proc` says is cheap; elsewhere `ps` is asked.
+The system gives a number to another process sooner or later. Reading `/proc` is cheap; elsewhere `ps` is asked.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["is_running", "lineage", "process_name"]
 
-#: More than any real tree of processes has.
+#: More than any real process has.
 _MOST_ANCESTORS: Final = 1_000
 #: The states of processes that ended.
 _DEAD: Final = frozenset("ZX")
@@ -24,19 +24,19 @@ class _Process(NamedTuple):
 
 
 def process_name(pid: int) -> str | None:
-    """The name of a process that runs; None if there is none, or the system does not tell."""
+    """The name of a running process; None if there is none, or the system does not tell."""
     process = _process(pid)
     return f"{pid}-{process.began}" if process else None
 
 
 def is_running(name: str) -> bool:
-    """Whether the process of that name still runs. A dead one that its parent has yet to bury does not."""
+    """Whether the process of that name still runs. A dead one that its parent has yet to reap does not."""
     number = name.partition("-")[0]
     return number.isdecimal() and process_name(int(number)) == name
 
 
 def lineage(pid: int | None = None) -> Iterator[str]:
-    """The names of this process, or of another, and of its ancestors."""
+    """The names of a process (by default, this one) and of its ancestors."""
     number = os.getpid() if pid is None else pid
     for _ in range(_MOST_ANCESTORS):
         process = _process(number)
@@ -55,12 +55,12 @@ def _from_proc(pid: int) -> _Process | None:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    fields = text.rpartition(")")[2].split()  # the name before it may hold anything
+    fields = text.rpartition(")")[2].split()  # the command's name before it may hold anything
     return None if fields[0] in _DEAD else _Process(int(fields[1]), fields[19])
 
 
 def _from_ps(pid: int) -> _Process | None:
-    """What `ps` says, in one language and one time zone, whatever an agent has set."""
+    """What `ps` says, in a fixed language and time zone, whatever an agent has set."""
     import subprocess  # noqa: PLC0415  (where there is /proc, nobody needs it)
 
     command = ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)]

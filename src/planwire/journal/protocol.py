@@ -1,8 +1,8 @@
 """The journal as every engine keeps it.
 
 A journal holds the events of many sessions. Within its session an event has a number (1, 2, 3 …); among all events it
-has a position, which only grows and which no other event ever gets. Nothing changes an event; only a whole session can
-go, by `forget`. Engines read no clock: the writer says when an event happened.
+has a position; positions only grow and are never reused. Nothing changes an event; only a whole session can go, by
+`forget`. Engines read no clock: the writer says when an event happened.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -45,7 +45,7 @@ class Once(Struct, frozen=True):
     """The key of an append that may have to be repeated, because its writer can't know whether it was written.
 
     `source` names the writer: the random id of a page, the connection of a tool server, a file. `n` numbers what this
-    writer writes. The same two mean the same append.
+    writer writes. The same pair means the same append.
     """
 
     source: str
@@ -61,15 +61,15 @@ class Once(Struct, frozen=True):
 
 
 class Followed(Struct, frozen=True):
-    """An event as `follow` gives it. Its `position` is where to go on from."""
+    """An event as `follow` gives it. Its `position` is where to continue from."""
 
     position: int
     recorded: Recorded
 
 
 class StoredEvent(Struct, frozen=True):
-    """An event as an engine keeps it: the text, whatever it says, and its link in the chain of its session (`chain`);
-    None for one that was written before there were links. `is_sound`: the engine finds it as it was written."""
+    """An event as an engine keeps it: the text, whatever it says, and its link in the chain of its session (`chain`),
+    or None if it was written before there were links. `is_sound`: the engine finds it as it was written."""
 
     seq: int
     at: int
@@ -80,16 +80,16 @@ class StoredEvent(Struct, frozen=True):
 
 
 class StoredAppend(Struct, frozen=True):
-    """Events of a session that go from one journal to another together: all that were written with the key `once`, or
-    some that were written without any."""
+    """Events of a session that are copied to another journal together: all that were written with the key `once`, or
+    some that were written without a key."""
 
     events: tuple[StoredEvent, ...]
     once: Once | None = None
 
 
 class JournalFacts(Struct, frozen=True):
-    """What a person may want to know of a journal: its engine, where it is (without a password), what an acknowledged
-    append has gone through, and more facts by name."""
+    """What a person may want to know about a journal: its engine, where it is (without a password), what an
+    acknowledged append has gone through, and more facts by name."""
 
     engine: str
     where: str
@@ -114,10 +114,10 @@ class Snapshot(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True, omit_defaults=True):
-    """What the holder of a lease says of itself: which program it is (`relay`, `mcp`, `hook`), whether a turn is on,
-    and what it can do for people in this session (`answer`, `tell`, …; a journal keeps any word). `process` names one
-    on this machine (`journal.processes`) that another took the lease for, and whose end is the end of the lease. A
-    holder that serves a single `question` of the agent's, and knows nothing of its turn, names that."""
+    """What the holder of a lease states about itself: which program it is (`relay`, `mcp`, `hook`), whether a turn is
+    on, and what it can do for people in this session (`answer`, `tell`, …; a journal keeps any word). `process` names a
+    process on this machine (`journal.processes`) for which another one took the lease; when it ends, so does the lease.
+    A holder that serves a single `question` of the agent's, and knows nothing of its turn, names that question."""
 
     holder: str = ""
     is_working: bool = False
@@ -126,13 +126,13 @@ class Terms(Struct, frozen=True, omit_defaults=True):
     question: str = ""
 
     def lease_of(self, session: str) -> str | None:
-        """The name of the only lease that a process has of a session; None for leases that get random names."""
+        """The name of the one lease that a process has on a session; None for leases that get random names."""
         return f"{self.process}:{session}" if self.process else None
 
 
 class KnownLease(Struct, frozen=True):
-    """A lease as anyone finds it. A random `name` is never used again; that of a process's lease is
-    (`Terms.lease_of`). One that is not held has lapsed: its holder ended without a word."""
+    """A lease as anyone finds it. A random `name` is never reused; that of a process's lease is (`Terms.lease_of`). A
+    lease that is not held has lapsed: its holder ended without releasing it."""
 
     session: str
     name: str
@@ -144,7 +144,7 @@ class Lease(Protocol):
     """A lease in the hands of its holder. It lasts until it is released, its journal closes, or its process dies."""
 
     def renew(self, terms: Terms) -> None:
-        """State other terms. The same terms write nothing, and nothing brings back a lease that was released."""
+        """State new terms. The same terms write nothing, and nothing brings back a lease that was released."""
         ...
 
     def release(self) -> None:
@@ -166,12 +166,12 @@ class Thoughts(Protocol):
     they can go without any event changing. Any thread may call any method at any time."""
 
     def keep(self, session: str, thought: Thought) -> None:
-        """Keep a thought of a session, before the event that holds its digest is written; the oldest of the session go
-        when it has too many."""
+        """Keep a thought of a session, before the event that holds its digest is written. If the session has too many,
+        the oldest go."""
         ...
 
     def find(self, session: str, digests: Collection[str]) -> dict[str, Thought]:
-        """The thoughts of a session with these digests, as far as they are still there."""
+        """The thoughts of a session with these digests that are still there."""
         ...
 
     def forget(self, *sessions: str) -> None:
@@ -183,7 +183,7 @@ class Thoughts(Protocol):
         ...
 
     def glance(self) -> object:
-        """A value that differs after some were forgotten, wherever that happened."""
+        """A value that changes when thoughts are forgotten, by whichever process."""
         ...
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ class Journal(Protocol):
 
     @property
     def thoughts(self) -> Thoughts:
-        """What agents thought, beside the events. Nothing is opened before it is used."""
+        """What agents thought, beside the events. Nothing is opened before its first use."""
         ...
 
     def append(
@@ -211,24 +211,24 @@ class Journal(Protocol):
         """Write the events, all of them or none, and return them as `read` will.
 
         On return they are as safe as the engine can make them: on disk, if it has one. `expected_seq` is the number of
-        the last event that the writer knows of (0: none); if there are others by now, `append` writes nothing and
-        raises `Conflict`.
+        the last event that the writer knows of (0: none); if there are newer ones, `append` writes nothing and raises
+        `Conflict`.
 
-        `once` is a key, and the session keeps it in the same transaction. If the session has the key already, `append`
-        writes nothing and returns the events that were written with it first, whatever events and `expected_seq` come
-        with it now: whoever did not hear an answer repeats the append, and a crash in between changes nothing. Of
-        appends with one key at the same time, one writes, and all return the same events. An append without events
-        keeps no key: it asks for one, and returns nothing if the session does not have it. Keys go with `forget`.
+        `once` is a key, which the session keeps in the same transaction. If the session has the key already, `append`
+        writes nothing and returns the events that were first written with it, whatever events and `expected_seq` come
+        with it now. So a writer that got no answer just repeats the append, even after a crash. Of concurrent appends
+        with one key, one writes, and all return the same events. An append without events keeps no key: it only asks
+        for one, and returns nothing if the session does not have it. `forget` removes keys.
         """
         ...
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
-        """The session's events with numbers above `after`, up to and with `upto`, in order."""
+        """The session's events with numbers above `after`, up to and including `upto`, in order."""
         ...
 
     def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
-        """The session's events after number `after`, in order and as they are stored: to check or to copy them. Nothing
-        is decoded, and nothing is checked."""
+        """The session's events after number `after`, in order and as they are stored, to check or to copy them. Nothing
+        is decoded or checked."""
         ...
 
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
@@ -263,8 +263,8 @@ class Journal(Protocol):
         """The events of all sessions, or of one, as anyone writes them, in the order of their positions.
 
         Begins after the position `after`; None is the end of the journal at the moment of the call. Waits for more
-        until `stop` is set, nothing has come for `timeout` seconds, or the journal closes. It keeps the calling thread
-        busy: `follower_of` shares one thread among all who follow.
+        until `stop` is set, nothing has come for `timeout` seconds, or the journal closes. It blocks the calling
+        thread: `follower_of` shares one thread among all subscribers.
         """
         ...
 
@@ -273,28 +273,28 @@ class Journal(Protocol):
         ...
 
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
-        """Keep a snapshot in place of an older one. Snapshots are a cache: the journal drops one in silence if it is
-        older than the one it has, or ahead of the session (which a `forget` can cause)."""
+        """Keep a snapshot in place of an older one. Snapshots are a cache: the journal silently drops one that is older
+        than the one it has, or ahead of the session (which a `forget` can cause)."""
         ...
 
     def lease(self, session: str, terms: Terms = Terms()) -> Lease:
         """Say that this process serves a session, for as long as it lives. Any number of processes may say so. If the
-        terms name another process, the lease is that one's: it outlives its taker, and taking it again changes its
-        terms.
+        terms name another process, the lease belongs to that one: it outlives its taker, and taking it again changes
+        its terms.
 
         A lease is no event: `follow`, `sessions` and the numbers of events know nothing of it. It costs no thread, and
-        needs no renewal to last: the engine knows when its holder is gone. `ValueError` if the session or the terms are
-        not valid text.
+        needs no renewal to last: the engine knows when its holder is gone. Raises `ValueError` if the session or the
+        terms are not valid text.
         """
         ...
 
     def leases(self) -> list[KnownLease]:
-        """All leases, in the order in which they were taken, also those that lapsed and that nobody ended yet."""
+        """All leases, in the order in which they were taken, including those that lapsed and are not ended yet."""
         ...
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
-        """Write these events to the session of a lease that lapsed, and remove it (or raise `Conflict`, see `append`).
-        Does nothing to a lease that is held, or gone: of all processes that try to end one, exactly one writes.
+        """Remove a lease that lapsed, and write these events to its session (or raise `Conflict`, see `append`). Does
+        nothing to a lease that is held or gone: of all processes that try to end one, exactly one writes.
 
         This is not urgent: while others write, an engine soon gives up (`JournalUnavailable`), and the next process
         that looks tries again.
@@ -303,7 +303,7 @@ class Journal(Protocol):
 
     def forget(self, *sessions: str) -> None:
         """Remove sessions with their events, keys, snapshots, leases and thoughts, so that no trace of them stays. The
-        next event of such a session is number 1. An engine may have to clean all that it keeps: forget many in one
+        next event of such a session is number 1. An engine may have to clean everything it keeps, so forget many in one
         call."""
         ...
 

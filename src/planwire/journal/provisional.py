@@ -1,12 +1,11 @@
-"""Events of this process that the journal's server does not have yet: how they are numbered until it does.
+"""How this process numbers events that the journal's server does not have yet.
 
-They need numbers, because their writer folds them and goes on. But other writers may append to the same session
+Such events need numbers, because their writer folds them and goes on. But other writers may append to the same session
 meanwhile, so the real numbers are not known yet. Provisional numbers are higher than any session ever gets. The first
-one belongs to an empty `Gap`, which says where this machine's knowledge ends; readers pass it and stay on provisional
-numbers from there. After delivery the session is shorter again, and every fold starts over, as after `forget`
-(`view.read_on`).
+one belongs to an empty `Gap`, which marks where this machine's knowledge ends; after it, readers stay on provisional
+numbers. After delivery the session is shorter again, and every fold starts over, as after `forget` (`view.read_on`).
 
-Some events refer to others by number. They are delivered with the real numbers of those (`resolved`).
+Some events refer to others by number. They are delivered with the real numbers of the others (`resolved`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,36 +31,36 @@ from planwire.model.records import PLANWIRE
 
 __all__ = ["PROVISIONAL", "AheadEvents", "Doubt", "deliverable", "is_provisional", "names_remarks", "resolved"]
 
-#: Provisional numbers are above this. A number that JavaScript and JSON readers keep exact is below 2**53.
+#: Provisional numbers begin here. They stay below 2**53, where JavaScript and JSON readers keep numbers exact.
 PROVISIONAL: Final = 10**12
-_UNKNOWN: Final = "the journal's server is away, and nobody knows what others wrote since"
+_UNKNOWN: Final = "the journal's server is away, so what others wrote since is not known"
 
 
 def is_provisional(seq: int) -> bool:
-    """Whether a number will be another one when its event is delivered."""
+    """Whether an event's number will change when the event is delivered."""
     return seq >= PROVISIONAL
 
 
 class Doubt(Struct, frozen=True):
-    """An append that the server may have, or not: the connection broke before it answered. It stands right behind the
-    event `after` if it `is_there`, or anywhere behind it."""
+    """An append that the server may or may not have: the connection broke before it answered. If the server has it, it
+    comes right after the event `after` (`is_there`), or anywhere after it (not `is_there`)."""
 
     after: int
     is_there: bool
     rows: tuple[tuple[int, str, str], ...]
 
     def means(self, rows: Sequence[EventRow]) -> bool:
-        """Whether these are the same events, prepared again: only their times differ."""
+        """Whether these are the same events, prepared again: only their times may differ."""
         return [(by, text) for _, by, text in self.rows] == [(row.by, row.text) for row in rows]
 
 
 class AheadEvents:
-    """The events of one session that wait, behind those `known` up to number `base`. None is from before `at`."""
+    """The events of one session that wait, after those `known` up to number `base`. None is from before `at`."""
 
     def __init__(self, session: str, base: int, known: Iterable[Recorded], at: int) -> None:
         self.base = base
         self.keys: dict[Once, tuple[Recorded, ...]] = {}
-        #: Those whose writers may prepare them again, and when the last of them came (`monotonic`).
+        #: Appends that their writers may prepare again, and when the last of them came into doubt (`monotonic`).
         self._doubts: list[Doubt] = []
         self.doubted_at = 0.0
         #: Whether a remark waits: its name is not known before it is delivered.
@@ -75,7 +74,7 @@ class AheadEvents:
         return self._own[-1].seq
 
     def add(self, rows: Iterable[EventRow | Recorded], once: Once | None) -> tuple[Recorded, ...]:
-        """Add events of this process, or of others that wait as well."""
+        """Add events of this process, or waiting ones of other processes."""
         first = self.last + 1
         added = tuple(
             Recorded(self._session, seq, row.at, row.by, row.event) for seq, row in enumerate(rows, start=first)
@@ -92,19 +91,19 @@ class AheadEvents:
         self.doubted_at = now
 
     def take_doubt(self, rows: Sequence[EventRow]) -> Doubt | None:
-        """The doubt about an append that is repeated with these events, if it was in doubt."""
+        """Take the doubt about the append that is repeated with these events, if it was in doubt."""
         found = next((each for each in self._doubts if each.means(rows)), None)
         if found is not None:
             self._doubts.remove(found)
         return found
 
     def is_in_doubt(self, since: float) -> bool:
-        """Whether a writer may still repeat an append that came into doubt since then."""
+        """Whether a writer may still repeat an append that came into doubt after `since`."""
         return bool(self._doubts) and self.doubted_at > since
 
     def read(self, after: int, upto: int | None) -> list[Recorded] | None:
-        """The events behind a number; None if only the server has the first of them. Who is at the end pays nothing
-        for what waits: an outage may be long."""
+        """The events after a number; None if only the server has the first of them. A reader at the end pays nothing
+        for the events that wait, which may be many in a long outage."""
         if after < self.base and (not self._known or after < self._known[0].seq - 1):
             return None
         own = self._own[max(0, after + 1 - self._own[0].seq) :]
@@ -118,14 +117,14 @@ def names_remarks(event: Event) -> bool:
 
 
 def deliverable(event: Event) -> Event:
-    """An event of a session in which a remark waits, as it can be delivered. A telling tells of no remark by its name
-    then, which may be another's: at worst the agent is told once more."""
+    """An event as it can be delivered while a remark of its session waits. A `Told` then names no remarks, since such a
+    name may turn out to be another's: at worst the agent is told once more."""
     return replace(event, remarks=()) if isinstance(event, Told) else event
 
 
 def resolved(event: Event, real: Callable[[int], int], base: int) -> Event:
-    """An event with the `real` numbers of those that it names. A telling goes no further than the event `base`, up to
-    which its writer knew the session: behind that others may have said what nobody told."""
+    """An event with the `real` numbers of the events that it names. A `Told` goes no further than the event `base`, up
+    to which its writer knew the session: after that, others may have said what was not told."""
     match event:
         case Told(upto=upto, since=since) if is_provisional(max(upto, since)):
             return replace(event, upto=min(upto, base), since=min(since, base))

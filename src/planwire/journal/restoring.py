@@ -1,7 +1,7 @@
-"""A backup put in the place of a SQLite journal. The journal that was there is kept aside, with its log.
+"""Puts a backup in the place of a SQLite journal. The journal that was there is kept aside, with its log.
 
-The swap is one step where the file system has hard links: at every moment either journal has the name, and nobody who
-starts meanwhile makes a new one.
+The swap is one step where the file system has hard links: at every moment one of the journals has the name, and no
+process that starts meanwhile creates a new one.
 """
 
 import os
@@ -25,8 +25,8 @@ __all__ = ["restore_file", "restore_thoughts"]
 
 
 def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: None) -> Path | None:
-    """Put a copy of a backup in the place of a SQLite journal. The old one, which nobody may have open, is kept under
-    another name with its log; returns that name."""
+    """Put a copy of a backup in the place of a SQLite journal. The old one, which no process may have open, is kept
+    under another name with its log. Returns that name, or None if there was no journal."""
     with translate_errors(path):
         backup, path = resolved(backup), resolved(path)
         refuse_place(path)
@@ -41,7 +41,7 @@ def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: 
             else:
                 kept = None
                 _, log, memory = beside(path)
-                if log.exists() and log.stat().st_size:  # whoever lost the journal may still want what is in it
+                if log.exists() and log.stat().st_size:  # the journal was lost, but a person may want its log
                     log.rename(beside(_free_name(path, aside))[1])
                 memory.unlink(missing_ok=True)
                 if not draft.take_name():
@@ -51,7 +51,7 @@ def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: 
 
 
 def restore_thoughts(backup: Journal, journal: Journal) -> bool:
-    """Add what agents thought before the events of a backup. Says whether there was any."""
+    """Add what agents thought before the events of a backup. Returns whether there was anything."""
     has_any = False
     path = getattr(backup.thoughts, "path", None)
     if not isinstance(path, Path) or not path.is_file():
@@ -64,8 +64,8 @@ def restore_thoughts(backup: Journal, journal: Journal) -> bool:
 
 
 def _put_aside(path: Path, draft: JournalDraft, ending: str) -> Path:
-    """Give a journal that nobody uses a second name, its log with it, and its own name to the draft. Its shared memory
-    is of no use to anybody."""
+    """Give a journal that no process uses a second name, move its log there, and give its own name to the draft. Its
+    shared memory is of no use any more, and removed."""
     _refuse_in_use(path)
     file, log, memory = beside(path)
     aside = _second_name(file, ending)
@@ -89,14 +89,14 @@ def _second_name(file: Path, ending: str) -> Path:
 
 
 def _free_name(file: Path, ending: str) -> Path:
-    """A name under which there is neither a file nor a log: with a number, if need be."""
+    """A name that no file, log or shared memory has: with a number, if need be."""
     endings = chain([ending], (f"{ending}-{number}" for number in count(2)))
     names = (file.with_name(f"{file.name}.{each}") for each in endings)
     return next(name for name in names if not any(map(os.path.lexists, beside(name))))
 
 
 def _refuse_in_use(path: Path) -> None:
-    """SQLite gives nobody the file alone while any process has it open."""
+    """Refuse if another process has the file open: SQLite then grants no exclusive use of it."""
     try:
         refuse_foreign_log(path)  # which SQLite would apply
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None)) as alone:

@@ -20,7 +20,7 @@ FORMAT: Final = 1
 
 
 class ExportedEvent(Struct, frozen=True):
-    """One event of the file. It may be one that only a newer planwire knows."""
+    """One event of the file. It may be of a kind that only a newer planwire knows."""
 
     seq: int
     at: int
@@ -48,8 +48,8 @@ class _Head(Struct):
 
 
 def export_lines(session: str, events: Iterable[Recorded], thoughts: Thoughts | None = None) -> Iterator[str]:
-    """The file, piece by piece: a session may be too long for memory. It is not safe for a terminal as it is. It has
-    what the agent thought only if it gets the `thoughts`."""
+    """The file, piece by piece: a session may be too long for memory. It is not safe for a terminal as it is. What the
+    agent thought is in it only if `thoughts` are given."""
     head = _json({"kind": KIND, "format": FORMAT, "session": session, "events": []})
     yield head.removesuffix("]}") + "\n"
     before = ""

@@ -1,7 +1,7 @@
-"""URLs of journals as people may see them: in errors, checks and lists, without what is secret in them.
+"""URLs of journals as people may see them: in errors, checks and lists, without their secrets.
 
-A server's URL can hold a password or a token in front of a host, of each of several hosts, and in its settings. Where
-it is not clear what belongs to a secret, since that was not encoded, too much is hidden rather than too little.
+A server's URL can hold a password or a token before each of its hosts, and in its settings. If a secret was not
+encoded, so that it is not clear where it ends, too much is hidden rather than too little.
 """
 
 import re
@@ -14,15 +14,15 @@ HIDDEN: Final = "***"
 _HIDING: Final = rf"\1{HIDDEN}"
 #: A scheme of two letters or more: a single one before a colon is a drive.
 _SERVER: Final = re.compile(r"(?!sqlite:)([A-Za-z][A-Za-z0-9+.-]+:/*)(.*)", re.DOTALL | re.IGNORECASE)
-#: A login in what has no scheme, or that of a file: the scheme was forgotten, or mistyped. (No name is `sqlite`, and a
-#: single letter before a slash is a drive.)
+#: A login in a text with no scheme, or with that of a file: the scheme was forgotten, or mistyped. (`sqlite` is no
+#: user's name, and a single letter before a slash is a drive.)
 _STRAY: Final = re.compile(
     r"(?<![A-Za-z0-9._+-])(?!sqlite:)([A-Za-z0-9._+-]{2,}:(?!//)|[A-Za-z0-9._+-]:(?![\\/])).*(?=@)",
     re.DOTALL | re.IGNORECASE,
 )
-#: A name with a password behind it.
+#: A name with a password after it.
 _NAMED: Final = re.compile(r"([A-Za-z0-9._+-]*):")
-#: A setting whose name says that it is secret, or leads to what is. What is behind an & and no setting belongs to it.
+#: A setting whose name says that it is secret, or leads to a secret. Text after an & that is no setting belongs to it.
 _SECRET: Final = re.compile(
     r"(\b[\w.%-]*(?:pass|pwd|secret|token|cred|seed|key|auth|jwt|sig)[\w.%-]*=)"
     r"('[^']*'|[^&#\s]*(?:&[^=&#\s]*(?![^&#\s]))*)",
@@ -30,14 +30,14 @@ _SECRET: Final = re.compile(
 )
 #: Of these, the settings that name an account, or the file with its keys.
 _OF_ACCOUNT: Final = re.compile(r"cred|key|seed", re.IGNORECASE)
-#: Schemes of which a lone word in front of a host is a user. Of the others it may be a token.
+#: With these schemes, a lone word before a host is a user. With others it may be a token.
 _WITH_USERS: Final = ("postgres:", "postgresql:")
-#: How a path begins, to a file with something secret that is not in the URL itself.
+#: The beginning of a path: then the secret is in that file, and not in the URL itself.
 _PATH: Final = re.compile(r"(?:[~.]{0,2}/|%2F|[A-Za-z]:\\)", re.IGNORECASE)
 
 
 def shown_url(url: str) -> str:
-    """A URL as people may see it: without what is secret in it."""
+    """A URL as people may see it: without its secrets."""
     return _without(url, lambda setting: f"{setting[1]}{HIDDEN}")
 
 
@@ -48,7 +48,7 @@ def lasting_url(url: str) -> str:
 
 
 def has_secret(url: str) -> bool:
-    """Whether whoever sees a URL knows a secret. A setting that is the path of a file is none."""
+    """Whether a URL reveals a secret. A setting that is the path of a file does not."""
     found = _SERVER.fullmatch(url)
     scheme, rest = found.groups() if found else ("", url)
     login, _, place = rest.rpartition("@") if found else ("", "", url)
@@ -57,8 +57,8 @@ def has_secret(url: str) -> bool:
 
 
 def has_raw_login(url: str) -> bool:
-    """Whether a server's URL seems to have a password that was not encoded: a second @, or one behind a slash. An
-    engine would take a part of it for a host or a name, and tell."""
+    """Whether a server's URL seems to have a password that was not encoded: it has a second @, or one after a slash. An
+    engine would take a part of the password for a host or a name, and show it in errors."""
     found = _SERVER.fullmatch(url)
     place = found[2].partition("?")[0] if found else ""
     host, _, rest = place.partition("/")
@@ -66,7 +66,7 @@ def has_raw_login(url: str) -> bool:
 
 
 def _without(url: str, setting: Callable[[re.Match[str]], str]) -> str:
-    """A URL without the secrets in its login, and each setting that may be one as `setting` gives it."""
+    """A URL without the secrets in its login, and with `setting` applied to each setting that may be secret."""
     found = _SERVER.fullmatch(url)
     if found is None:
         return _SECRET.sub(setting, _STRAY.sub(_HIDING, url, count=1))
@@ -77,14 +77,14 @@ def _without(url: str, setting: Callable[[re.Match[str]], str]) -> str:
 
 
 def _has_login(url: str) -> bool:
-    """Whether a login stands at the beginning of what has no scheme, or behind one that was mistyped. Elsewhere it is
-    part of a path, more likely."""
+    """Whether a login stands at the beginning of a text with no scheme, or after a mistyped scheme. Elsewhere it is
+    more likely part of a path."""
     stray = _STRAY.search(url)
     return stray is not None and re.fullmatch(r"(?:sqlite:)?/*|.*//", url[: stray.start()], re.IGNORECASE) is not None
 
 
 def _login(scheme: str, login: str) -> str:
-    """What may be seen of what stands before a host: the name of a user."""
+    """What may be shown of the part before a host: the name of a user."""
     if not login or (scheme.lower().startswith(_WITH_USERS) and re.fullmatch(r"[A-Za-z0-9._+-]*", login)):
         return login
     named = _NAMED.match(login)

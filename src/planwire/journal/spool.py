@@ -1,11 +1,11 @@
-"""A spool: a folder where records wait for a journal, in order, until somebody drains them.
+"""A spool: a folder where records wait for a journal, in order, until a process drains them.
 
 Any number of processes append, at any moment, to one file (`spool_append` says how). One process at a time drains: it
 takes the file over under another name, as a *segment*, reads its records in order, and removes it when all of them are
-where they belong. A drainer that dies in between leaves its segment behind, and the next one begins with it. So a
-record may be given twice, each time with the same key: a journal that appends under that key takes it once.
+where they belong. If it dies in between, the next drainer begins with the segment it left. So a record may be given
+twice, each time with the same key, and a journal that appends under that key takes it once.
 
-What can't be kept is told as `Lost`: records that found no room, and those whose writer was killed in the middle.
+What can't be kept is reported as `Lost`: records that found no room, and those whose writer was killed halfway.
 """
 
 import os
@@ -26,22 +26,22 @@ from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read
 
 __all__ = ["ASIDE", "SEALED", "SEALED_LOSSES", "Lost", "Segment", "Spool", "Spooled"]
 
-#: What segments are called, by what they were before.
+#: How the names of segments begin, by the file that they were before.
 SEALED: Final = "sealed-"
 SEALED_LOSSES: Final = "lost-"
 _SEALED: Final = {SPOOL: SEALED, OVERFLOW: SEALED_LOSSES}
-#: What all segments are called, those of writers whose turn did not come among them.
+#: How the names of all segments begin, those of writers whose turn did not come included.
 _SEGMENTS: Final = (*_SEALED.values(), LATE)
-#: Seconds to wait for a writer. One that needs longer is drained the next time.
+#: Seconds to wait for a writer. If it needs longer, its file is drained the next time.
 _PATIENCE: Final = 0.1
 
 
-#: Before the name of a segment that was set aside.
+#: Put before the name of a segment that is set aside.
 ASIDE: Final = "aside-"
 
 
 class Spooled(Struct, frozen=True):
-    """A record: when it was appended (in milliseconds), what its writer notes about it, and what it is."""
+    """A record: when it was appended (in milliseconds), its writer's note, its body and its key."""
 
     at: int
     note: dict[str, str]
@@ -64,7 +64,7 @@ _Given: TypeAlias = Spooled | Lost
 
 
 class Segment:
-    """Records that were taken over, in order. It stays until it is `done`."""
+    """Records that were taken over, in order. The segment stays until it is `done`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -87,17 +87,17 @@ class Segment:
                     yield Lost(at, note, head[:HEAD], 1, key)
 
     def done(self) -> None:
-        """Everything in it is where it belongs: remove it."""
+        """Remove the segment: everything in it is where it belongs."""
         self._path.unlink(missing_ok=True)
         self.is_done = True
 
     def set_aside(self) -> None:
-        """Something in it can't be understood: keep it under a name that nobody drains."""
+        """Keep the segment under a name that is never drained: something in it can't be understood."""
         self._path.rename(self._path.with_name(f"{ASIDE}{self.name}"))
         self.is_done = True
 
     def _lost(self) -> Iterator[Lost]:
-        """Equal heads only once, with their count."""
+        """The lost records, those with equal heads as one, with their count."""
         found: dict[bytes, Lost] = {}
         for n, each in self._read():
             head = each.body if isinstance(each, WholeRecord) else each.head
@@ -111,21 +111,21 @@ class Segment:
 
 
 class Spool:
-    """The spool in a folder, which need not be there. With `in_order`, nothing is drained before what its writer
-    appended earlier, though a writer that was stopped in the middle may hold all others up; without, these go first."""
+    """The spool in a folder, which need not exist. With `in_order`, nothing is drained before what its writer appended
+    earlier, but a writer that was stopped in the middle may hold up all others. Without it, the others go first."""
 
     def __init__(self, folder: Path, *, in_order: bool = False) -> None:
         self.folder = folder
         self._in_order = in_order
-        self._empty_since = 0  # when a name last came or went, in nanoseconds
+        self._empty_since = 0  # when the folder changed last, in nanoseconds, if it is empty since
 
     def append(self, note: Mapping[str, str], body: bytes, most: int = MOST, *, durable: bool = False) -> bool:
-        """Append a record, and say whether it is kept. Nothing is raised. `durable`: see `spool_append.append`."""
+        """Append a record; returns whether it is kept. Never raises. `durable`: see `spool_append.append`."""
         return append(str(self.folder), encode_note(dict(note)), body, most, durable=durable)
 
     def is_empty(self) -> bool:
-        """Whether there is nothing to drain. Cheap, for it is asked a hundred times a second: it reads the names in the
-        folder only if one has come or gone since it was empty."""
+        """Whether there is nothing to drain. This is asked a hundred times a second, so it is cheap: it reads the names
+        in the folder only if one has come or gone since it was empty."""
         try:
             changed = os.stat(self.folder).st_mtime_ns  # noqa: PTH116  (a Path takes twice as long)
         except OSError:
@@ -138,7 +138,7 @@ class Spool:
         return is_empty
 
     def waiting(self) -> Iterator[Spooled]:
-        """What is there, in order, and stays there. Somebody may drain it meanwhile."""
+        """The records that wait, in order, without draining them. A drainer may take them meanwhile."""
         for segment in (*self._named(SEALED), Segment(self.folder / SPOOL), *self._named(LATE)):
             yield from (each for each in segment if isinstance(each, Spooled))
 
@@ -147,8 +147,9 @@ class Spool:
         return DrainerLock(self.folder)
 
     def drain(self, lock: DrainerLock) -> Iterator[Segment]:
-        """What is to be drained: segments that others left, then what was appended since. It ends at a segment that its
-        caller has not called `done`: order is kept, and a spool that nobody can drain stays within its bound."""
+        """The segments to drain: those that others left, then what was appended since. Ends at a segment that its
+        caller has not called `done`, so that order is kept, and a spool that can't be drained stays within its
+        bound."""
         for segment in self._segments(lock):
             if not lock.is_held:
                 return
@@ -180,7 +181,7 @@ class Spool:
             return []
 
     def _sealed(self, name: str) -> Iterator[Segment]:
-        """Take a file over, if nobody is in the middle of writing to it: its lock is kept meanwhile."""
+        """Take a file over while holding its lock, unless a writer is in the middle of writing to it."""
         path = self.folder / f"{_SEALED[name]}{time_ns():020d}-{os.urandom(4).hex()}"
         with suppress(OSError):
             if (handle := locked(str(self.folder / name), patience=_PATIENCE)) is None:

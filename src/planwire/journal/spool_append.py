@@ -1,22 +1,22 @@
-"""The appending end of a spool: records wait in a file until somebody drains them into a journal.
+"""The appending end of a spool: records wait in a file until a process drains them into a journal.
 
-Hooks run this in a Python that has only its standard library and no time: nothing here imports planwire, or anything
-that is slow to load. `spool` has the other end.
+Hooks run this in a hurry, in a Python with only its standard library: nothing here imports planwire, or anything that
+is slow to load. `spool` is the other end.
 
-A record is one piece of the file. It begins with the byte 0x1e, and no other byte of it is one: a note or a body that
-has that byte gets it escaped, and JSON never has it. So where a record begins is never a guess. One whose writer was
-killed halfway is cut short by the next 0x1e, has the wrong length and costs only itself; and whatever a body holds, it
-can't pass for a record, not even if its own record is torn. A record in full:
+A record is one piece of the file. It begins with the byte 0x1e, which occurs nowhere else in it: JSON never has that
+byte, and a note or a body that has it gets it escaped. So where a record begins is never a guess. A record whose writer
+was killed halfway ends at the next 0x1e, has the wrong length and costs only itself. And no body can pass for a record,
+not even if its own record is torn. A record in full:
 
     0x1e TIME NOTE-LENGTH BODY-LENGTH newline NOTE newline BODY newline
 
-Writers take turns (`flock`). Whoever drains renames the file while holding its lock; so a writer that was waiting looks
-whether the file still has its name, and opens the new one if not. One whose turn does not come, because another was
-stopped in the middle of its own, leaves its record in a file of its own, which is drained as well, behind the spool. A
-writer whose records must keep their order goes on like that until it is.
+Writers take turns (`flock`). A drainer renames the file while holding its lock, so a writer that was waiting checks
+whether the file still has its name, and opens the new one if not. A writer whose turn does not come, because another
+was stopped in the middle of its own, leaves its record in a separate file, which is drained after the spool. A writer
+whose records must keep their order uses separate files until these are drained.
 
-A body that finds no room leaves its first bytes in `overflow`, for they tell whose it was: what is lost shall be known.
-On a full disk there is no room for that either. So the folder has a `reserve`, a file that is there to be removed.
+A body that finds no room leaves its first bytes in `overflow`. They tell whose it was, so that the loss is known. On a
+full disk there is no room for that either, so the folder has a `reserve`: a file that exists to be removed.
 """
 
 import os
@@ -54,33 +54,33 @@ OVERFLOW = "overflow"
 LATE = "late-"
 RESERVE = "reserve"
 LOCK = "drainer.lock"
-#: Bytes in the spool, in one record, in the overflow, and of a body that went there.
+#: Limits in bytes: of the spool, of a record's body, of the overflow, and of a body that goes there.
 MOST = 64 << 20
 MOST_IN_A_RECORD = 32 << 20
 MOST_OVERFLOW = 1 << 20
 HEAD = 512
 
-#: Seconds without a sign of life after which whoever drains counts as stopped, or stuck.
+#: Seconds without a sign of life after which a drainer counts as stopped, or stuck.
 _STALE = 5.0
 _RESERVED = 8 << 10
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
-#: Seconds to wait for other writers, and between two looks, from the first to the last. A turn takes microseconds,
-#: unless the writer was stopped in the middle, or a thousand others want to run.
+#: Seconds to wait for other writers, and between two tries: at first, and at most. A turn takes microseconds, unless
+#: the writer was stopped in the middle, or a thousand others want to run.
 _PATIENCE = 3.0
 _GLANCES = (0.001, 0.05)
-#: Records that wait in files of their own.
+#: The most records that wait in separate files.
 _MOST_LATE = 1_000
-#: More often than a file can be renamed by those who drain it.
+#: More often than drainers can rename the file that a writer waits for.
 _MOST_TRIES = 100
 _NOT_THROUGH_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
 def append(folder: str, note: bytes, body: bytes, most: int = MOST, *, durable: bool = False) -> bool:
-    """Append a record, and say whether it is in the spool. Nothing is raised, whatever is wrong.
+    """Append a record; returns whether it is in the spool. Never raises, whatever is wrong.
 
-    `durable`: it is on the disk by then, behind all that its writer appended before. One that is not kept leaves no
-    sign: its writer has it still, and knows."""
+    `durable`: on return the record is on the disk, after all that its writer appended before. One that is not kept
+    leaves no sign: its writer still has it, and knows."""
     try:
         if make_folder(folder):
             refill(folder)
@@ -92,7 +92,7 @@ def append(folder: str, note: bytes, body: bytes, most: int = MOST, *, durable: 
     except _NotOurTurn:
         if _put_aside(folder, note, body, durable):
             return True
-    except Exception:  # a full disk, a folder of somebody else's, …
+    except Exception:  # a full disk, another user's folder, …
         pass
     if not durable:
         _leave_a_sign(folder, note, body[:HEAD])
@@ -106,7 +106,7 @@ def encode_note(note: "dict[str, str]") -> bytes:
 
 
 def make_folder(folder: str) -> bool:
-    """Make a folder that only its owner can read, if it is missing; say whether it was."""
+    """Make a folder that only its owner can read, if it is missing; returns whether it was."""
     if os.path.isdir(folder):
         return False
     parent = os.path.dirname(folder)
@@ -120,7 +120,7 @@ def make_folder(folder: str) -> bool:
 
 
 def refill(folder: str) -> None:
-    """Have a `reserve` in a folder, if there is room for one."""
+    """Put a `reserve` into a folder, if it has none and there is room for one."""
     try:
         handle = os.open(f"{folder}/{RESERVE}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE)
     except OSError:  # mostly because there is one
@@ -134,7 +134,7 @@ def refill(folder: str) -> None:
 
 
 def put(folder: str, name: str, data: bytes, durable: bool = False) -> None:
-    """Write a file that is there all at once, or not at all. `durable`: it is on the disk by then."""
+    """Write a file that appears whole or not at all. `durable`: on return it is on the disk."""
     path = f"{folder}/{name}"
     draft = f"{folder}/.{name}-{os.urandom(4).hex()}"
     handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE)
@@ -154,7 +154,7 @@ def put(folder: str, name: str, data: bytes, durable: bool = False) -> None:
 
 
 def locked(path: str, flags: int = 0, patience: "float | None" = None) -> "int | None":
-    """The handle of a file, locked: it has its name until it is closed. None if others keep it locked."""
+    """A handle of a file, locked: the file keeps its name until the handle is closed. None if others keep it locked."""
     end = monotonic() + (_PATIENCE if patience is None else patience)
     for _ in range(_MOST_TRIES):
         handle = os.open(path, os.O_RDWR | _NOT_THROUGH_LINKS | flags, _PRIVATE_FILE)
@@ -171,7 +171,7 @@ def locked(path: str, flags: int = 0, patience: "float | None" = None) -> "int |
 
 
 def is_drained(folder: str) -> bool:
-    """Whether somebody is there who drains the spool (`drainer_lock`)."""
+    """Whether a process is there to drain the spool (`drainer_lock`)."""
     try:
         handle = os.open(f"{folder}/{LOCK}", os.O_RDONLY)
     except FileNotFoundError:
@@ -186,7 +186,7 @@ def is_drained(folder: str) -> bool:
 
 
 def is_stale(lock: os.stat_result) -> bool:
-    """Whether whoever has this lock has not said for a while that it is alive."""
+    """Whether the holder of this lock has shown no sign of life for a while."""
     return abs(time() - lock.st_mtime) > _STALE
 
 
@@ -232,7 +232,7 @@ def _count_late(folder: str) -> int:
 
 
 def _sync_folder(folder: str) -> None:
-    """Bring a new name to the disk, too, where the file system has a way to."""
+    """Bring a new name to the disk as well, where the file system can."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -255,7 +255,7 @@ def _escaped(data: bytes) -> bytes:
 
 
 def _write(handle: int, data: bytes) -> None:
-    """All of it in one go, if the system takes it."""
+    """Write all of it, in one go if the system takes it."""
     done = os.write(handle, data)
     while done < len(data):
         done += os.write(handle, data[done:])

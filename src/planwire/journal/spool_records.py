@@ -33,8 +33,8 @@ class Readable(Protocol):
 
 
 def pieces(file: Readable) -> Iterator[bytes]:
-    """What stands between the bytes that begin records. A longer piece is read in longer blocks, so that the time is
-    that of the length."""
+    """What stands between the bytes that begin records. A longer piece is read in longer blocks, so that the time stays
+    proportional to the length."""
     rest = b""
     is_first = True
     while block := file.read(max(_BLOCK, len(rest))):
@@ -48,7 +48,7 @@ def pieces(file: Readable) -> Iterator[bytes]:
 
 
 def read_piece(piece: bytes) -> WholeRecord | TornRecord:
-    """A record, if all of it is there and not a byte more."""
+    """A whole record if all of it is there and not a byte more, or else a torn one."""
     first = _FIRST_LINE.match(piece)
     if first is None:
         return TornRecord(None, {}, b"")

@@ -1,6 +1,6 @@
-"""Events as engines store them, in pages, and the appends that they go from one journal to another in.
+"""Pages of events as engines store them, put together to the appends in which they are copied to another journal.
 
-What was written with one key goes together (`StoredAppend`), also where a page ends in the middle of it.
+Events that were written with one key go together (`StoredAppend`), even where a page ends in the middle of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,8 @@ __all__ = ["KeySpan", "StoredPage", "by_keys"]
 
 
 class KeySpan(NamedTuple):
-    """A key, and the events of its session that were written with it: behind `after`, up to and with `last`."""
+    """A key, and the events of its session that were written with it: after number `after`, up to and including
+    `last`."""
 
     after: int
     last: int
@@ -28,7 +29,7 @@ class StoredPage(NamedTuple):
 
 
 def by_keys(pages: Iterable[StoredPage]) -> Iterator[StoredAppend]:
-    """The events of pages that follow each other, those together that were written with one key."""
+    """The events of consecutive pages, grouped into appends: those that were written with one key together."""
     held: list[StoredEvent] = []  # of the key that the page before ended with
     for page in pages:
         events = held + page.events
@@ -39,7 +40,7 @@ def by_keys(pages: Iterable[StoredPage]) -> Iterator[StoredAppend]:
         held = list(group) if key is not None and key.last > group[-1].seq else []
         if not held:
             yield StoredAppend(group, key.once if key else None)
-    if held:  # the rest of what was written with the key is missing
+    if held:  # the other events of the key are missing
         yield StoredAppend(tuple(held))
 
 

@@ -1,11 +1,11 @@
 """The why of plans: what an agent thought and said before it made or changed one, kept on this machine only.
 
 An event holds a digest of it. The text lies beside the journal, so it can be forgotten without a change to any event,
-and an exported or copied journal has none of it. A thought is often short and easy to guess: the digest is salted, and
-the salt lies with the text.
+and an exported or copied journal has none of it. A thought is often short and easy to guess, so the digest is salted,
+and the salt lies with the text.
 
-The text is written first, then the event. A crash in between leaves a text that no event knows, which goes in time.
-Nothing depends on thoughts: one that can't be kept or found leaves a plan without a why.
+The text is written first, then the event. A crash in between leaves a text that no event refers to, which newer ones
+push out in time. Nothing depends on thoughts: one that can't be kept or found leaves a plan without a why.
 """
 
 import os
@@ -34,8 +34,8 @@ __all__ = [
     "too_old",
 ]
 
-#: Bytes of the text of one thought, and of all thoughts of a session. Short ones count as more, so that a session has
-#: no more than a thousand.
+#: Limits in bytes: of one thought's text, and of all thoughts of a session. A short one counts as `_LEAST`, so that a
+#: session has about a thousand at most.
 THOUGHT_CAP: Final = 4 * 1024
 SESSION_CAP: Final = 512 * 1024
 _LEAST: Final = 512
@@ -43,15 +43,15 @@ _SALT_BYTES: Final = 16
 
 
 def kept_why(journal: Journal, session: str, text: str) -> str:
-    """Keep what an agent thought before an event, and return the digest for the event's `why`: "" if there is nothing
-    to keep, or no way to keep it."""
+    """Keep what an agent thought before an event. Returns the digest for the event's `why`: "" if there is nothing to
+    keep, or no way to keep it."""
     text = text.strip()
     thought = think(text) if text else None
     return thought.digest if thought and keep_all(journal, session, (thought,)) else ""
 
 
 def keep_all(journal: Journal, session: str, thoughts: Iterable[Thought]) -> bool:
-    """Keep thoughts of a session. Whether that worked: no plan depends on it."""
+    """Keep thoughts of a session. Returns whether that worked; no plan depends on it."""
     try:
         for thought in thoughts:
             journal.thoughts.keep(session, thought)
@@ -61,26 +61,27 @@ def keep_all(journal: Journal, session: str, thoughts: Iterable[Thought]) -> boo
 
 
 def carry_over(journal: Journal, session: str, other: str, events: Iterable[Recorded]) -> None:
-    """Give another session the thoughts of events that it takes over, so that neither needs the other's."""
+    """Copy the thoughts of events to the session that takes these events over, so that neither session needs the
+    other's."""
     digests = dict.fromkeys(filter(None, (why_in(each.event) for each in events)))
     with suppress(JournalError):
         keep_all(journal, other, journal.thoughts.find(session, digests).values())
 
 
 def think(text: str) -> Thought:
-    """A thought with a salt of its own. Of a long text the end counts, which is closest to what came of it."""
+    """A thought with a salt of its own. A long text loses its beginning: the end is closest to what came of it."""
     text = newest(text, THOUGHT_CAP)
     salt = os.urandom(_SALT_BYTES).hex()
     return Thought(_digest(salt, text), salt, text)
 
 
 def is_genuine(thought: Thought) -> bool:
-    """Whether a thought from elsewhere is the one that its digest stands for, and no longer than any may be."""
+    """Whether a thought from elsewhere matches its digest, and is no longer than a thought may be."""
     return len(thought.text.encode()) <= THOUGHT_CAP and thought.digest == _digest(thought.salt, thought.text)
 
 
 def too_old(sizes: Iterable[tuple[object, int]]) -> list[object]:
-    """Which of a session's thoughts have to go, given their sizes, the newest first."""
+    """Those of a session's thoughts that have to go, given their sizes, newest first."""
     room, old = SESSION_CAP, []
     for name, size in sizes:
         room -= max(size, _LEAST)

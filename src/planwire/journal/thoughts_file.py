@@ -1,8 +1,7 @@
-"""Thoughts in a SQLite file of their own, next to the journal that they belong to, which only its owner can read.
+"""Thoughts in a SQLite file of their own, next to the journal that they belong to. Only its owner can read it.
 
-The file comes into being with the first thought, as whole as a journal does, and whoever only reads never makes one.
-Any number of processes may use it at once. A person may delete it at any time: each use looks whether the file is still
-the same.
+The first thought creates the file, whole from the start as a journal is; readers never create one. Any number of
+processes may use it at once. A person may delete it at any time, so each use checks whether the file is still the same.
 """
 
 import os
@@ -27,7 +26,8 @@ __all__ = ["FileThoughts", "check_thoughts"]
 
 #: "plwt" in ASCII.
 APPLICATION_ID: Final = 0x706C7774
-#: Seconds to wait for other processes: an event waits for its thought. And to let a person's wish wait.
+#: Seconds to wait for other processes: few, since an event waits for its thought, and more to forget thoughts for a
+#: person.
 PATIENCE: Final = 1.0
 FORGET_PATIENCE: Final = 30.0
 _TABLE: Final = (
@@ -49,13 +49,13 @@ _SIZES: Final = "SELECT number, size FROM thoughts WHERE session = ? ORDER BY nu
 
 
 class FileThoughts:
-    """The `Thoughts` in a file, which need not be there."""
+    """The `Thoughts` in a file, which need not exist."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._file: UnwritableFile | None = None  # whose connection it is, if it can only be read
+        self._file: UnwritableFile | None = None  # the owner of the connection, if the file can only be read
         self._opened: object = None  # the file and the process of the connection
         self._forgets = 0
 
@@ -131,14 +131,14 @@ class FileThoughts:
         connection = connect(self.path, PATIENCE)
         try:
             _check(connection, self.path)
-            connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes is a thought, and no more
+            connection.execute("PRAGMA synchronous = NORMAL")  # a power cut costs thoughts, and no more
         except BaseException:
             connection.close()
             raise
         self._connection, self._opened = connection, self._identity()
 
     def _identity(self) -> object:
-        """The file itself, whatever has its name, and this process: a connection must not cross a fork."""
+        """Which file has the name now, and which process this is: a connection must not cross a fork."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -155,7 +155,7 @@ class FileThoughts:
 
 
 def check_thoughts(path: Path) -> None:
-    """Refuse a file that does not hold thoughts. It comes out as it went in."""
+    """Refuse a file that does not hold thoughts, without changing it."""
     with translate_errors(path):
         if not path.is_file() or not path.stat().st_size:
             raise not_a_journal(path, "it does not hold what agents thought")
@@ -173,7 +173,7 @@ def _create(path: Path) -> None:
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Make an empty file one for thoughts, and refuse one of another program."""
+    """Prepare an empty file for thoughts, and refuse one of another program."""
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -17,5 +17,5 @@ def closed(where: object) -> JournalUnavailable:
 
 
 def forked(where: object) -> JournalUnavailable:
-    """Of a journal that crossed a fork: two processes on one connection would take each other's answers."""
+    """For a journal that crossed a fork: two processes on one connection would take each other's answers."""
     return JournalUnavailable(f"the journal {where} was opened before this process was forked off: open it again here")

@@ -1,4 +1,4 @@
-"""The user's own files of planwire on this machine: the journal, and what lies beside one on another machine."""
+"""The user's own files of planwire on this machine: the journal, and what belongs to journals on other machines."""
 
 import os
 import sys
@@ -27,18 +27,17 @@ def default_path() -> Path:
 
 
 def thoughts_path(url: str) -> Path:
-    """The file on this machine for the thoughts of a journal that is on another one."""
+    """The file on this machine for the thoughts of a journal on another one."""
     return default_path().parent / "thoughts" / f"{digest(url)}.db"
 
 
 def away_path(url: str) -> Path:
-    """The folder on this machine in which what is recorded waits for a journal whose server is away."""
+    """The folder on this machine where records wait for a journal whose server is away."""
     return default_path().parent / "away" / digest(url)
 
 
 def digest(url: str) -> str:
-    """A name for a journal on another machine, which stays when its password changes, and is not that of another
-    account's."""
+    """A name for a journal on another machine. It stays when the password changes, and differs for another account."""
     from hashlib import sha256  # noqa: PLC0415  (no journal in a file needs it)
 
     return sha256(lasting_url(url).encode()).hexdigest()[:32]

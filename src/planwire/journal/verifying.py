@@ -1,10 +1,9 @@
-"""Whether a journal is as it was written: every session's chain of hashes, recomputed, and what the engine finds.
+"""Checks whether a journal is as it was written: recomputes every session's chain of hashes, and asks the engine.
 
-A link that does not fit shows a change, a hole or a swap (`chain`). What the chain does not show is that its end was
-cut off, or that a whole session is gone: for that, somebody keeps a `JournalNote` of where each session ended, in some
-other place. A session that is not in the journal any more was forgotten, or lost: nobody can tell, so it is listed, and
-no damage.
-Thoughts lie beside the journal, and are no part of this.
+A link that does not fit shows a change, a hole or a swap (`chain`). The chain does not show that its end was cut off,
+or that a whole session is gone. To find that, keep a `JournalNote` of where each session ended in some other place. A
+session of the note that is no longer in the journal was either forgotten or lost: planwire can't tell, so it lists the
+session and reports no damage. Thoughts lie beside the journal, and are not checked.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +20,7 @@ from planwire.journal.protocol import Journal, StoredEvent
 
 __all__ = ["JournalNote", "NotedEnd", "SessionCheck", "Verified", "check_session", "verify"]
 
-#: So many problems of a session are named; of the others only the number is.
+#: The most problems of a session that are named; the others are only counted.
 _MOST: Final = 20
 
 
@@ -41,7 +40,7 @@ class JournalNote(Struct, frozen=True):
 
 class SessionCheck(Struct):
     """What was found in a session: how many events it has, how many of them have a link, the first event of each chain,
-    where it ends, and what is wrong."""
+    where the session ends, and what is wrong."""
 
     session: str
     events: int = 0
@@ -84,7 +83,7 @@ def verify(
     note: JournalNote | None = None,
     heard: Callable[[SessionCheck], None] = lambda _: None,
 ) -> Verified:
-    """Check some sessions, or all and the engine's storage. `heard` is told of a session's progress now and then."""
+    """Check some sessions, or all of them and the engine's storage. `heard` gets a session's progress now and then."""
     known = [each.id for each in journal.sessions()]
     chosen = known if sessions is None else list(sessions)
     noted = note.sessions if note else {}
@@ -120,7 +119,7 @@ def check_session(
 
 
 def mark(session: str, event: StoredEvent) -> bytes:
-    """What stands for an event: its link, or the hash of it alone."""
+    """The hash that stands for an event: its link, or that of the event alone if it has none."""
     return event.link or link(NO_LINK, session, event.seq, event.at, event.by, event.text)
 
 
@@ -130,7 +129,7 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
     expected = before.seq + 1 if before else 1
     is_next = seq == expected
     if seq < expected:
-        check.add(f"event {seq} of session {session!r} is there again, or behind a later one", seq)
+        check.add(f"event {seq} of session {session!r} is there twice, or after a later one", seq)
     elif not is_next:
         missing = f"event {expected}" if seq == expected + 1 else f"events {expected} to {seq - 1}"
         check.add(f"{missing} of session {session!r} {'is' if seq == expected + 1 else 'are'} missing", expected)

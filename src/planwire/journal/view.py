@@ -19,9 +19,9 @@ from planwire.model.records import SessionState
 
 __all__ = ["STATE", "UNKEEPABLE", "Folded", "View", "catch_up", "load_state", "read_on", "state_at"]
 
-#: A view keeps a snapshot whenever it has folded this many events more.
+#: A view keeps a snapshot whenever it has folded this many more events.
 EVENTS_PER_SNAPSHOT: Final = 256
-#: The errors of a journal that can't keep a snapshot, and of a state that a snapshot can't hold: a huge number, say.
+#: The errors of a journal that can't keep a snapshot, and of a state that a snapshot can't hold (a huge number, say).
 UNKEEPABLE: Final = (JournalUnavailable, msgspec.MsgspecError, OverflowError, TypeError, ValueError, RecursionError)
 
 
@@ -39,10 +39,10 @@ _S = TypeVar("_S", bound=Folded)
 
 
 def read_on(journal: Journal, folded: _S, begin: Callable[[], _S], take: Callable[[_S, Iterator[Recorded]], _S]) -> _S:
-    """Bring anything folded from where it is to now: `take` folds the events behind it.
+    """Bring anything folded up to date: `take` folds the events after it.
 
-    A session that has fewer events than went into `folded` was forgotten and began anew; so does the fold, with what
-    `begin` gives. Everything that keeps up with a session does it here.
+    A session that has fewer events than went into `folded` was forgotten and began anew. Then the fold begins anew,
+    too, with what `begin` gives. Everything that keeps up with a session does it here.
     """
     if journal.last_seq(folded.id) < folded.seq:
         folded = begin()
@@ -50,11 +50,10 @@ def read_on(journal: Journal, folded: _S, begin: Callable[[], _S], take: Callabl
 
 
 class View(Generic[_S]):
-    """A fold of a session's events, one by one, which the journal keeps under a name of its own.
+    """A fold of a session's events, one by one. The journal keeps its snapshots under a name of its own.
 
-    msgspec must be able to write and read `kind`. `rules` counts the versions of `kind` and `fold`: raise it whenever
-    either gives another answer than before, and the view ignores the snapshots that there are. `note` hears of every
-    state that is the newest.
+    msgspec must be able to write and read `kind`. `rules` is the version of `kind` and `fold`: raise it whenever either
+    gives another answer than before, and the view ignores older snapshots. `note` gets every state that is the newest.
     """
 
     def __init__(
@@ -90,7 +89,7 @@ class View(Generic[_S]):
         )
 
     def at(self, journal: Journal, session: str, seq: int) -> _S:
-        """The state after the event with that number, or after the last one, if there are not as many."""
+        """The state after the event with that number, or after the last one if there are fewer."""
         require_journal(journal, f"open_journal({journal!r})")
         kept = self._kept(journal, session)
         state = kept if kept and kept.seq <= seq else self._begin(session)

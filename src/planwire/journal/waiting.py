@@ -1,6 +1,6 @@
-"""What waits on this machine for a journal whose server is away, as everybody may ask for it.
+"""What waits on this machine for a journal whose server is away, for any caller to ask.
 
-Most journals are never away, and know nothing of this: ask with `waiting_of`.
+Most journals are never away, and know nothing of this: the functions here answer for those, too.
 """
 
 from typing import Final, Protocol, runtime_checkable
@@ -27,20 +27,20 @@ __all__ = [
     "why_away",
 ]
 
-#: Seconds after which whoever only records, or has little time, takes a server for one that is away.
+#: Seconds after which a caller that only records, or has little time, takes a server to be away.
 MOMENT: Final = 0.5
-#: What a person reads who said something that waits.
+#: What a person reads after saying something that waits.
 NOT_YET: Final = (
     "Not yet delivered: it waits on this machine, and will be delivered as soon as the journal's server takes it."
 )
 
-#: What a person reads who did something that can't wait, as the connection broke before the server answered.
+#: What a person reads after doing something that can't wait, if the connection broke before the server answered.
 NOT_KNOWN: Final = "It may or may not have been written: look once the server is back"
 
 
 class WaitingRecords(Struct, frozen=True):
-    """How many records wait on this machine; since when the server is away (in milliseconds), if it is; and why they
-    wait, if that is known."""
+    """How many records wait on this machine; since when the server has been away (in milliseconds), if it is; and why
+    they wait, if that is known."""
 
     count: int = 0
     since: int | None = None
@@ -74,32 +74,32 @@ def is_away(journal: Journal) -> bool:
 
 
 def is_in_doubt(journal: Journal, session: str) -> bool:
-    """Whether the server may have what was just appended to a session, or not: the connection broke before it answered.
-    Whoever decides not to repeat it can't say that nothing was written."""
+    """Whether the server may or may not have what was just appended to a session: the connection broke before it
+    answered. A caller that decides not to repeat it can't say that nothing was written."""
     return isinstance(journal, _CanBeAway) and journal.is_in_doubt(session)
 
 
 def why_away(journal: Journal) -> str:
-    """Why what can't wait is refused now, in a clause."""
+    """The reason for refusing what can't wait, as a clause."""
     return waiting_of(journal).why or "the journal's server has not yet received what was recorded here before"
 
 
 def begin_without(journal: Journal, session: str, at: int) -> bool:
-    """Begin to record a session while nobody can say what the journal has of it. Whether that is so, and was done: the
-    session is empty then, until the server is back. `at` is when it began, in milliseconds: none of its events is from
-    before that."""
+    """Begin to record a session without knowing what the journal has of it. Returns whether it did so, because the
+    server is away: then the session is empty until the server is back. `at` is when it began, in milliseconds: none of
+    its events is from before that."""
     return isinstance(journal, _CanBeAway) and journal.begin_without(session, at)
 
 
 def go_by_last_known(journal: Journal) -> None:
-    """While the server is away, have a journal answer with what this machine knew last, and what waits here: to say
-    something about that, or to show it as that. Without this, what only the server knows is `EngineAway`."""
+    """While the server is away, have a journal answer with what this machine last knew and what waits here. Use it to
+    show that, or to comment on it. Without this, asking for what only the server knows raises `EngineAway`."""
     if isinstance(journal, _CanBeAway):
         journal.go_by_last_known()
 
 
 def note_state(journal: Journal, state: SessionState) -> None:
-    """Tell a journal the newest state of a session, for those who will want to know it while its server is away."""
+    """Tell a journal the newest state of a session, so that it is known here while the server is away."""
     note = getattr(journal, "note_state", None)
     if note is not None:
         note(state)
