@@ -18,7 +18,7 @@ from planwire.journal.verifying import verify
 from planwire.model.events import SessionOpened
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.journal.test_damage import change
-from tests.journal.test_sqlite import as_somebody_without_rights, program
+from tests.journal.test_sqlite import NOBODY, as_somebody_without_rights, program
 from tests.journals import add
 
 
@@ -33,6 +33,12 @@ def without_rights(folder: Path) -> Iterator[None]:
             yield
     finally:
         folder.chmod(0o755)
+
+
+def with_rights_again(folder: Path) -> None:
+    os.seteuid(os.getuid())
+    for each in (folder, *folder.iterdir()):
+        each.chmod(0o700)
 
 
 @pytest.fixture
@@ -115,15 +121,32 @@ def test_a_log_that_its_last_writer_removes_while_it_is_read_leaves_nothing_out(
 
     def copy_late(source: Path, target: Path) -> None:
         if Path(source) == place and Path(f"{place}-wal").exists():
-            os.seteuid(os.getuid())
-            for each in (place.parent, *place.parent.iterdir()):
-                each.chmod(0o700)
+            with_rights_again(place.parent)
             change(place, "PRAGMA wal_checkpoint(TRUNCATE)")
         copy(source, target)
 
     monkeypatch.setattr(shutil, "copyfile", copy_late)
     with without_rights(place.parent), open_journal(place) as archive:
         assert words(archive.read("s")) == ["one", "two"]
+
+
+def test_a_reader_without_rights_sees_which_thoughts_were_forgotten_meanwhile(place: Path) -> None:
+    with open_journal(place) as journal:
+        journal.append("s", said("one"))
+        journal.thoughts.keep("s", Thought("d", "salt", "why"))
+    with without_rights(place.parent), open_journal(place) as archive:
+        glance = archive.thoughts.glance()
+        assert set(archive.thoughts.find("s", ["d"])) == {"d"}
+        assert archive.thoughts.glance() == glance
+        with_rights_again(place.parent)
+        with open_journal(place) as journal:
+            journal.thoughts.forget("s")
+        for each in (*place.parent.iterdir(), place.parent):
+            each.chmod(0o555)
+        if os.getuid() == 0:
+            os.seteuid(NOBODY)
+        assert archive.thoughts.glance() != glance
+        assert archive.thoughts.find("s", ["d"]) == {}
 
 
 def test_a_reader_without_rights_sees_what_another_process_writes_meanwhile(place: Path) -> None:

@@ -140,7 +140,7 @@ class MemoryJournal(PolledJournal):
         try:
             if ended is not None:
                 self.append(known.session, events, expected_seq)
-        except Conflict:
+        except BaseException:
             with self._lock:
                 self._leases.setdefault(known.name, known)
             raise

@@ -63,12 +63,12 @@ def _from_ps(pid: int) -> _Process | None:
     """What `ps` says, in a fixed language and time zone, whatever an agent has set."""
     import subprocess  # noqa: PLC0415  (where there is /proc, nobody needs it)
 
-    command = ["/bin/ps", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)]
+    command = ["/bin/ps", "-o", "stat=", "-o", "ppid=", "-o", "lstart=", "-p", str(pid)]
     try:
         said = subprocess.run(  # noqa: S603
             command, capture_output=True, text=True, timeout=5, check=True, env={"LC_ALL": "C", "TZ": "UTC"}
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
-    parent, *began = said.split()
-    return _Process(int(parent), "-".join(began).replace(":", ""))
+    state, parent, *began = said.split()
+    return None if state[0] in _DEAD else _Process(int(parent), "-".join(began).replace(":", ""))

@@ -132,8 +132,9 @@ class Spool:
             return True
         if changed == self._empty_since:
             return True
+        settled = is_settled(changed)  # before the names are read: one that comes after that shows another time
         is_empty = not any(name in _SEALED or name.startswith(_SEGMENTS) for name in self._names())
-        if is_empty and is_settled(changed):
+        if is_empty and settled:
             self._empty_since = changed
         return is_empty
 

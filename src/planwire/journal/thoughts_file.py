@@ -57,6 +57,7 @@ class FileThoughts:
         self._connection: sqlite3.Connection | None = None
         self._file: UnwritableFile | None = None  # the owner of the connection, if the file can only be read
         self._opened: object = None  # the file and the process of the connection
+        self._openings = 0
         self._forgets = 0
 
     def keep(self, session: str, thought: Thought) -> None:
@@ -88,7 +89,7 @@ class FileThoughts:
     def glance(self) -> object:
         with self._using() as connection:
             changes = connection.execute("PRAGMA data_version").fetchone() if connection else None
-            return changes, self._opened, self._forgets
+            return changes, self._openings, self._forgets
 
     def close(self) -> None:
         with self._lock:
@@ -111,9 +112,11 @@ class FileThoughts:
     @contextmanager
     def _using(self, *, create: bool = False) -> Iterator[sqlite3.Connection | None]:
         with self._lock, translate_errors(self.path):
-            if self._connection is None or self._opened != self._identity():
+            is_current = self._file is None or self._file.is_current
+            if self._connection is None or not is_current or self._opened != self._identity():
                 self._let_go()
                 self._open(create=create)
+                self._openings += self._connection is not None
             yield self._connection
 
     def _open(self, *, create: bool) -> None:

@@ -131,9 +131,10 @@ class FileGuard(translate_errors):
         """Check the names, and remember when their folder was last changed. A change so recent that another one could
         fall into the same tick of the system's clock is not remembered."""
         changed = 0 if folder is None else fstat(folder).st_mtime_ns
+        settled = is_settled(changed)
         if not self._has_names():
             raise self._replaced()
-        self._folder_time = changed if is_settled(changed) else 0
+        self._folder_time = changed if settled else 0
 
     def _salts_after(self, writer: sqlite3.Cursor) -> bytes:
         """The salts of the log; `_NO_SALTS` if SQLite knows that a checkpoint has emptied it."""
