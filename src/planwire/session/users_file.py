@@ -40,7 +40,7 @@ PATIENCE: Final = 10.0
 _OTHERS: Final = 0o077
 #: How many letters Python adds to the name of a temporary file.
 _RANDOM: Final = 8
-_MEND: Final = "Mend the file or restore a copy of it; without one, all users are added anew"
+_MEND: Final = "Repair the file or restore a copy of it; without a copy, delete it and add all users again"
 
 
 def default_users_path() -> Path:
@@ -165,7 +165,7 @@ class UsersFile:
             except (ValueError, OSError, RecursionError) as error:
                 raise InputError(f"the users in {self.path} can't be read: {error}. {_MEND}") from None
         if users.version != 1:
-            raise InputError(f"a newer planwire wrote the users in {self.path}: it stays as it is")
+            raise InputError(f"a newer planwire wrote the users in {self.path}: install a newer planwire")
         try:
             return users.checked()
         except InputError as error:

@@ -71,7 +71,7 @@ AROUND: Final = 1
 _ONLY_SHOWS: Final = "An agent started this board, so it only shows. Start one yourself to steer: planwire board"
 
 
-_BUSY: Final = "others are still being written: the journal is slow, or a program keeps it locked. Try again"
+_BUSY: Final = "too many acts are waiting: the journal is slow, or a program keeps it locked. Try again"
 
 
 class ActsApp:

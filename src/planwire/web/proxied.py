@@ -40,7 +40,7 @@ def proxied_name(proxy: TrustedProxy, scope: Scope) -> str | None:
     try:
         return person_name(named[0].decode("utf-8"))
     except UnicodeDecodeError:
-        raise ProxyRefusal(f"The name in {proxy.header} is no UTF-8") from None
+        raise ProxyRefusal(f"The name in {proxy.header} is not UTF-8") from None
     except InputError as error:
         raise ProxyRefusal(f"{error}"[:1].upper() + f"{error}"[1:]) from None
 

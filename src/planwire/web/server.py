@@ -193,7 +193,7 @@ class _LoopErrors:
             loop.default_exception_handler(context)
         elif loop.time() - self._said >= _SAY_PACE:
             self._said = loop.time()
-            words = f"{reason(error)}. Somebody keeps very many of them, or the limit is low: see ulimit -n"
+            words = f"{reason(error)}. Very many connections are open, or the limit is low: see ulimit -n"
             print(f"planwire: the board can't take more connections now: {words}", file=sys.stderr, flush=True)
 
 

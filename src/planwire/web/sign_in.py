@@ -49,7 +49,7 @@ LARGEST_FORM: Final = 2_048
 
 #: The end of an address that a sign-in may lead to: a page of sessions.
 _NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
-_WRONG: Final = "This code is not right, or it was used, or its ten minutes are over. Ask for a new one."
+_WRONG: Final = "This code is not right, was already used, or is older than ten minutes. Ask for a new one."
 _TOO_MANY: Final = "There were too many wrong codes. Wait a minute, then try again."
 
 #: Words in a User-Agent that tell browsers and systems apart, the most specific first.
@@ -174,7 +174,7 @@ def sign_in_page(trouble: str = "", next_page: str = "") -> str:
     )
     why = el(
         "p",
-        "Whoever runs this board gets a code for you with ",
+        "The person who runs this board gets a code for you with ",
         el("code", how),
         ". It works once, for ten minutes.",
         id="code-help",

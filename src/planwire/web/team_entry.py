@@ -53,7 +53,7 @@ from planwire.web.team_streams import TeamStreams
 __all__ = ["TeamEntry"]
 
 _UNREADABLE: Final = (
-    "Nobody can use the board until whoever runs it has mended their file: planwire user list says what is wrong."
+    "Nobody can use the board until the file of its users is repaired: planwire user list says what is wrong."
 )
 _PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
 
@@ -129,7 +129,7 @@ class TeamEntry:
             )
         role = self._role_of(user)
         if role is None:
-            who = "The proxy named somebody who is not a user here. planwire user add NAME adds one."
+            who = "The proxy named a person who is not a user here. planwire user add NAME adds one."
             return words_answer(403, "You are not a user of this board", who)
         return self._let_in(scope, SignedIn(name, LOOK if self._only_shows else role), "")
 
@@ -145,7 +145,7 @@ class TeamEntry:
         except InputError:
             raise NotAllowed("The users of this board can't be read. Nothing was changed.") from None
         if role is None:
-            raise NotAllowed("You are not signed in any more. Nothing was changed.")
+            raise NotAllowed("You are no longer signed in. Nothing was changed.")
         return role
 
     def _role_now(self, person: SignedIn) -> str | None:
