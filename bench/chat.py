@@ -107,12 +107,12 @@ def _appending() -> Iterator[Figure]:
 
     The stream alone has a figure too. It copies a list of references, which is all of it that grows with the chat.
     """
-    say(f"{BATCHES} times {ADDED} messages behind {' and '.join(f'{length:,}' for length in LENGTHS)}")
+    say(f"{BATCHES} times {ADDED} messages after {' and '.join(f'{length:,}' for length in LENGTHS)}")
     best = {length: _appended(length) for length in LENGTHS}
     for length, found in best.items():
         for name, seconds in found.items():
             slug = f"context_append_us_{name.replace(' ', '_')}_{length}"
-            yield Figure(slug, seconds * 1_000_000, "us", cell=Cell(f"one more behind {length:,}", name))
+            yield Figure(slug, seconds * 1_000_000, "us", cell=Cell(f"one more after {length:,}", name))
     yield Figure("context_append_growth", best[LENGTHS[1]]["session"] / best[LENGTHS[0]]["session"], "x", at_most(3))
 
 

@@ -98,7 +98,7 @@ class Topic:
         return f"{self._position}.{self.version}.{self._name}"
 
     def render(self) -> Part:
-        """Build the page anew."""
+        """Build the page again."""
         self.renders += 1
         return self._build()
 
