@@ -1,8 +1,8 @@
-"""The way of an answer from the board to the agent: how soon the agent has it.
+"""How soon the agent has an answer that a person gave on the board.
 
 The board, the relay and the agent are in processes of their own, with one journal in a file; this process is the client
-and the person. An answer counts from the moment before the board is asked over HTTP, until the agent has read the line
-with it. All of them are on one machine, whose monotonic clock they share.
+and the person. An answer is timed from just before it is posted to the board, until the agent has read the line with
+it. All of them are on one machine, whose monotonic clock they share.
 """
 
 import json
@@ -66,7 +66,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _answer(client: _Client, journal: Journal, port: int, number: int) -> float:
-    """Have the agent ask, and answer it. The seconds that the answer took to the agent."""
+    """Have the agent ask, and answer it. Returns the seconds until the agent had the answer."""
     prompt = [{"type": "text", "text": f"# Plan {number}\n\n- [ ] Read\n- [ ] Write\n"}]
     turn = client.send("session/prompt", sessionId=SESSION, prompt=prompt)
     question = _question(journal)

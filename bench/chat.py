@@ -1,8 +1,8 @@
-"""The model's side: what rendering and compacting a long chat costs, and how much of a request the one before it held.
+"""The model's side: what rendering and compacting a long chat costs, and how much of a request repeats the last one.
 
 Growth is a ratio of the same work on ten times (or a hundred times) as much: 10 is linear, and the garbage collector,
-which stays on, adds to it. Both sizes take turns, and the quickest of each counts. What is counted is the time of the
-processor: a machine with other things to do interrupts a long run sooner than a short one.
+which stays on, adds to it. Both sizes take turns, and the quickest run of each counts. The figure is processor time: a
+busy machine interrupts a long run sooner than a short one.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +28,7 @@ ADDED: Final = 20
 BATCHES: Final = 40
 TURNS: Final = 200
 
-#: The formats of the long chats: the default one, and the one with the most to do. The first has the targets.
+#: The formats of the long chats: the default, and the one with the most work. Only the first has targets.
 GROWN: Final = ("openai-chat", "anthropic")
 
 
@@ -103,21 +103,21 @@ def _event(name: str, subkind: str, payload: Fields) -> Fields:
 
 
 def _appending() -> Iterator[Figure]:
-    """Add a message and ask for the context again, as an agent does: with a session, its journal in memory.
+    """Add a message and ask for the context again, as an agent does, through a session with its journal in memory.
 
     The stream alone has a figure too. It copies a list of references, which is all of it that grows with the chat.
     """
-    say(f"{BATCHES} times {ADDED} messages behind {' and '.join(f'{length:,}' for length in LENGTHS)}")
+    say(f"{BATCHES} times {ADDED} messages after {' and '.join(f'{length:,}' for length in LENGTHS)}")
     best = {length: _appended(length) for length in LENGTHS}
     for length, found in best.items():
         for name, seconds in found.items():
             slug = f"context_append_us_{name.replace(' ', '_')}_{length}"
-            yield Figure(slug, seconds * 1_000_000, "us", cell=Cell(f"one more behind {length:,}", name))
+            yield Figure(slug, seconds * 1_000_000, "us", cell=Cell(f"one more after {length:,}", name))
     yield Figure("context_append_growth", best[LENGTHS[1]]["session"] / best[LENGTHS[0]]["session"], "x", at_most(3))
 
 
 def _appended(length: int) -> dict[str, float]:
-    """The seconds that one more message takes. A short chat begins anew for every batch, to stay short."""
+    """The seconds that one more message takes. A short chat starts again for every batch, so that it stays short."""
     best = {"session": float("inf"), "stream alone": float("inf")}
     beginnings, batches = (BATCHES, 1) if length < BATCHES * ADDED else (1, BATCHES)
     for _ in range(beginnings):
@@ -184,7 +184,7 @@ def _session_of(form: str) -> Iterator[list[Any]]:
             session.call("update_plan", {"steps": {f"s{turn % 18 + 1}": "completed"}, "note": f"turn {turn}"})
             session.add(_result(form, f"c{turn}"))
             if turn % 7 == 3:
-                continue  # nobody answers the other call
+                continue  # the other call gets no result
             session.call("update_plan", {"add": [f"Found in turn {turn}"]})
             session.add(_result(form, f"d{turn}"))
             if turn % 50 == 49:

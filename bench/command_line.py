@@ -1,6 +1,6 @@
-"""How long a person waits for the command line, beside a Python that does nothing at all.
+"""How long a person waits for the command line, compared with a Python that does nothing.
 
-All ratios are medians over medians: nothing comes off here, since the person waits for Python too.
+All ratios are medians over medians. Python's own start is not subtracted, since the person waits for it too.
 """
 
 import tempfile
@@ -24,7 +24,7 @@ PROGRAMS: Final = {
     "planwire --help": ("-m", "planwire", "--help"),
 }
 LOG: Final = "planwire log (5,000 events)"
-#: The long session: an agent that sends its whole list anew with every step, as agents do, and goes on to the next one.
+#: The long session: an agent that sends its whole list again with every step, as agents do, list after list.
 EVENTS, STEPS = 5_000, 20
 VERBS: Final = (
     "Read",

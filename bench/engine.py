@@ -1,7 +1,7 @@
 """What the benches of journal engines share: contenders that take turns, crews of writers, a writer that is followed.
 
-All of a bench wait for the same disk or server, whose mood changes: contenders take turns, and a ratio is the median of
-what each round says on its own.
+All contenders of a bench wait for the same disk or server, whose speed varies: they take turns, and a ratio is the
+median of the ratios of the rounds.
 """
 
 import subprocess
@@ -26,7 +26,7 @@ WRITERS: Final = 16
 WRITER_APPENDS: Final = 150
 FOLLOWED: Final = 200
 
-#: A writer that is never so quick that its events come in one look.
+#: A writer slow enough that each of its events needs a look of the follower's own.
 _FOLLOWED_WRITER: Final = """
 import random, sys, time
 from planwire.model.events import TurnEnded
@@ -41,7 +41,7 @@ with open_journal(sys.argv[1]) as journal:
 
 
 def turns(contenders: Mapping[str, Callable[[], float]], rounds: int, *, first: int = 3) -> list[dict[str, float]]:
-    """The seconds of each, a dictionary a round. The `first` rounds don't count."""
+    """The seconds of each contender, one dictionary per round. The `first` rounds don't count."""
     found = []
     for number in range(rounds + first):
         names = list(contenders)[:: (-1) ** number]
@@ -62,13 +62,13 @@ def seconds_each(call: Callable[[], object], times: int) -> float:
 
 
 def appender(journal: Journal, session: str, appends: int) -> Callable[[], float]:
-    """A contender that appends to a session so many times: the seconds of one append."""
+    """A contender that appends to a session `appends` times, and returns the seconds of one append."""
     return lambda: seconds_each(lambda: journal.append(session, STAMPED), appends)
 
 
 @contextmanager
 def crew(kind: str, where: str) -> Iterator[Callable[[], float]]:
-    """Processes that append at the same time, to a session each: call it for the seconds of one lap."""
+    """Processes that append at the same time, each to its own session. Call it for the seconds of one lap."""
     command = [sys.executable, "-m", "bench.engine_writer", kind, where]
     writers = [
         subprocess.Popen([*command, f"session-{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -99,7 +99,7 @@ def _all_say(word: str, writers: "Sequence[subprocess.Popen[str]]") -> None:
 
 
 def followed(url: str, prefix: str = "") -> Iterator[Figure]:
-    """From the return of an append until another process has the event."""
+    """The time from the return of an append until another process has the event."""
     say("events of another process")
     command = [sys.executable, "-c", _FOLLOWED_WRITER, url, str(FOLLOWED)]
     with open_journal(url) as journal, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:

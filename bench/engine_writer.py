@@ -1,4 +1,4 @@
-"""A process that writes one event as fast as it can, whenever it is told how often: to a journal, or without one.
+"""A process that reads numbers, and writes an event that many times as fast as it can, with or without a journal.
 
 python -m bench.engine_writer planwire|psycopg|nats-py WHERE SESSION
 """
@@ -21,7 +21,7 @@ __all__ = ["BODY", "STAMPED", "TEXT", "insert"]
 
 _EVENT: Final = PlanChanged("main", "the lexer is done, on to the grammar", (SetStatus("s3", "completed"),))
 STAMPED: Final = [Stamped(1_760_000_000_000, "agent", _EVENT)]
-#: What a bare table gets: as many bytes as the columns of an event have.
+#: What a bare table gets: as many bytes as the columns of an event hold.
 TEXT: Final = encode("s", STAMPED)[0].text + "x" * (3 * 8 + len("agent") + 32)
 #: What a bare stream gets: the message of an append.
 BODY: Final = body_of(chained("s", 0, None, encode("s", STAMPED))).data
@@ -59,7 +59,7 @@ def _nats(where: str, session: str) -> None:
 
 
 def _told() -> Iterator[int]:
-    """How often to write, and that it is done."""
+    """Yield how often to write, as told on standard input, and say when it is done."""
     print("ready", flush=True)
     for line in sys.stdin:
         yield int(line)

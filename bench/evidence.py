@@ -1,12 +1,12 @@
 """What an agent still knows after a compaction: the share of the evidence for its open steps that the context holds.
 
-A session of 400 messages works on 12 steps, one to three at a time, by turns. When 8 are completed it is compacted
-once, to a quarter of its tokens, without a summariser. Evidence is a string in a message of any author that a step
-needs which is still open then: nine of ten are planted while that step is in progress, one before. What is said while
-such steps are in progress is less than a fifth of all, and lies all over the session.
+A session of 400 messages works on 12 steps in turn, one to three at a time. When 8 are completed it is compacted once,
+to a quarter of its tokens, without a summariser. Evidence is a string, in a message of any author, that a still open
+step needs: nine of ten are planted while that step is in progress, one before. Messages sent while such steps are in
+progress are less than a fifth of all, spread over the whole session.
 
-The sessions differ by more than chance: in how much people say, how long tool output is, how many calls a batch has,
-and how many steps are in progress at once. Beside it stands the usual way, which keeps the newest that fit.
+The sessions also differ in how much people say, how long tool output is, how many calls a batch has, and how many steps
+are in progress at once. For comparison, there is the usual way: keep the newest messages that fit.
 """
 
 import json
@@ -60,7 +60,7 @@ def _kept(session: "_Session") -> tuple[float, float]:
 
 @dataclass
 class _Said:
-    """A message that is yet to be said: by whom, how long, and the steps that are in progress then."""
+    """A message still to be said: its author, its length, and the steps that are in progress then."""
 
     author: str
     words: int
@@ -75,7 +75,7 @@ class _Said:
 
 
 class _Session:
-    """A session by chance: stretches of work, each with its steps in progress, and evidence in what is said."""
+    """A random session: stretches of work, each with its steps in progress, and evidence in the messages."""
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
@@ -118,7 +118,7 @@ class _Session:
         assert sum(step.is_done for step in steps) == len(STEPS) - OPEN
 
     def _say(self, plans: BlockingPlanSession, said: list[_Said]) -> None:
-        """Say the messages of a stretch: results of tools come in batches, behind their calls."""
+        """Say the messages of a stretch. Tool results come in batches, after their calls."""
         waiting: list[_Said] = []
         for each in [*said, None]:
             if each and each.author == "tool":
@@ -135,7 +135,7 @@ class _Session:
                 plans.add({"role": each.author, "content": each.text(self.chance)})
 
     def _stretches(self) -> Iterator[tuple[frozenset[str], list[_Said]]]:
-        """Stretches of work. Those with open steps lie all over the session, and are short."""
+        """Stretches of work. Those with open steps are spread over the whole session, and are short."""
         chance, closed = self.chance, [step for step in STEPS if step not in self.open]
         chance.shuffle(closed)
         turns = chance.randint(18, 30)

@@ -1,13 +1,13 @@
 """What it costs to show a plan to many people: how soon each of a thousand watchers sees a change, and how often a page
 is rendered for them; and how long the overview of many sessions takes.
 
-The board runs as it is installed, in a process of its own, with its journal in a file. The watchers, the agent that
-changes the plan and the clock are in this process: all of it shares the machine's cores. A change counts from the
-moment before it is written, until a watcher has a page that holds it or a later one. Some watchers do not read at all
-until the end: they must end on the newest page as well, and cost the others nothing.
+The board runs as installed, in a process of its own, with its journal in a file. The watchers, the agent that changes
+the plan and the clock are in this process, and everything shares the machine's cores. A change is timed from just
+before it is written, until a watcher has a page with it or a later one. Some watchers don't read at all until the end:
+they must also end on the newest page, and cost the others nothing.
 
-The updates come in rounds, and the figure is the median of what each round says on its own: what else goes on on the
-machine for a moment spoils a round, not the figure.
+The updates come in rounds, and the figure is the median of the rounds' figures: other work on the machine may spoil a
+round, but not the figure.
 """
 
 import gc
@@ -98,7 +98,7 @@ def _fan_out(journal: Journal, port: int) -> Iterator[Figure]:
             selector.register(watcher.socket, selectors.EVENT_READ, watcher)
     _read(selector, lambda: all(watcher.open or watcher.lazy for watcher in watchers), 60, {})
     before = _about(port)
-    gc.freeze()  # a pause of the clock is no pause of the board
+    gc.freeze()  # a pause here would be counted as one of the board
     rounds = [_round(selector, watchers, journal, number * UPDATES) for number in range(ROUNDS)]
     after = _about(port)
     for watcher in watchers:
@@ -137,7 +137,7 @@ def _read(
     seen: dict[Watcher, list[float]],
     first: int = 0,
 ) -> None:
-    """Let the watchers read until it is done. `seen` gets the time at which each update, or a later one, came."""
+    """Let the watchers read until `done`. `seen` gets the time at which each update, or a later one, arrived."""
     end = time.perf_counter() + seconds
     while not done() and time.perf_counter() < end:
         for key, _ in selector.select(0.5):
@@ -186,11 +186,11 @@ def _many_sessions(journal: Journal) -> None:
 
 
 def _overview(port: int) -> Iterator[Figure]:
-    """The whole page, as a program that does not run its script waits for it."""
+    """Time the whole page, without its script."""
     say(f"the overview of {SESSIONS} sessions, {LOADS} times")
     while len(json.loads(_get(port, "/sessions.json"))["sessions"]) < SESSIONS:
         time.sleep(0.05)
-    words = ["task", "some-agent", "home", "someone", "project", "client"]  # each page is another one, with everybody
+    words = ["task", "some-agent", "home", "someone", "project", "client"]  # each search finds all sessions
     taken = []
     for number in range(LOADS):
         start = time.perf_counter()
@@ -212,7 +212,7 @@ def _get(port: int, address: str) -> bytes:
 
 
 def post_act(port: int, plan: str, act: dict[str, str]) -> int:
-    """Have the board do a person's act on the plan at an address. Returns the status of its answer."""
+    """Post a person's act on the plan at an address. Returns the status of the board's answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     own = {"Origin": f"http://127.0.0.1:{port}", "Authorization": f"Bearer {TOKEN}"}
     connection.request("POST", f"{plan}/acts", json.dumps(act), {**own, "Content-Type": "application/json"})

@@ -1,7 +1,7 @@
-"""An agent that floods: it answers a prompt with so many lists at such a pace, and goes on answering meanwhile.
+"""An agent that floods: it answers a prompt with many lists at a given pace, and keeps answering requests meanwhile.
 
 A prompt is JSON: `lists`, `steps`, `rate` (lists a second; 0: all at once), `anew` (every step gets a new text each
-time, or only the first one does) and `odd` (texts that are as hard to compare as can be).
+time, or only the first one does) and `odd` (texts that are as hard to compare as possible).
 """
 
 import json
@@ -44,7 +44,7 @@ class _Agent:
             pass
 
     def _read(self, seconds: float | None) -> bool:
-        """Answer what comes within so many seconds. False when nothing more will."""
+        """Answer what comes within so many seconds. False at the end of the input."""
         if not select.select([0], [], [], seconds)[0]:
             return True
         chunk = os.read(0, 64 * 1024)

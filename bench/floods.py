@@ -1,7 +1,7 @@
-"""Floods: an agent sends more than can be recorded, ends its turn, and its client is gone at once.
+"""Floods: an agent sends more than can be recorded and ends its turn, and its client leaves at once.
 
-Whatever is left out in between, the journal has to have the last list, the end of the turn and who it was. Relay and
-agent share one core, where the kernel lets them.
+Whatever is left out in between, the journal must have the last list, the end of the turn and the name of the agent.
+Relay and agent share one core, where the kernel allows it.
 """
 
 import json
@@ -57,7 +57,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _is_right(path: Path, flood: Flood) -> bool:
-    """Whether the journal ends as the agent did, in every session of its."""
+    """Whether the journal ends as the agent did, in each of its sessions."""
     command = [sys.executable, "-m", "planwire", "relay", "--journal", str(path), "--"]
     with subprocess.Popen(
         [*command, sys.executable, "-m", "bench.flood_agent"],
@@ -76,7 +76,7 @@ def _is_right(path: Path, flood: Flood) -> bool:
 
 
 def _drive(relay: "subprocess.Popen[bytes]", flood: Flood) -> dict[str, Flood]:
-    """Flood, until all turns have ended. The sessions, and what was sent in each."""
+    """Flood until all turns have ended. Returns the sessions, and what was sent in each."""
     client = _Client(relay)
     client.wait_for(client.ask("initialize", protocolVersion=1, clientCapabilities={}))
     sent = {client.begin(): flood}

@@ -1,7 +1,7 @@
-"""What an agent's hooks cost it, beside a Python that does nothing at all; and whether any of many at once is lost.
+"""What an agent's hooks cost it, compared with a Python that does nothing; and whether any of many at once is lost.
 
-A hook is timed as an agent runs it: the very command from a hook file, through a shell, with a payload on its standard
-input. So is the Python beside it. Ratios are medians over medians: an agent waits for all of it.
+A hook is timed as an agent runs it: the exact command from a hook file, through a shell, with a payload on its standard
+input. So is the Python that it is compared with. Ratios are medians over medians: an agent waits for all of it.
 """
 
 import json
@@ -46,7 +46,7 @@ def _tool(name: str, **arguments: object) -> bytes:
     return _payload("PostToolUse", tool_name=name, tool_input=arguments, tool_response={})
 
 
-#: A file was written; there is a list of steps; the context was compacted.
+#: Payloads: a file was written; a list of steps was set; the context was compacted.
 WRITTEN: Final = _tool("Write", file_path="/home/user/project/notes.md", content="A line of notes.\n" * 100)
 PLANNED: Final = _tool("TodoWrite", todos=[{"content": f"Step {n}", "status": "pending"} for n in range(20)])
 COMPACTED: Final = _payload("SessionStart", source="compact")
@@ -54,8 +54,8 @@ PYTHON: Final = "python -S -I"
 
 
 class Hook(NamedTuple):
-    """A kind of hook that is timed: its row in the table, the name of its figures, and what it may cost. `proof` looks
-    into the folder of hooks for what all of them did, behind what hooks said `before`."""
+    """A kind of hook that is timed: its row in the table, the name of its figures, and what it may cost. `proof` checks
+    in the folder of hooks what all of them did, after what a hook said `before`."""
 
     row: str
     role: Role
@@ -85,15 +85,15 @@ def measure() -> Iterator[Figure]:
 
 
 def _time(folder: str, commands: dict[str, tuple[str, bytes]]) -> dict[str, float]:
-    """The seconds that each command typically takes. They take turns; a first round, which does not count, writes byte
-    code."""
+    """The seconds that each command typically takes. They take turns. A first round, which does not count, writes the
+    byte code."""
     say(f"{ROUNDS} rounds of {len(commands)} hooks")
     rounds = [{name: _run(folder, *command) for name, command in commands.items()} for _ in range(ROUNDS + 1)][1:]
     return {name: median(taken[name] for taken in rounds) for name in commands}
 
 
 def _run(folder: str, command: str, payload: bytes) -> float:
-    """The seconds that a command takes. Whoever runs a hook is noted as an agent: here only in this folder."""
+    """The seconds that a command takes. The process that runs a hook is noted as an agent: here only in this folder."""
     environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
     start = perf_counter()
     subprocess.run(["sh", "-c", command], input=payload, stdout=subprocess.DEVNULL, check=True, env=environment)
@@ -121,7 +121,7 @@ def _prove_recorded(folder: Path) -> None:
 
 
 def _prove_told(folder: Path) -> None:
-    """Every one of them told the plan, with nobody there to do it for them."""
+    """Every hook told the plan itself, with no other process to do it."""
     with open_journal(folder.parent / "journal.db") as journal:
         told = [each.event for each in journal.read(SESSION) if isinstance(each.event, Told)]
     prove([each.stage for each in told].count(TOLD), ROUNDS + 1, "the hook that tells")

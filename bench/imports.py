@@ -1,6 +1,6 @@
-"""What a program pays that starts with planwire, beside `import msgspec`, which planwire contains.
+"""What `from planwire import Board` costs a program, compared with `import msgspec`, which it includes.
 
-The time of a process that imports nothing comes off, and the ratio is the median of what each round says on its own.
+The time of a process that imports nothing is subtracted, and the ratio is the median of the ratios of the rounds.
 `import planwire` alone would say little: its names load their modules on first use.
 """
 

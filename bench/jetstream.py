@@ -1,4 +1,4 @@
-"""The journal on NATS: appends beside bare nats-py, alone and from 16 processes, long sessions, following, a cluster.
+"""The journal on NATS: appends against bare nats-py, alone and from 16 processes; long sessions; following; a cluster.
 
 The bare peer publishes a message of the same size to a stream of its own on the same server, and waits for the
 acknowledgement, as every writer must. The cluster has three servers and three replicas, all on this machine.

@@ -1,9 +1,9 @@
-"""The journal in a file: durable appends beside bare SQLite, opening long sessions, following another process.
+"""The journal in a file: durable appends against bare SQLite, opening long sessions, following another process.
 
-The bare loop does what nobody can do without: it inserts the same text into a table of one column and commits, in a
-file of its own with the same settings. All of them wait for the same disk, whose mood changes: they take turns, and a
-ratio is the median of what each round says on its own. Before that each has gone once around its write-ahead log, since
-a log that still grows costs the disk more than one that is written over.
+The bare loop does the least that any journal must: it inserts the same text into a table of one column and commits, in
+a file of its own with the same settings. All contenders wait for the same disk, whose speed varies: they take turns,
+and a ratio is the median of the ratios of the rounds. Before that, each fills its write-ahead log once, since a growing
+log costs the disk more than one that is overwritten.
 """
 
 import sqlite3
@@ -36,7 +36,7 @@ __all__ = ["measure"]
 ROUNDS: Final = 30
 APPENDS: Final = 100
 TASKS: Final = 64
-#: Enough of them to fill a log of 1,000 pages, even with only one page a commit.
+#: Enough to fill a log of 1,000 pages, even with only one page per commit.
 FIRST_APPENDS: Final = 1_100
 
 _IDLER: Final = """
@@ -89,7 +89,7 @@ def _appending(folder: Path) -> Iterator[Figure]:
         for contender in contenders.values():
             contender(FIRST_APPENDS)
         rounds = []
-        for other in ("planwire", "planwire, 64 tasks"):  # in pairs: what many write slows down whoever comes next
+        for other in ("planwire", "planwire, 64 tasks"):  # in pairs: what many write slows down the next one
             for number in range(ROUNDS):
                 order = ["sqlite", other][:: (-1) ** number]
                 rounds.append({name: contenders[name](APPENDS) for name in order})
@@ -114,7 +114,7 @@ def _appending(folder: Path) -> Iterator[Figure]:
 
 
 def _seconds_each_of_many(journal: Journal, pool: ThreadPoolExecutor, times: int) -> float:
-    """Threads that each append one event after another, long enough that to start them costs little."""
+    """Threads that each append one event after another, long enough that their start costs little."""
 
     def work(_: int) -> None:
         for _ in range(_each_task(times)):
@@ -130,7 +130,8 @@ def _each_task(times: int) -> int:
 
 
 def _opening(folder: Path) -> Iterator[Figure]:
-    """Two sessions with the same plan now. A snapshot is where it would be if somebody had followed all the time."""
+    """Two sessions with the same current plan. Each snapshot is where it would be if a reader had followed all the
+    time."""
     say("a session of 100,000 events")
     lengths = {"open_100_us": 100, "open_100k_us": 100_000}
     with open_journal(folder / "journal.db") as journal:
@@ -158,7 +159,7 @@ def _grown(journal: Journal, session: str, length: int) -> SessionState:
 
 
 def _following(folder: Path) -> Iterator[Figure]:
-    """Each event comes when the follower thinks that all is quiet, which it has to think sooner for that than usual."""
+    """Each event comes when the follower takes the journal to be quiet; here it does so sooner than usual."""
     path = folder / "journal.db"
     with patch.object(polling, "QUIET", 0.04):
         yield from followed(str(path))

@@ -1,7 +1,7 @@
-"""A relay that is killed in the middle of a turn: how long the board goes on saying that its session runs.
+"""A relay that is killed in the middle of a turn: how long the board still says that its session runs.
 
-Relay, agent and board are processes of their own, with one journal in a file. Nobody tells the board of the end: it has
-to find out.
+Relay, agent and board are processes of their own, with one journal in a file. Nothing tells the board that the relay
+ended: it has to find out.
 """
 
 import http.client
@@ -23,7 +23,7 @@ from bench.relay_agent import SESSION, THINK
 __all__ = ["measure"]
 
 ROUNDS = 5
-#: Seconds after which nobody waits any longer.
+#: Seconds after which the wait fails.
 PATIENCE = 60.0
 _GLANCE = 0.02
 

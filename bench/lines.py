@@ -1,7 +1,7 @@
 """The lines of the races: whole ACP messages as an agent puts them on the wire, without the line feed.
 
-Step texts have parts that repeat with coprime periods, so that a list of 2,000 has 2,000 different texts which
-still read, and measure, like what agents write.
+Step texts have parts that repeat with coprime periods, so that a list of 2,000 has 2,000 different texts that still
+read, and measure, like what agents write.
 """
 
 import json
@@ -133,7 +133,7 @@ def _chunk() -> bytes:
     return _line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 
 
-#: Every line by the name that its figures have.
+#: Every line, by the name in its figures.
 LINES: dict[str, bytes] = {
     **{str(size): _line(_plan(_entries(size))) for size in SIZES},
     "short": _line(_plan(_SHORT)),

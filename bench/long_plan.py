@@ -1,5 +1,5 @@
-"""Whether a plan of 2,000 steps stays smooth in a browser: how long frames take while all of it is on one page, and
-changes come in, 20 a second.
+"""Whether a plan of 2,000 steps stays smooth in a browser: how long frames take while all of it is on one page and 20
+changes a second come in.
 
 The browser is the system's Chromium. Where there is none, the benchmark says so and measures nothing.
 """

@@ -1,6 +1,6 @@
-"""How long a host waits for `planwire mcp` to answer `initialize`, beside a server of the official SDK without content.
+"""How long a host waits for `planwire mcp` to answer `initialize`, compared with an empty server of the official SDK.
 
-From the start of the process, since a host starts the server for each conversation. Medians over medians.
+Timed from the start of the process, since a host starts the server for each conversation. Medians over medians.
 """
 
 import json

@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).with_name("npm_sdk.mjs")
 
 
 def npm_times(seconds: float) -> dict[str, float]:
-    """Microseconds a message, by names such as `npm_decode_20` and `npm_encode_20`."""
+    """Microseconds per message, by names such as `npm_decode_20` and `npm_encode_20`."""
     program, folder = node(NPM_SDK_NODE), npm_sdk()
     say(f"npm SDK, about {seconds:.0f} s")
     task = {

@@ -26,8 +26,8 @@ def _json_encode(message: Any) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode()
 
 
-#: From a line to what the peer makes of it.
+#: How each peer decodes a line.
 DECODERS: dict[str, Callable[[bytes], Any]] = {"sdk": sdk_decode, "orjson": orjson.loads, "json": json.loads}
 
-#: From what the peer's decoder made of a line to a line.
+#: How each peer encodes what its decoder returned.
 ENCODERS: dict[str, Callable[[Any], bytes]] = {"sdk": sdk_encode, "orjson": orjson.dumps, "json": _json_encode}

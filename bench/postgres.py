@@ -1,7 +1,7 @@
-"""The journal in PostgreSQL: durable appends beside bare psycopg, long sessions, many sessions, following a process.
+"""The journal in PostgreSQL: durable appends against bare psycopg, long sessions, many sessions, following a process.
 
-The server runs on this machine, with its disk. The bare loop does what nobody can do without: it inserts the same text
-into a table with a primary key, and commits. Sixteen writers are processes of their own, with a session each.
+The server runs on this machine, with its disk. The bare loop does the least that any journal must: it inserts the same
+text into a table with a primary key, and commits. Sixteen writers are processes of their own, with a session each.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,8 +1,8 @@
 """Timing of whole processes, as a user waits for them.
 
 The programs of a round take turns, in an order that changes from round to round, so that none always comes first. In a
-race the minimum of each does better, but a process is too long and too rare for that: one program may meet a quick
-moment of the machine and another none.
+race the minimum of each works better, but processes run too long and too rarely for that: one program may meet a quick
+moment of the machine and another may not.
 
 A first round, which does not count, writes byte code to a folder of its own, whatever the environment says about
 writing it: an installed package has its byte code.
@@ -20,14 +20,14 @@ from bench.progress import say
 
 __all__ = ["Programs", "time_answers", "time_processes"]
 
-#: What Python gets as arguments, by name.
+#: The arguments that Python gets, by program name.
 Programs: TypeAlias = Mapping[str, Sequence[str]]
-#: Runs a command in an environment, and says how long that took.
+#: Runs a command in an environment, and returns the seconds that it took.
 Run: TypeAlias = Callable[[Sequence[str], dict[str, str]], float]
 
 
 def time_processes(programs: Programs, rounds: int) -> list[dict[str, float]]:
-    """The seconds that each program took, a dictionary a round."""
+    """The seconds that each program took, one dictionary per round."""
     return _time(programs, rounds, _run)
 
 

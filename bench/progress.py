@@ -1,4 +1,4 @@
-"""What is being done right now, on the error stream: the output itself holds nothing but the tables."""
+"""Progress messages, on standard error: standard output holds nothing but the tables."""
 
 import sys
 

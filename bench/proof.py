@@ -1,7 +1,7 @@
 """Every contender has to show that it does the work before it is timed.
 
-A figure must not come from a path that failed early, dropped entries or did not notice the change. What is on a line is
-told by the plainest reader there is, `json.loads`.
+A figure must not come from a path that failed early, dropped entries or did not notice the change. The truth about a
+line comes from the plainest reader there is, `json.loads`.
 """
 
 import json
@@ -15,7 +15,7 @@ __all__ = ["BrokenContender", "prove", "prove_applied", "prove_decoded", "prove_
 
 
 class BrokenContender(Exception):
-    """A contender did not do what it was going to be timed for."""
+    """A contender did not do the work that it was to be timed for."""
 
 
 def prove(found: object, expected: object, what: str) -> None:
@@ -24,7 +24,8 @@ def prove(found: object, expected: object, what: str) -> None:
 
 
 def prove_decoded(name: str, line: bytes) -> None:
-    """Everyone reads what is on the line; planwire also keeps what stands around and inside the entries."""
+    """Prove that everyone reads what is on the line, and that planwire also keeps other fields around and inside the
+    entries."""
     params = json.loads(line)["params"]
     for peer in ("orjson", "json"):
         prove(DECODERS[peer](line)["params"], params, f"{peer} reading {name}")
@@ -68,7 +69,7 @@ def _prove_read(name: str, reading: planwire.Reading, params: dict[str, Any], pl
 
 
 def prove_encoded(name: str, line: bytes) -> None:
-    """Everyone writes what it read. Only the SDK has no place for fields outside the protocol."""
+    """Prove that everyone writes what it read. Only the SDK has no place for fields outside the protocol."""
     message = json.loads(line)
     (update,) = planwire.read(line).updates
     prove(json.loads(planwire.write(update, planwire.V1)), message, f"planwire writing {name}")
@@ -80,7 +81,7 @@ def prove_encoded(name: str, line: bytes) -> None:
 
 
 def prove_applied(change: planwire.Change, size: int) -> None:
-    """The change is one status of one step, and every step is still there under its id."""
+    """Prove that the change is one status of one step, and that every step is still there under its id."""
     (plan,) = change.plans
     assert plan.before is not None
     assert plan.after is not None

@@ -1,10 +1,10 @@
-"""Timing that a busy machine hurts evenly.
+"""Timing that a busy machine disturbs evenly.
 
 Contenders that are compared with each other form a heat. A round gives everyone a lap of about two milliseconds, heat
-by heat, in an order that is drawn anew, and rounds follow each other until the time is up. So a contender has a hundred
-laps and more, spread over the whole race, and its rivals run right beside each of them: a machine that is slow for a
-while is slow for all of them. The quickest lap counts: interference only ever adds time, so the minimum is what is
-nearest to the cost of the code itself.
+by heat, in a new random order, and rounds follow each other until the time is up. So a contender has a hundred laps and
+more, spread over the whole race, and its rivals run right next to each of them: a machine that is slow for a while is
+slow for all. The quickest lap counts: interference only ever adds time, so the minimum is nearest to the cost of the
+code itself.
 
 The garbage collector stays on, as it is in the programs that would run this code: a lap contains the young collections
 that its own calls cause. What lives for long is the same for everyone, since all contenders share one process.
@@ -31,7 +31,7 @@ class Contender(NamedTuple):
     argument: Any
 
 
-#: Contenders by name. A name belongs to one heat of a race only.
+#: Contenders by name. A name is in only one heat of a race.
 Heat: TypeAlias = Mapping[str, Contender]
 
 

@@ -1,8 +1,8 @@
-"""What a relay costs: how long a line or a prompt takes, how many lines go through, how soon it is there, its memory.
+"""What a relay costs: the time of a line or a prompt, the lines a second, the time to start, its memory.
 
-Every relay runs the same agent and is sent the same lines in the same run, in turns, and a ratio is the median of what
-each round says on its own: a machine that is slow for a while is slow for all of them. planwire runs as it is
-installed, with its journal in a file.
+Every relay runs the same agent and gets the same lines in the same run, in turns. A ratio is the median of the ratios
+of the rounds: a machine that is slow for a while is slow for all of them. planwire runs as installed, with its journal
+in a file.
 """
 
 import json
@@ -32,7 +32,7 @@ FLOODS = {
     "chunk": {"planwire": 100_000, "pump": 100_000, "sdk": 2_000},
     "draft": {"planwire": 10_000, "sdk": 1_000},
 }
-#: The lines that a client without capabilities gets as they are.
+#: The kinds of lines that a client without capabilities gets unchanged.
 _USUAL = ("plan", "chunk")
 STARTS = 20
 MEMORY_LINES = (100_000, 1_000_000)
@@ -88,14 +88,14 @@ class Client:
         return perf_counter() - start
 
     def prompt(self) -> float:
-        """The seconds until the agent has read a prompt that comes right behind other traffic."""
+        """The seconds until the agent has read a prompt that comes right after other traffic."""
         self.trip("plan")
         start = monotonic()  # one clock for all processes
         answer = self.ask("session/prompt", sessionId=SESSION, prompt=[{"type": "text", "text": "Go on."}])
         return float(json.loads(answer)["result"]["readAt"]) - start
 
     def flood(self, kind: str, count: int) -> float:
-        """The lines that come through in a second."""
+        """The lines that come through per second."""
         self.send("bench/flood", kind=kind, count=count)
         start = perf_counter()
         lines = 0
@@ -171,7 +171,7 @@ def _speed(commands: dict[str, list[str]], environment: dict[str, str]) -> Itera
 
 
 def _drafts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:
-    """Lists of today's draft, which a client may read under another key: planwire adds that to each."""
+    """Lists of today's draft, whose ids a client may read under another key: planwire adds that key to each."""
     say(f"{ROUNDS} rounds of lines that need a key")
     clients = {name: Client([*commands[name], *_AGENT], environment, plan={}) for name in FLOODS["draft"]}
     rates: dict[str, list[float]] = {name: [] for name in clients}
@@ -189,7 +189,7 @@ def _drafts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iter
 
 
 def _prompts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[Figure]:
-    """A prompt has to take a person's last word along, and yet be soon there, whatever came before it."""
+    """A prompt has to take a person's last word along and still arrive soon, whatever came before it."""
     say(f"{ROUNDS} rounds of {PROMPTS} prompts")
     clients = {name: Client([*commands[name], *_AGENT], environment) for name in ("planwire", "pump")}
     taken: dict[str, list[float]] = {name: [] for name in clients}
@@ -207,7 +207,7 @@ def _ratio(own: list[float], theirs: list[float]) -> float:
 
 
 def _start(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
-    """From the start of the process to the first byte that it relayed. The agent is one that starts at once."""
+    """The time from the start of the process to the first byte that it relayed. The agent, `cat`, starts at once."""
     say(f"{STARTS} starts")
     rounds = []
     for _ in range(STARTS + 1):
@@ -231,7 +231,8 @@ def _start(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
 
 
 def _memory(command: list[str], environment: dict[str, str]) -> Iterator[Figure]:
-    """Plans and chunks in turn, as a long session has them: few plans, some, many. The worst of these counts."""
+    """Memory after plans and chunks in turn, as in a long session: with few plans, some, many. The worst of these
+    counts."""
     say(f"memory over {MEMORY_LINES[1]:,} lines of {len(MEMORY_MIXES)} mixes")
     found = [_resident([*command, *_AGENT], environment, plans) for plans in MEMORY_MIXES]
     yield Figure("relay_memory_mb", max(last for _, last in found) / 1024, "MB")

@@ -1,7 +1,7 @@
-"""An agent for the benchmark of relays: as quick as an agent can be, so that what is timed is the relay.
+"""An agent for the benchmark of relays, as quick as possible, so that the relay is what is timed.
 
 It answers `initialize` and `session/new`; `bench/flood` makes it send lines of a kind and then the answer, `bench/echo`
-makes it send a line of a kind. The answer to a prompt says when the agent had read it; one prompt gets no answer.
+makes it send a line of a kind. The answer to a prompt says when the agent read it; one prompt gets no answer.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.lines import LINES, one_status_apart
 
-#: What is sent, in turn: an agent that repeats itself would make it easy for whoever remembers.
+#: Lines that are sent in turn: an agent that repeats one line would favour a relay that remembers it.
 KINDS = {
     "plan": one_status_apart(20),
     "draft": one_status_apart(20, plan_id="plan-1"),

@@ -1,8 +1,7 @@
 """The relays that planwire's is compared with: `python -m bench.relay_peers pump|sdk COMMAND ...`.
 
-`pump` does the least that a relay in Python can do: two threads that split lines and pass them on. `sdk` is what a
-relay is that stands on the official Python SDK: its connections on both sides, every update decoded into its model and
-encoded again.
+`pump` does the least that a relay in Python can do: two threads that split lines and pass them on. `sdk` is a relay
+built on the official Python SDK: its connections on both sides, every update decoded into its model and encoded again.
 """
 
 import os

@@ -2,8 +2,8 @@
 
 The sessions are `PlanSession`s on one journal in a file, each with a client (v1) connected. They run in a process of
 their own, on one event loop: its threads and its CPU time are all theirs. A change is a `set_plan` and the wait until
-the client has the line. All sessions change at once, as they would for a server's many users, and the figure compares
-that with a session that is alone on its journal, in the same process and before any other is opened.
+the client has the line. All sessions change at once, as they would for a server's many users. The figure compares that
+with a session alone on its journal, in the same process, before any other is opened.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from planwire.journal import Journal
 __all__ = ["measure"]
 
 SESSIONS = 1_000
-#: Seconds at rest, and before: right after a change a journal is looked at more often for the next one.
+#: Seconds at rest, and seconds to wait before: right after a change, a journal is looked at more often.
 REST = 5.0
 SETTLING = 1.5
-#: Changes of the session that is alone, and rounds in which all change.
+#: Changes of the session that is alone, and rounds in which all sessions change.
 ALONE = 200
 ROUNDS = 5
 STEPS = 12
@@ -59,7 +59,7 @@ class Served:
         self.line = line
 
     async def change(self, number: int) -> float:
-        """Set a plan, and return the seconds until the client knows it."""
+        """Set a plan. Returns the seconds until the client knows it."""
         start = perf_counter()
         answer = await self.plans.call("set_plan", {"entries": entries(number), "replace": True})
         await self.plans.flush()
@@ -109,7 +109,7 @@ async def serve_many(journal: Journal) -> dict[str, float]:
 
 
 def threads() -> int:
-    """All threads of this process, also those that Python does not know of, where the system tells."""
+    """The number of threads of this process, where the system tells also those that Python does not know of."""
     return len([*_TASKS.iterdir()]) if _TASKS.exists() else threading.active_count()
 
 

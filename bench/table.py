@@ -1,4 +1,4 @@
-"""Figures as plain text: a table a benchmark, and one of all targets."""
+"""Figures as plain text: one table per benchmark, and one of all targets."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ __all__ = ["figures_table", "targets_table"]
 
 
 def figures_table(figures: Iterable[Figure]) -> str:
-    """The figures where their cells put them; those without a cell follow, one a row."""
+    """The figures where their cells put them; those without a cell follow, one per row."""
     rows: dict[str, dict[str, str]] = {}
     units: dict[str, str] = {}
     alone: list[list[str]] = []
@@ -34,7 +34,7 @@ def targets_table(figures: Iterable[Figure]) -> str:
 
 
 def _number(value: float) -> str:
-    """Three digits that matter, which is more than a second run would repeat."""
+    """Three significant digits, which is more than a second run would repeat."""
     digits = 2 if value < 10 else 1 if value < 100 else 0
     return f"{value:,.{digits}f}"
 

@@ -1,7 +1,7 @@
-"""A plan on a team's board: from an agent's line until a browser shows it, through PostgreSQL over through a file.
+"""A plan on a team's board: the time from an agent's line until a browser shows it, with PostgreSQL against a file.
 
-Relay, agent, board and browser are processes of their own. In the team's half the relay and the board have a home each,
-as on two machines, and nothing but the URL of the journal in common. Both halves take turns, line by line.
+Relay, agent, board and browser are processes of their own. In the team's half the relay and the board each have a home,
+as on two machines, and share nothing but the URL of the journal. Both halves take turns, line by line.
 
 The browser is the system's Chromium. Where there is none, the benchmark says so and measures nothing.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["measure"]
 
 LINES = 60
-#: Seconds between two lines, as an agent that thinks in between: neither half profits from loops that are still warm.
+#: Seconds between two lines, as if the agent thought in between: neither half profits from warm loops.
 PAUSE = 0.1
 PATIENCE = 20.0
 #: Milliseconds between two looks at a page, which notes by itself when it changed.

@@ -1,10 +1,10 @@
-"""What a plan costs a model to write: output tokens in tool arguments, for planwire and for tools with whole lists.
+"""What writing a plan costs a model: output tokens in tool arguments, for planwire and for tools that take whole lists.
 
-The story is one of every day: a plan of eighteen steps, each started and completed, five more discovered on the way,
-two reworded, two cancelled, every change told as it happens: 45 calls after the first. The same story is told to each
-tool in the arguments that it takes. o200k_base counts the tokens, offline.
+The story is an everyday one: a plan of eighteen steps, each started and completed, five more discovered on the way, two
+reworded, two cancelled, and every change told as it happens: 45 calls after the first. Each tool is told the same story
+in the arguments that it takes. o200k_base counts the tokens, offline.
 
-Beside them stands what the story leaves in the prompt of the next request: the calls, the answers as each tool gives
+A second column has what the story leaves in the prompt of the next request: the calls, the answers as each tool gives
 them, and planwire's blocks.
 """
 
@@ -50,7 +50,7 @@ Step = dict[str, str]
 
 
 def story() -> Iterator[tuple[list[Step], dict[str, Any]]]:
-    """The whole list after each change, and the change as planwire is told it, with the ids that planwire gives."""
+    """The whole list after each change, and the change as planwire's tools take it, with planwire's ids."""
     steps = [{"id": f"s{number}", "content": text, "status": "pending"} for number, text in enumerate(STEPS, 1)]
     found = iter(FOUND)
     for number in range(len(STEPS)):

@@ -1,4 +1,4 @@
-"""Lines: decoding, encoding, and following them on a board, against both ACP SDKs and bare JSON libraries."""
+"""Lines: decoding, encoding and following them on a board, against both ACP SDKs and bare JSON libraries."""
 
 from collections.abc import Callable, Iterator
 from itertools import cycle
@@ -65,7 +65,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _decoding(name: str) -> Heat:
-    """Everyone who reads a line. Boards run beside the SDK's decoder, which they are compared with."""
+    """Everyone who reads a line. Boards run in the same heat as the SDK's decoder, which they are compared with."""
     line = LINES[name]
     prove_decoded(name, line)
     heat = {f"{peer}_decode_{name}": Contender(decode, line) for peer, decode in DECODERS.items()}
@@ -87,7 +87,7 @@ def _write(update: planwire.Update) -> bytes:
 
 
 def _following() -> dict[str, Contender]:
-    """Boards that are told of one status after another. Their history is full, as it is in a long session."""
+    """Boards that follow one change of status after another. Their history is full, as in a long session."""
     boards = {}
     for size in SIZES:
         board = planwire.Board(keep=KEPT_STATES)

@@ -1,10 +1,10 @@
-"""A person's word: whether the next call of the agent brings it, and whether it is refused for nothing.
+"""People's words: whether the agent's next call brings them, and whether any are refused without a reason.
 
 The board, the agent and the person are in processes of their own, with one journal in a file. A word counts as missed
-if the board answered that it is written, and the first call of a plan tool that begins after that does not bring it.
+if the board answered that it is written, and the first call of a plan tool after that does not bring it.
 
-The person who steers looks at a plan of a while ago: the agent has changed one of its steps again and again since. What
-they say of the other steps fits the plan as well as ever, so nothing of it may be refused.
+The person who steers looks at an old state of a plan: the agent has changed one of its steps again and again since.
+What they say about the other steps still fits the plan, so none of it may be refused.
 """
 
 import json
@@ -36,12 +36,12 @@ __all__ = ["measure"]
 WORDS = 1_000
 #: Each round has an agent and sessions of its own.
 ROUNDS = 10
-#: Acts of the person between a look at the plan and the act that it leads to.
+#: Acts of the person between a look at the plan and the act that follows from it.
 LOOK_BACK = 25
 
 
 class _Round(NamedTuple):
-    """Acts that were refused, and the events between a look at the plan and the act, in the middle."""
+    """The number of refused acts, and the median of the events between a look at the plan and the act."""
 
     refused: int
     behind: float
@@ -93,7 +93,7 @@ def _steer(path: Path) -> _Round:
 
 
 def _wanted(number: int, seen: SessionState, plan_id: PlanId) -> Wanted:
-    """One act after the other, each on a step that nobody touched since it was seen."""
+    """The act with this number, on a step that has not changed since it was seen."""
     revision = seen.plans[plan_id].revision
     step = f"s{2 + number % (STEPS - 1)}"
     about = (Comment(f"request {number}", step),)

@@ -1,6 +1,6 @@
 """The agents for the benchmark of people's words: each in a process of its own, as agents are.
 
-`ask JOURNAL` calls a plan tool for each line of its input, and prints the texts of what people said in the answer.
+`ask JOURNAL` calls a plan tool for each line of its input, and prints what people said, as the answer brings it.
 `work JOURNAL` changes its first step every few milliseconds, until its input ends: with the plan tools in the session
 `tools`, and as an agent that reports its list over ACP in the session `wire`.
 """
@@ -34,7 +34,7 @@ def ask(journal: Journal) -> None:
     print("ready", flush=True)
     for (name, arguments), _ in zip(cycle(_CALLS), sys.stdin, strict=False):
         answer = agent.call(name, arguments)
-        told = [*answer.get("people", ()), *answer.get("remarks", ())]  # the plan comes with all that is open
+        told = [*answer.get("people", ()), *answer.get("remarks", ())]  # a plan comes with all remarks that are open
         print(json.dumps([each.get("text") for each in told]), flush=True)
 
 

@@ -1,6 +1,7 @@
 """docs/conformance.md: real agents and clients, checked by `planwire check`: `make conformance`.
 
-It installs what the tests use, and runs each offline on the built-in scripted model. What can't be had is left out.
+It installs what the tests use, and runs each offline on the built-in scripted model. Peers that can't be installed are
+left out.
 """
 
 import json
@@ -92,7 +93,7 @@ def check(settings: str, *arguments: str) -> Any:
 
 
 def installed(peers: dict[str, Command]) -> dict[str, Sequence[str]]:
-    """The commands of the peers that can be had."""
+    """The commands of the peers that can be installed."""
     commands = {}
     for name, command in peers.items():
         try:

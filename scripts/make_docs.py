@@ -30,7 +30,7 @@ SCHEMA = DOCS / "plan.schema.json"
 STEERING = DOCS / "steering.md"
 HIDDEN_ROLES = DOCS / "hidden-roles.md"
 COMMAND_LINE = DOCS / "command-line.md"
-#: What a command prints, after a line with the command.
+#: A block with a command and what it prints.
 CONSOLE = re.compile(r"^```console\n\$ (planwire .*)\n(?:.*\n)*?```$", re.MULTILINE)
 #: What a compaction does with an event of each class.
 FATES = {
@@ -63,19 +63,19 @@ def subkinds_table() -> str:
     return "\n".join(rows)
 
 
-#: What is made here of a page, by the comments between which it stands.
+#: The page and the maker of each table, by the name in the comments around it.
 TABLES = {"acts": (STEERING, acts_table), "subkinds": (HIDDEN_ROLES, subkinds_table)}
 
 
 def with_table(page: str, name: str) -> str:
-    """A page with a table as it is now."""
+    """A page with its table made again."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     before, _, rest = page.partition(begin)
     return f"{before}{begin}\n{TABLES[name][1]()}\n{end}{rest.partition(end)[2]}"
 
 
 def printed(command: str) -> str:
-    """What a planwire command prints where lines have 120 characters and no colours."""
+    """What a planwire command prints, in lines of 120 characters and without colours."""
     program, *arguments = shlex.split(command)
     assert program == "planwire", command
     environment = {"COLUMNS": "120", "PATH": "", "NO_COLOR": "1"}

@@ -1,6 +1,6 @@
 """The pictures in the README and in docs/: `make pictures`.
 
-They show the sessions below, with times up to now. It needs a Chromium, as the tests of the board do.
+They show the sessions below, with times up to now. This needs a Chromium, as the tests of the board do.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ def write_session_at_work(journal: Journal) -> None:
 
 
 def write_other_sessions(journal: Journal) -> None:
-    """What else there is in the list of sessions: one of each state."""
+    """The other sessions in the list: one of each state."""
     write(
         journal,
         "login-limit",
@@ -114,7 +114,7 @@ def write_other_sessions(journal: Journal) -> None:
 
 
 def write(journal: Journal, session: str, *story: tuple[int, Event]) -> None:
-    """Append what an agent did, each event with the minutes that have passed since."""
+    """Append what an agent did, each event with how many minutes ago it happened."""
     now = time.time_ns() // 1_000_000
     journal.append(session, [Stamped(now - ago * 60_000, "agent", event) for ago, event in story])
 

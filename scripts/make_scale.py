@@ -1,4 +1,4 @@
-"""Write the figures of `make bench` (bench/results.json) into docs/scale.md: each stands before its name."""
+"""Write the figures of `make bench` (bench/results.json) into docs/scale.md, each in the cell before its name."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def main() -> None:
 
 
 def shown(name: str, value: float) -> str:
-    """A figure with its unit, which is the end of its name; others are ratios."""
+    """A figure with its unit, which its name ends in; a name without a unit is a ratio."""
     if name.endswith("_per_s"):
         return f"{value:,.0f}"
     if name.endswith("_us"):

@@ -178,7 +178,7 @@ def test_a_file_that_is_none_of_ours_stays_as_it_is(users: UsersFile, text: str)
 @pytest.mark.parametrize("user", ['"name": "Ann", "role": "admin"', '"name": "agent", "role": "look"'])
 def test_a_user_that_planwire_would_not_have_written_is_not_used(users: UsersFile, user: str) -> None:
     users.path.write_text(f'{{"salt": "x", "users": [{{{user}, "added": 1}}]}}')
-    with pytest.raises(InputError, match=r"users\.json can't be used: .*(no role 'admin'|'agent' is reserved).*Mend"):
+    with pytest.raises(InputError, match=r"users\.json can't be used: .*(no role 'admin'|'agent' is reserved).*Repair"):
         users.read()
 
 

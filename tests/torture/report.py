@@ -1,4 +1,4 @@
-"""docs/torture.md: what the last full run of the proofs came to."""
+"""docs/torture.md: the results of the last full run of the proofs."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,16 +14,16 @@ HEAD = """\
 # What journals went through
 
 `make torture` kills writers and servers, cuts connections and fills disks, and then compares what each writer was told
-with what the journal has. It writes this page. *Lost*: acknowledged, and not there. *Doubled*: there twice. *Out of
+with what the journal holds. It writes this page. *Lost*: acknowledged but missing. *Doubled*: there twice. *Out of
 order*: a writer's events in another order than it wrote them. *Unlinked*: an event that does not fit the chain of
-hashes. Every writer repeats an append whose answer it did not hear, under the same key.
+hashes. Every writer repeats an append whose answer it did not get, under the same key.
 
 | proof | engine | tries | acknowledged | lost | doubled | out of order | unlinked |
 |---|---|--:|--:|--:|--:|--:|--:|
 """
 FOOT = """
-The servers run on the machine that the proof runs on, so these figures say nothing of networks between machines. A
-killed process is no power cut either: what the system had in memory stays there.
+The servers run on the same machine as the writers, so these figures say nothing about networks between machines. Nor
+is a killed process a power cut: the system keeps what it had in memory.
 """
 
 

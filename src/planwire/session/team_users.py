@@ -1,7 +1,7 @@
-"""The users of team boards: who they are, what they may do, and what they are known by.
+"""The users of team boards: who they are, what they may do, and how they are recognised.
 
-All of it is one value, and every change makes another. A person is known by a browser that was paired with a code, or
-by a token that a program sends. Digests stand for all three.
+All users are one value, and every change makes another. A person is recognised by a browser that was paired with a
+code, or by a token that a program sends. Codes, browsers' secrets and tokens are kept as digests.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ __all__ = ["CODE_LIFE", "KEY_LIFE", "AccessKey", "PairingCode", "TeamUser", "Use
 #: Milliseconds for which a code can be used, and for which a browser stays paired without a visit.
 CODE_LIFE: Final = 10 * 60_000
 KEY_LIFE: Final = 30 * 86_400_000
-#: Browsers and tokens of one person. The one that was used least recently makes room for another.
+#: Browsers and tokens of one person. The least recently used makes room for another.
 MOST_KEYS: Final = 24
 
 
 class AccessKey(Struct, frozen=True, omit_defaults=True):
-    """A browser or a token: its digest, when it was made and last used, and in words what it is."""
+    """A browser or a token: its digest, when it was made and last used, and for a browser what it is, in words."""
 
     id: str
     digest: str
@@ -34,12 +34,12 @@ class AccessKey(Struct, frozen=True, omit_defaults=True):
     about: str = ""
 
     def is_alive(self, now: int) -> bool:
-        """Whether it still opens anything. Tokens are for programs, which may sleep for long."""
+        """Whether it still opens anything. Tokens don't expire: a program may sleep for long."""
         return not self.about or now - self.used < KEY_LIFE
 
 
 class PairingCode(Struct, frozen=True):
-    """A code that pairs one browser, until then."""
+    """A code that pairs one browser, until a certain time."""
 
     digest: str
     until: int
@@ -76,7 +76,8 @@ class Users(Struct, frozen=True, omit_defaults=True):
     version: int = 1
 
     def checked(self) -> "Users":
-        """The users, if all of them can be. Raises `InputError` for what only another program than planwire writes."""
+        """The users, if all of their names and roles are valid. Raises `InputError` for those that planwire never
+        writes."""
         for each in self.users:
             person_name(each.name)
             checked_role(each.role)
@@ -109,7 +110,7 @@ class Users(Struct, frozen=True, omit_defaults=True):
         return replace(self, users=tuple(change(each) if each is found else each for each in self.users))
 
     def used(self, uses: dict[str, int]) -> "Users":
-        """The users with the times at which their keys were used, by the ids of these."""
+        """The users with the times at which their keys were last used, given by key id."""
 
         def later(key: AccessKey) -> AccessKey:
             return replace(key, used=max(key.used, uses.get(key.id, 0)))

@@ -1,7 +1,8 @@
-"""The file of a team's users: private to its owner, read anew whenever it changed, and changed by one writer at a time.
+"""The file of a team's users: private to its owner, read again whenever it has changed, and changed by one writer at a
+time.
 
-A board reads it with every request, so whoever is removed is out at once. It is replaced as a whole: a reader sees the
-users before a change or after it, and knows a change by the file's identity.
+A board looks at it with every request, so a user who is removed is out at once. It is replaced as a whole: a reader
+sees the users before a change or after it, and notices a change by the file's identity.
 """
 
 import os
@@ -33,13 +34,13 @@ __all__ = ["USERS_VARIABLE", "UsersFile", "default_users_path"]
 
 #: The environment variable that names the file.
 USERS_VARIABLE: Final = "PLANWIRE_USERS"
-#: Seconds to wait for another writer. Where there are no such locks, the swap alone keeps the file whole.
+#: Seconds to wait for another writer. On systems without such locks, the swap alone keeps the file whole.
 PATIENCE: Final = 10.0
 #: The permissions that nobody but the owner may have.
 _OTHERS: Final = 0o077
-#: The letters that Python adds to the name of a temporary file.
+#: How many letters Python adds to the name of a temporary file.
 _RANDOM: Final = 8
-_MEND: Final = "Mend the file or restore a copy of it; without one, all users are added anew"
+_MEND: Final = "Repair the file or restore a copy of it; without a copy, delete it and add all users again"
 
 
 def default_users_path() -> Path:
@@ -66,7 +67,7 @@ class UsersFile:
 
     @property
     def version(self) -> tuple[int, int, int] | None:
-        """What changes with every change of the file; None while there is none."""
+        """A value that differs after every change of the file; None while there is no file."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -83,7 +84,7 @@ class UsersFile:
         return known[0]
 
     def change(self, change: Callable[[Users], Users]) -> Users:
-        """Write what `change` makes of the users, unless that is nothing new. No other change comes in between."""
+        """Write the users as `change` returns them, if they differ. No other change comes in between."""
         with self._lock():
             before = self._load()
             after = change(before)
@@ -95,7 +96,7 @@ class UsersFile:
         self.change(lambda users: users.added(name, role, by, _now()))
 
     def pairing_code(self, name: str) -> str:
-        """A code that pairs one browser of a user. Codes before it are worth nothing any more."""
+        """A code that pairs one browser of a user. It ends the user's earlier code."""
         code, until = new_code(), _now() + CODE_LIFE
 
         def with_code(users: Users) -> Users:
@@ -112,7 +113,7 @@ class UsersFile:
         return secret
 
     def pair(self, code: str, about: str) -> tuple[str, str] | None:
-        """The name of the user and the new secret of a browser that has this code; None if nobody has it."""
+        """The name of the user whose code this is, and the new secret of their browser; None if it is no valid code."""
         paired: tuple[str, str] | None = None
 
         def with_browser(users: Users) -> Users:
@@ -143,7 +144,7 @@ class UsersFile:
         return ended
 
     def owner(self, secret: str) -> tuple[TeamUser, AccessKey] | None:
-        """Who has this token or this browser's secret, and the key itself."""
+        """The user who has this token or this browser's secret, with its key; None if nobody does."""
         users = self.read()
         digest, now = secret_digest(users.salt, secret), _now()
         owned = [(user, key) for user in users.users for key in user.keys if same_digest(key.digest, digest)]
@@ -164,7 +165,7 @@ class UsersFile:
             except (ValueError, OSError, RecursionError) as error:
                 raise InputError(f"the users in {self.path} can't be read: {error}. {_MEND}") from None
         if users.version != 1:
-            raise InputError(f"a newer planwire wrote the users in {self.path}: it stays as it is")
+            raise InputError(f"a newer planwire wrote the users in {self.path}: install a newer planwire")
         try:
             return users.checked()
         except InputError as error:
@@ -188,7 +189,7 @@ class UsersFile:
             raise InputError(f"the users in {self.path} can't be written: {reason(error)}") from None
 
     def _sweep(self) -> None:
-        """Remove what writers left behind that were killed: whoever has the lock is the only one."""
+        """Remove what killed writers left behind. The lock makes sure that no other writer is at work."""
         if HAS_FLOCK:
             for left in self.path.parent.glob(f".{escape(self.path.name)}.{'?' * _RANDOM}"):
                 left.unlink(missing_ok=True)

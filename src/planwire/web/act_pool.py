@@ -1,7 +1,7 @@
-"""Threads for acts, apart from those that read pages: while a writer hangs, people can still look.
+"""Threads for acts, separate from those that read pages: while a writer hangs, people can still look.
 
-An act waits for the journal's lock, for as long as somebody else holds it. So only a few wait at once, a few more stand
-in line for some seconds, and the rest are told at once to come again.
+An act waits for the journal's lock as long as another program holds it. So only a few acts wait at once, a few more
+queue for some seconds, and the rest are told at once to try again.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ __all__ = ["ActPool", "ActsWait"]
 
 THREADS: Final = 8
 LINE: Final = 32
-#: Seconds in line until an act is sent back.
+#: Seconds that an act queues before it is turned away.
 LINE_SECONDS: Final = 8.0
 
 _T = TypeVar("_T")
 
 
 class ActsWait(Exception):
-    """Too many acts wait already. This one was not begun."""
+    """Too many acts are waiting already. This one was not started."""
 
 
 class ActPool:
-    """A few threads with a short line before them."""
+    """A few threads with a short queue in front of them."""
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(THREADS)
@@ -33,7 +33,7 @@ class ActPool:
         self._waiting = 0
 
     async def run(self, work: Callable[[], _T]) -> _T:
-        """Do it in a thread. Raises `ActsWait` if its turn does not come."""
+        """Run `work` in a thread. Raises `ActsWait` if the queue is full, or its turn does not come in time."""
         if self._waiting >= LINE:
             raise ActsWait
         self._waiting += 1

@@ -1,7 +1,7 @@
 """The table of acts as a script for browsers: keys, labels and needs of every act, and the statuses to offer.
 
-It is a static file like any other, so pages stay small and browsers keep it. A new row in the table of acts or of
-statuses is on the board without a change of its scripts.
+It is a static file like any other, so pages stay small and browsers cache it. A new row in the table of acts or of
+statuses reaches the board without a change to its scripts.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ __all__ = ["act_table"]
 
 
 def act_table() -> str:
-    """The script."""
+    """The source of the script."""
     values = {
         "ACTS": {act.name: _act(act) for act in ACTS.values()},
         "VERDICTS": VERDICT_LABELS,

@@ -1,16 +1,16 @@
-"""Steering over HTTP: a page posts what a person does to a plan, and the board writes it or says why not.
+"""Steering over HTTP: a page posts an act of a person, and the board writes it or says why not.
 
-`POST /sessions/S/plans/P/acts` takes one act as JSON, the same value whichever face it comes from. The answers:
+`POST /sessions/S/plans/P/acts` takes one act as JSON, in the form that all faces share. The answers:
 
-- 200: it is written, or there was nothing to write (`unchanged`); `words` are for the person.
-- 409: the person has to decide once more. The plan is not the one that they saw (`moved_on`, with the difference: they
-  may send the act without `seen`); the agent's turn would have to be cancelled (`interrupt`: they may send it with
+- 200: it was written, or there was nothing to write (`unchanged`); `words` are for the person.
+- 409: the person has to decide again. The plan is not the one that they saw (`moved_on`, with the difference: they may
+  send the act without `seen`); the agent's turn would have to be cancelled (`interrupt`: they may send it with
   `interrupt`); or they have to choose an answer (`options`: they may send it with one of these as `option`).
-- 403: this board only shows, or the person's role does not go that far. 422: the plan can't do it, and why. 400: the
-  request can't be understood, and where. 503: others are still being written, or the journal can't be: try again.
+- 403: this board only shows, or the person's role does not allow it. 422: the plan can't do it, and why. 400: the
+  request can't be understood, and where. 503: too many acts are waiting, or the journal can't be written: try again.
 
-A page that did not hear an answer sends the same once more, with the same `Idempotency-Key`. The journal keeps the key
-with the act, so the page gets the first answer again, also from a board that was restarted in between.
+A page that got no answer sends the act again with the same `Idempotency-Key`. The journal keeps the key with the act,
+so the page gets the first answer again, even from a board that was restarted in between.
 """
 
 from collections.abc import Callable
@@ -63,7 +63,7 @@ WORDS: Final = (
     "remark_reopened",
     "told",
 )
-#: The newest events in between to tell.
+#: How many of the newest events in between an answer tells.
 TOLD: Final = 8
 #: Equal rows around each change of a plan that moved on.
 AROUND: Final = 1
@@ -71,12 +71,12 @@ AROUND: Final = 1
 _ONLY_SHOWS: Final = "An agent started this board, so it only shows. Start one yourself to steer: planwire board"
 
 
-_BUSY: Final = "others are still being written: the journal is slow, or a program keeps it locked. Try again"
+_BUSY: Final = "too many acts are waiting: the journal is slow, or a program keeps it locked. Try again"
 
 
 class ActsApp:
-    """The answers to people who steer. Everything is JSON, both ways. `by` is their name; without one, none may. On a
-    team's board each has their own."""
+    """The answers to people who steer, in JSON both ways. `by` is the author of their acts; without one, nobody may
+    steer. On a team's board each person is the author of their own."""
 
     def __init__(self, hub: Hub, by: str | None) -> None:
         self._hub = hub
@@ -84,7 +84,7 @@ class ActsApp:
         self._pool = ActPool()
 
     def routes(self, plan: str) -> list[Route]:
-        """The addresses behind that of a plan."""
+        """The routes below a plan's address."""
         return [Route(f"{plan}/acts", self._act, methods=["POST"]), Route(f"{plan}/text", self._text)]
 
     async def _text(self, request: Request) -> Response:
@@ -164,7 +164,7 @@ class ActsApp:
 
 
 def _key(request: Request, plan_id: PlanId) -> Once | None:
-    """The key of an act: the name that the page gave it, which is of use once, and for this plan only."""
+    """The key of an act, from the page's `Idempotency-Key`, the person and the plan; None if the page sent none."""
     name, person = request.headers.get("idempotency-key"), signed_in(request.scope)
     whose = f" of {person.name!r}" if person else ""
     return Once(f"board{whose} {plan_id!r} {name}", 1) if name else None
@@ -185,8 +185,8 @@ async def _read(request: Request) -> Wanted:
 
 
 def _refuse_unknown_fields(sent: dict[str, Any], wanted: Wanted) -> None:
-    """Refuse a field that nobody would look at: it could be the one that matters. Changes and comments are stored
-    values, which take fields of later versions when they are read from a journal."""
+    """Refuse fields that would be ignored: one of them could be the one that matters. Changes and comments are checked
+    here because their types accept unknown fields, which journals of later versions have."""
     for name in ("changes", "comments"):
         for at, (each, known) in enumerate(zip(sent.get(name) or (), getattr(wanted, name) or (), strict=True)):
             for key in each:

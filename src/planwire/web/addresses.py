@@ -1,6 +1,6 @@
 """Addresses on the board, and ids of any kind as parts of them.
 
-An id of plain letters, digits, `_` and `-` stands for itself. Any other stands in base64 behind a `~`: ids come from
+An id of ASCII letters, digits, `_` and `-` stands for itself. Any other is written as `~` and its base64: ids come from
 agents, and none may lead to another page, or pass for the ending that asks for JSON.
 """
 
@@ -42,10 +42,10 @@ def decode_id(segment: str) -> PlanId:
 
 
 def session_address(session: str, page: str = "") -> str:
-    """The page of a session, or one behind it: `history`, `compare`, `live`."""
+    """The address of a session, or of a page below it: `history`, `compare`, `plans`."""
     return f"{OVERVIEW}/{encode_id(session)}{'/' if page else ''}{page}"
 
 
 def plan_address(session: str, plan_id: PlanId, ending: str = "") -> str:
-    """The page of a plan, with an ending `.md` or `.json` for another form."""
+    """The address of a plan; the ending `.md` or `.json` gives another form."""
     return f"{session_address(session, 'plans')}/{encode_id(plan_id)}{ending}"

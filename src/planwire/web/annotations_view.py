@@ -14,19 +14,19 @@ from planwire.web.status_look import wording
 
 __all__ = ["annotation_classes", "annotations_html", "ghost_row"]
 
-#: What a change is, where neither its place nor the look of its step says it.
+#: The words before a change's text, for the kinds whose place or look does not say enough.
 _NAMED: Final = {"status": "", "priority": "", "remove": "", "move": "move "}
 
 
 def annotation_classes(row: StepRow) -> str:
-    """The classes of a row for the kinds of suggestions over it, and for the look that it would have."""
+    """The classes of a row for the kinds of its suggestions, and for the look that it would have with them."""
     kinds = [each.kind for each in row.suggestions]
     kinds += [f"look-{status_look(each.status).look}" for each in row.suggestions if each.kind == "status"]
     return "".join(f" wants-{kind}" for kind in dict.fromkeys(kinds))
 
 
 def annotations_html(row: StepRow, *, steerable: bool) -> Html:
-    """The suggestions and remarks behind the words of a step, with buttons to undo them where people can steer it."""
+    """The suggestions and remarks after the words of a step, with buttons to undo them if it is `steerable`."""
     suggestions = (_suggestion(each, steerable) for each in row.suggestions)
     return joined(*suggestions, *(_remark(each, steerable) for each in row.remarks))
 
@@ -34,7 +34,7 @@ def annotations_html(row: StepRow, *, steerable: bool) -> Html:
 def ghost_row(
     part_id: str, ghost: Ghost, kind: str, step: StepRow | None = None, *, steerable: bool
 ) -> tuple[str, Html]:
-    """The id and the row of a suggested step, or of the place that a `step` of the plan is to go to."""
+    """The id and the row of a suggested step, or of the place where a `step` of the plan is to go."""
     change = ghost.change
     row_id = f"{part_id}-w{change.suggestion}-{change.number}"
     text = step.text if step else change.text
@@ -59,7 +59,7 @@ def _suggestion(change: SuggestedChange, steerable: bool) -> Html:
 
 
 def _note(change: SuggestedChange, name: str, becomes: str, steerable: bool) -> Html:
-    """Whose suggestion it is, how far it has come, and the way back."""
+    """The author of a suggestion, how far it has come, and its *Undo* button."""
     replaced = f", replacing the one by {author(change.replaces)}" if change.replaces else ""
     return el(
         "span",

@@ -40,14 +40,13 @@ from planwire.web.token_entry import TokenEntry
 
 __all__ = ["BoardApp"]
 
-#: Seconds that a program waits for a board that has just started to read all sessions.
+#: Seconds that a program's request waits for a board that has just started and still reads the sessions.
 LOADING: Final = 10.0
 _FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 class BoardApp:
-    """The board as an ASGI application, with its guard before it. With a `team`, people sign in and nobody needs the
-    token."""
+    """The board as an ASGI application, behind its guard. With a `team`, people sign in and nobody needs the token."""
 
     def __init__(
         self,

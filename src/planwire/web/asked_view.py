@@ -1,7 +1,7 @@
-"""What a plan needs of people: the agent's question with what is new, and the buttons that answer it.
+"""What a plan needs from people: the agent's question with what is new, and the buttons that answer it.
 
-A button holds the whole act that it sends; the script adds the words that stand beside it. A question that only the
-agent's client can answer has no buttons: the page says where to answer.
+A button holds the whole act that it sends; the script adds the words typed beside it. A question that only the agent's
+client can answer has no buttons: the page says where to answer.
 """
 
 import json
@@ -23,7 +23,7 @@ __all__ = ["answer_form", "answer_part", "asked_part", "question_view"]
 
 #: Equal rows around each change of a plan that waits for a verdict, on its page.
 AROUND: Final = 2
-#: The beginning of a plan that is new: steps, or characters of its text.
+#: How much of a new plan to show: steps, or characters of its text.
 FIRST_STEPS: Final = 5
 FIRST_TEXT: Final = 400
 LONGEST_WORDS: Final = 4_000
@@ -41,7 +41,7 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
 
 
 def question_view(card: PlanCard, before: PlanCard | None) -> Html:
-    """The question in an inbox: short, with what is new, or the beginning of a plan that people don't know."""
+    """The question in an inbox: short, with what is new, or the beginning of a plan that people have not seen."""
     name = el("p", el("b", _who_asks(card)), ": ", el("bdi", card.title), class_="asks")
     new = EMPTY
     if card.question is not None and not card.is_file:
@@ -50,7 +50,7 @@ def question_view(card: PlanCard, before: PlanCard | None) -> Html:
 
 
 def answer_part(part_id: str, session: str, card: PlanCard) -> Part | None:
-    """The answers, as a part of a plan that stays in sight while the plan is; None if there are none."""
+    """The answers, as a part of a plan that stays in sight as long as the plan does; None if there are none."""
     own = f"{part_id}-answer"
     form = answer_form(own, session, card, el("p", _who_asks(card), class_="answer-name"))
     return Part(own, form) if form else None
@@ -112,7 +112,8 @@ def _state_of_answer(card: PlanCard) -> Html:
 
 
 def _waiting() -> Html:
-    """That others decide, for those who may not. Pages are one for all roles: the style says who sees it."""
+    """A note that others decide, for people who may not. All roles get the same page: the style sheet says who sees
+    it."""
     words = audience().waiting
     return el("span", f" {words}", class_="for-others") if words else EMPTY
 

@@ -1,4 +1,4 @@
-"""Compare: the plans of a session at two moments, the changed ones first, with what is the same left out."""
+"""Compare: the plans of a session at two moments, the changed ones first, without what stayed the same."""
 
 from collections.abc import Callable
 from typing import Final
@@ -22,7 +22,7 @@ MOST_PHRASES: Final = 2
 
 
 def compare_page(name: str, session: str, timeline: Timeline, sides: tuple[Then, Then], *, whole: bool) -> Html:
-    """The page: which two moments, and every plan of either; with all of its rows, if it is to be `whole`."""
+    """The page: the two moments, and every plan of either one, with all of its rows if `whole`."""
     before, after = (side.entry for side in sides)
     assert before is not None
     assert after is not None
@@ -55,7 +55,7 @@ def _form(own: str, timeline: Timeline, before: HistoryEntry, after: HistoryEntr
 
 
 def _side(name: str, timeline: Timeline, entry: HistoryEntry, address: Callable[[int], str]) -> Html:
-    """The choice of a moment: any of them by its number, and its neighbours by a step."""
+    """The choice of a moment: any one by its number, and the neighbours by a link."""
     numbers, at = timeline.numbers, timeline.index(entry.seq)
     first, last = numbers[0], numbers[-1]
     number = void("input", type="number", name=name, id=name, value=entry.seq, min=first, max=last, data_submit=True)

@@ -1,12 +1,12 @@
 """The path of a browser's cookie: a secret part in front of every address that a browser uses.
 
-A browser sends a cookie to every server on the same host, whatever its port: to a page that an agent serves on this
-machine, say. It does keep cookies to their paths. So a browser sees the board under a path that nobody can guess, its
-cookie is for that path, and another server would have to know the path to be sent the cookie. Unlike a host name under
-`localhost`, which not every browser finds, a path works everywhere, and behind a tunnel.
+A browser sends a cookie to every server on the same host, whatever its port: also to one that an agent starts on this
+machine. But it keeps cookies to their paths. So a browser sees the board under a path that nobody can guess, and its
+cookie is for that path: another server would have to know the path to be sent the cookie. Unlike a host name under
+`localhost`, which not every browser resolves, a path works everywhere, also through a tunnel.
 
-Neither path nor cookie tells the token. Both come from it, so they are the same after a restart with the same token;
-and from the port, so the cookie of one board opens no other.
+Neither path nor cookie reveals the token. Both are derived from it, so they are the same after a restart with the same
+token; and from the port, so the cookie of one board opens no other.
 """
 
 import hmac
@@ -21,8 +21,8 @@ __all__ = ["AnswerBelow", "BrowserKey", "Message", "Send", "browser_key"]
 Message: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
-#: Begins the attributes that hold an address of the board; in a stream they stand in JSON. Texts have their quotes
-#: escaped, so none can look like it.
+#: The beginning of an attribute that holds an address of the board; in a stream it is inside JSON. Quotes in texts are
+#: escaped, so no text can match.
 _ADDRESS: Final = re.compile(
     rb'( (?:href|action|data-(?:answer|copy|live|reopen|steer|then))=\\?")(?=/(?:(?:live/)?sessions|sign-out))'
 )
@@ -38,7 +38,7 @@ class BrowserKey(NamedTuple):
 
 
 def browser_key(token: str, cookie: str) -> BrowserKey:
-    """The path and the value of the cookie with that name. The name has the port in it."""
+    """The path and the value of the cookie of that name, which contains the port."""
 
     def derived(use: str) -> str:
         return urlsafe_b64encode(hmac.digest(token.encode(), f"{use} {cookie}".encode(), "sha256")[:18]).decode()
@@ -47,7 +47,7 @@ def browser_key(token: str, cookie: str) -> BrowserKey:
 
 
 class AnswerBelow:
-    """An answer with the path in front of every address in it."""
+    """Sends an answer with the path in front of every address in it."""
 
     def __init__(self, path: str, send: Send) -> None:
         self._path = path
@@ -80,5 +80,5 @@ class AnswerBelow:
 
 @lru_cache(maxsize=16)
 def _with_path(body: bytes, path: str) -> bytes:
-    """A body with the path in its addresses. All watchers of a page are sent the same one."""
+    """A body with the path in its addresses. It is cached: all watchers of a page are sent the same one."""
     return _ADDRESS.sub(rb"\1" + path.encode(), body)

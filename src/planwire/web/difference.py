@@ -23,7 +23,7 @@ class _Fold(NamedTuple):
 
 
 def difference_view(before: PlanCard | None, after: PlanCard | None, around: int | None = None) -> Html:
-    """The change of a plan. With `around`, the view leaves out equal rows that are farther than that from a change."""
+    """The change of a plan. With `around`, it leaves out equal rows farther than that from a change."""
     return comparison_view(compare_cards(before, after), around)
 
 
@@ -38,7 +38,7 @@ def brief_difference(before: PlanCard, after: PlanCard) -> Html:
 
 
 def comparison_view(compared: Comparison, around: int | None = None, whole: str | None = None) -> Html:
-    """The same of a comparison that was made before; `whole` is the address of a view with all rows."""
+    """The same for a comparison that was already made; `whole` is the address of a view with all rows."""
     if compared.before is None and compared.after is None:
         return el("p", "The plan is not there.", class_="nothing")
     fold = _Fold(around, whole)

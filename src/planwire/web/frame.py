@@ -40,9 +40,9 @@ def document(
     only_shows: bool = False,
     person: SignedIn | None = None,
 ) -> str:
-    """A whole page. `live` is the address of its stream, `version` the id of the page that it begins with. With
-    `only_shows` nobody may steer here, and nothing that would is in sight; nor is anything beyond the role of the
-    `person` who is signed in."""
+    """A whole page. `live` is the address of its stream, `version` the id of the version that it shows first. With
+    `only_shows` nobody may steer, and no control for it is in sight; nor is any that the role of the signed-in `person`
+    does not allow."""
     head = joined(
         void("meta", charset="utf-8"),
         void("meta", name="viewport", content="width=device-width, initial-scale=1"),
@@ -78,7 +78,7 @@ def document(
 
 
 def _who(person: SignedIn) -> Html:
-    """The person who is signed in, and the way out."""
+    """The person who is signed in, and the button to sign out."""
     leave = el("form", el("button", "Sign out", class_="quiet"), method="post", action="/sign-out")
     name = el("bdi", person.name, class_="name"), el("span", person.words, class_="role")
     return el("span", *name, leave if person.is_browser else None, class_="signed-in")
@@ -109,5 +109,5 @@ def asset(name: str) -> bytes:
 
 @lru_cache(maxsize=64)
 def _address(name: str) -> str:
-    """The address of a static file in its present form."""
+    """The address of a static file with its current content."""
     return f"/static/{name}?{sha256(asset(name)).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""The guard: every request passes here before anything else looks at it.
+"""The guard: every request passes through it before anything else sees it.
 
 The board shows what agents do on this machine, and any page in the user's browser can try to reach it. So:
 
@@ -8,7 +8,7 @@ The board shows what agents do on this machine, and any page in the user's brows
 - the entry must know the sender: by the one token of a personal board (`token_entry`), or as one of the users of a
   team's (`team_entry`);
 - bodies and addresses have a size limit;
-- every answer forbids all that the pages don't need: scripts and styles from elsewhere or in line, frames, sniffing.
+- every answer forbids all that the pages don't need: scripts and styles from elsewhere or inline, frames, sniffing.
 """
 
 import hmac
@@ -44,7 +44,7 @@ __all__ = [
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-#: The headers of a request by their names; of several with one name the first.
+#: The headers of a request by name; of several with one name, the first.
 Headers: TypeAlias = Mapping[bytes, str]
 
 #: Room for the text of a plan with thousands of steps.
@@ -76,22 +76,23 @@ _HEADERS: Final = [
 
 
 class Entrance(Protocol):
-    """Who gets in: the application for a request, or else the answer that turns it away or lets its sender in."""
+    """Decides who gets in: gives the application for a request, or the answer that turns it away or signs its sender
+    in."""
 
     def answer(self, scope: Scope, headers: Headers) -> App: ...
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port, in small letters."""
+    """The name in a Host header, without its port, in lower case."""
     return _PORT.sub("", host.strip()).lower().rstrip(".")
 
 
 class RequestGuard:
-    """An entry behind the rules above, and the application for all that is no request. `hosts` are the names of this
-    board, without ports.
+    """Applies the rules above to a request, then hands it to the entry; the lifespan goes straight to the application.
+    `hosts` are the names of this board, without ports.
 
-    For a team (`for_team`), so is the address that a connection came to: nobody can point a name of theirs at a request
-    for an address. And a page tells the board itself where a form was sent from: without a referrer, it has no Origin.
+    For a team (`for_team`), the address that a connection came to is one of them, too: DNS rebinding needs a name, and
+    such a request names an address. And pages send the board their referrer: without one, a form has no Origin.
     """
 
     def __init__(self, app: App, entry: Entrance, hosts: Iterable[str], *, for_team: bool = False) -> None:
@@ -156,12 +157,12 @@ def cookie_of(headers: Headers, name: str) -> str:
 
 
 def same_secret(given: str, secret: str) -> bool:
-    """Compare with a secret in a time that tells nothing about it."""
+    """Compare with a secret in a time that reveals nothing about it."""
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
 
 
 def _origin_host(origin: str) -> str | None:
-    """Host and port of an Origin header; None for what is none (`null`, for one)."""
+    """Host and port of an Origin header; None if it names none (`null`, for example)."""
     try:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
@@ -177,7 +178,7 @@ def _follows_a_link(scope: Scope, headers: Headers) -> bool:
 
 
 class _Limited:
-    """A request whose body has a limit, and an answer with the headers that every answer has."""
+    """Limits the body of a request, and adds the headers that every answer has."""
 
     def __init__(self, receive: Receive, send: Send, headers: list[tuple[bytes, bytes]]) -> None:
         self._receive = receive

@@ -19,7 +19,7 @@ from planwire.web.said_view import folded_words
 __all__ = ["MOMENTS_PER_PAGE", "Then", "entry_head", "entry_phrases", "history_page", "then_part"]
 
 MOMENTS_PER_PAGE: Final = 200
-#: Phrases of one event on the page; a number stands for the rest.
+#: Phrases of one event on the page; a count stands for the rest.
 MOST_PHRASES: Final = 12
 
 #: The word before a phrase, where it is not the kind itself.
@@ -56,7 +56,7 @@ class Then(NamedTuple):
 
 
 def history_page(session: ShownSession, timeline: Timeline, then: Then, listed: list[HistoryEntry]) -> Html:
-    """The page: a moment, and a list of some of them with a link to those before."""
+    """The page: one moment, and a list of moments with a link to the earlier ones."""
     own = session_address(session.id)
     links = (
         el("a", "Activity", href="#activity-name", class_="action jump"),
@@ -140,7 +140,7 @@ def _row(session: str, timeline: Timeline, at: int, moment: HistoryEntry, is_sho
 
 
 def entry_head(entry: HistoryEntry) -> Html:
-    """Who, on which plan, how far it was, and when."""
+    """The head of an entry: who, on which plan, how far it was, and when."""
     about = [el("span", el("bdi", each), class_="fact") for each in (author(entry.by), entry.plan) if each]
     if entry.total is not None:
         about.append(el("span", f"{entry.done:,} / {entry.total:,}", class_="fact number"))
@@ -148,7 +148,7 @@ def entry_head(entry: HistoryEntry) -> Html:
 
 
 def entry_phrases(entry: HistoryEntry, most: int = MOST_PHRASES) -> list[Html]:
-    """The phrases of an entry, as items of a list; a number stands for those above `most`."""
+    """The phrases of an entry, as items of a list; a count stands for those beyond `most`."""
     phrases = [_phrase(each) for each in entry.words[:most]]
     if len(entry.words) > most:
         phrases.append(el("li", f"and {len(entry.words) - most:,} more"))
@@ -163,7 +163,7 @@ def _phrase(phrase: Phrase) -> Html:
 
 
 def _thinking(entry: HistoryEntry) -> list[Html]:
-    """What the agent thought right before, as an item of the list behind the phrases."""
+    """What the agent thought right before, as a list item after the phrases."""
     words = el("div", folded_words(entry.why), dir="auto") if entry.why else None
     return [el("li", el("span", "thinking", class_="did"), words, class_="did-thinking")] if words else []
 

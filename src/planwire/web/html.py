@@ -1,7 +1,7 @@
-"""HTML from Python values. Every text that is not `Html` already gets escaped, so nobody can forget it.
+"""HTML from Python values. Any text that is not `Html` yet is escaped, so no caller can forget it.
 
-Everything that agents wrote passes through `escaped`. It also takes out the characters that would make a text read as
-another one: control characters and those that turn its direction.
+Everything that agents wrote passes through `escaped`. It also removes the characters that would make a text read as
+another one: control characters and those that change its direction.
 """
 
 import re
@@ -54,7 +54,7 @@ def escaped(text: str) -> Html:
 
 
 def joined(*parts: str | None) -> Html:
-    """Parts one after the other. Escapes the texts among them, and leaves out None."""
+    """The parts in order. Texts among them are escaped, and None is left out."""
     return Html("".join([escaped(part) for part in parts if part is not None]))
 
 
@@ -71,7 +71,7 @@ def attributes(values: Mapping[str, Attribute]) -> str:
 
 
 def el(tag: str, *children: str | None, **values: Attribute) -> Html:
-    """An element. Its name and those of its attributes are the program's own."""
+    """An element. Its name and those of its attributes are not escaped: they are the program's own."""
     return Html(f"<{tag}{attributes(values)}>{joined(*children)}</{tag}>")
 
 
@@ -82,7 +82,7 @@ def void(tag: str, **values: Attribute) -> Html:
 
 @lru_cache(maxsize=4_096)
 def iso(at: int) -> str:
-    """A Unix time in milliseconds as ISO 8601; the nearest one, if the calendar has no such time."""
+    """A Unix time in milliseconds as ISO 8601; the nearest one if the calendar has no such time."""
     return datetime.fromtimestamp(min(max(at, 0), _LATEST) / 1_000, UTC).isoformat(timespec="milliseconds")
 
 
@@ -93,12 +93,12 @@ def moment(at: int) -> Html:
 
 
 def time_span(since: int) -> Html:
-    """How long it has been. The script keeps it true."""
+    """How long it has been since a moment. The script keeps it current."""
     return el("time", _utc(since), datetime=iso(since), data_show="span", title=_utc(since))
 
 
 def sign_of_life(at: int) -> Html:
-    """When something was last heard of, to the second. The script keeps it true."""
+    """The age of the last sign of life, to the second. The script keeps it current."""
     return el("time", _utc(at), datetime=iso(at), data_show="life", title=_utc(at))
 
 
@@ -118,7 +118,7 @@ def _utc(at: int) -> str:
 
 
 def with_ages(page: str, now: int) -> str:
-    """A page with the ages of its moments. The script keeps them true."""
+    """A page with the ages of its moments filled in. The script keeps them current."""
 
     def with_age(time: re.Match[str]) -> str:
         at = int(datetime.fromisoformat(time[2]).timestamp() * 1_000)

@@ -1,4 +1,4 @@
-"""The hub: from changes in the journal and on disk to pages, and on to everyone who watches them."""
+"""The hub: turns changes in the journal and on disk into pages, and sends them to everyone who watches."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -29,7 +29,7 @@ Key: TypeAlias = Query | str | tuple[str, PlanId]
 #: Topics without watchers that the hub keeps, for browsers that lost their connection.
 KEPT_TOPICS: Final = 64
 MOST_WATCHERS: Final = 4_000
-#: The least seconds between two pages of a topic: a person can't read faster, and a burst is one change.
+#: The fewest seconds between two versions of a topic: a person can't read faster, and a burst counts as one change.
 PACE: Final = 0.01
 OVERVIEW_PACE: Final = 0.25
 FILES_PACE: Final = 0.4
@@ -86,7 +86,7 @@ class Hub:
         return topic
 
     async def wait_until_loaded(self, seconds: float) -> None:
-        """Wait for the sessions that there were at the start, but no longer than this."""
+        """Wait until the sessions that existed at the start are loaded, but no longer than this."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self.sessions.loading:
@@ -94,9 +94,9 @@ class Hub:
 
     @contextmanager
     def watching(self, key: Key, event_id: str | None, send: Sender) -> Iterator[PageWatcher]:
-        """A watcher of a page, for as long as the block lasts. It has the page with the id `event_id`.
+        """A watcher of a page, for as long as the block lasts. It already has the version with the id `event_id`.
 
-        Nothing waits between finding the topic and watching it: meanwhile the hub could let go of the topic.
+        Nothing may wait between finding the topic and watching it: the hub could let go of the topic meanwhile.
         """
         topic = self._topic(key)
         watcher = PageWatcher(topic, topic.known_version(event_id), send)
@@ -143,7 +143,7 @@ class Hub:
             await asyncio.sleep(PACE)
 
     def _mark_stale(self) -> None:
-        """Mark the topics of all changed sessions for rendering; all topics, after news about no session."""
+        """Mark the topics of changed sessions as stale; all topics, if the news is about no session in particular."""
         dirty = {self._dirty.popleft() for _ in range(len(self._dirty))}
         for key, topic in self._topics.items() if dirty else ():
             if isinstance(key, Query) or "" in dirty or (key if isinstance(key, str) else key[0]) in dirty:
@@ -204,7 +204,7 @@ class Hub:
             self._wake.set()
 
     def _look_at_thoughts(self) -> None:
-        """Have pages rendered anew after a person had thoughts forgotten, which no event tells."""
+        """Have pages rendered again after a person had thoughts forgotten: no event tells of that."""
         before, self._thoughts = self._thoughts, self.reasons.glance()
         for key, topic in self._topics.items() if self._thoughts != before else ():
             topic.stale |= not isinstance(key, Query)

@@ -1,4 +1,4 @@
-"""Where a board listens: an address of this machine, others for a team, or a Unix socket for a proxy."""
+"""Where a board listens: on an address of this machine, on others for a team, or on a Unix socket for a proxy."""
 
 import socket
 import stat
@@ -14,9 +14,9 @@ from planwire.web.tls_files import TlsFiles
 __all__ = ["BACKLOG", "addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
 
 BACKLOG: Final = 2_048
-#: A Unix socket is for its owner and its group: the proxy's.
+#: A Unix socket is open to its owner and to its group, which is the proxy's.
 _SOCKET_MODE: Final = 0o660
-#: Addresses in networks that are only for examples. To connect a datagram socket sends nothing, but finds the way out.
+#: Addresses in networks reserved for examples. Connecting a datagram socket sends nothing, but finds the way out.
 _ELSEWHERE: Final = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 
 
@@ -32,8 +32,8 @@ def refuse_unsafe(host: str, port: int, team: Team | None, tls: TlsFiles | None)
     if tls is None and team.proxy is None and not team.insecure:
         raise InputError(
             f"the board can't listen on {host} without encryption: everybody on the network could read what people "
-            "send, and sign in as them. Pass --tls-cert and --tls-key, or put a proxy before it (--behind-proxy), or, "
-            "if you trust everybody there, --insecure"
+            "send, and sign in as them. Pass --tls-cert and --tls-key, or put a proxy in front of it (--behind-proxy), "
+            "or, if you trust everybody there, --insecure"
         )
 
 
@@ -56,7 +56,8 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def listen_on_path(path: str) -> socket.socket:
-    """A Unix socket. One that a board left behind is taken over; one that somebody listens on is not."""
+    """A Unix socket that listens. One that a board left behind is replaced; one that a process still listens on is
+    not."""
     place = Path(path)
     try:
         if place.exists() and stat.S_ISSOCK(place.stat().st_mode) and not _is_answered(path):

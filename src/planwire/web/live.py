@@ -1,11 +1,11 @@
-"""Live pages: the board renders each once a change, and sends every watcher the part that it lacks.
+"""Live pages: the board renders each once per change, and sends every watcher the part that it lacks.
 
 A topic is a page with watchers. It keeps its last few versions. All watchers that are up to date share one message, the
-difference to the page before; one that was slow, or lost its connection, gets one difference from its own version to
-the newest page. Pages that look the same are one version, and send nothing.
+difference to the page before; one that was slow, or lost its connection, gets a single difference from its own version
+to the newest page. Pages that look the same are one version, and send nothing.
 
-Sending to many needs no task for each: almost every send ends right away, since the system takes the bytes. Only for a
-slow reader does the rest become a task. A thousand sends that end right away take 0.2 ms this way, 3.5 ms as tasks.
+Sending to many watchers needs no task for each: almost every send ends at once, since the system takes the bytes. Only
+for a slow reader does the rest become a task. A thousand sends that end at once take 0.2 ms this way, 3.5 ms as tasks.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class PageWatcher:
-    """A browser that watches a topic. `send` may wait for it; meanwhile nothing more goes out."""
+    """A browser that watches a topic. While `send` waits for the browser, nothing more is sent."""
 
     __slots__ = ("_send", "_task", "_topic", "gone", "version")
 
@@ -44,7 +44,8 @@ class PageWatcher:
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, otherwise: bytes = b"") -> None:
-        """Send the newest difference, or else `otherwise`, unless the last message is still on its way."""
+        """Send the difference to the newest page, or `otherwise` if there is none, unless a message is still on its
+        way."""
         if self._task is not None:
             return
         body = self._topic.message(self.version) or otherwise
@@ -97,7 +98,7 @@ class Topic:
         return f"{self._position}.{self.version}.{self._name}"
 
     def render(self) -> Part:
-        """Build the page anew."""
+        """Build the page again."""
         self.renders += 1
         return self._build()
 

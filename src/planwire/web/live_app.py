@@ -1,7 +1,7 @@
 """The streams of the board: every page has one, under `/live` and its own address.
 
-A stream is server-sent events, for a browser's EventSource. It has no router in front of it: what goes out a thousand
-times a change should pass through as little as possible.
+A stream is server-sent events, for a browser's EventSource. It has no router in front of it: a message sent a thousand
+times per change should pass through as little as possible.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from planwire.web.responses import asked_for, find_session, named_plan, problem
 __all__ = ["LiveStreams", "stream"]
 
 _PAGE: Final = re.compile(rf"/live{OVERVIEW}(?:/(?P<session>[^/]*)(?:/plans/(?P<plan>[^/]*))?)?")
-#: The time after which a browser connects again, in milliseconds.
+#: How long a browser waits before it connects again, in milliseconds.
 RETRY: Final = b"retry: 1000\n\n"
 _HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -60,7 +60,7 @@ class LiveStreams:
 
 
 async def stream(hub: Hub, key: Key, event_id: str | None, receive: Receive, send: Send) -> None:
-    """Answer a watcher that has the page with the id `event_id`, until one of the two ends goes away."""
+    """Stream a page to a watcher that has the version with the id `event_id`, until either end goes away."""
 
     async def send_body(body: bytes) -> None:
         await send({"type": "http.response.body", "body": body, "more_body": True})

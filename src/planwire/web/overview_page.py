@@ -1,8 +1,8 @@
 """The overview is an inbox: what needs a person, with the answers; what runs; and the rest, folded by day and folder.
 
-A search by words and by state leaves out the others, and unfolds what it found. Where sessions run on several machines,
-or several people's, or on several repositories, it also searches by those, and groups by them. Parts that did not
-change are the same values as before, so that a change costs its own row, however many there are.
+A search by words and by state leaves out other sessions, and unfolds what it found. Where sessions are of several
+machines, people or repositories, it also searches by those, and groups by them. Parts that did not change are the same
+values as before, so a change costs only its own row, however many there are.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ Ask: TypeAlias = Callable[[str], tuple[Asking, ...]]
 #: Draws a session in a list.
 Row: TypeAlias = Callable[[Overview], Part]
 
-#: Sessions on one page, and those of them that show their questions. The rest of what needs a person is a row.
+#: Sessions on one page, and how many of them show their questions. Others that need a person are plain rows.
 PAGE: Final = 500
 ANSWERED_HERE: Final = 25
 LONGEST_QUERY: Final = 200
@@ -62,7 +62,7 @@ class Query(Struct, frozen=True):
 
     @property
     def is_search(self) -> bool:
-        """Whether it leaves out any session."""
+        """Whether it can leave out a session."""
         return bool(self.words or self.state or any(self.facets.values()))
 
 
@@ -188,8 +188,8 @@ def _form(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Par
 
 
 def _facet_choices(glances: list[Overview], query: Query, facets: tuple[str, ...]) -> Html:
-    """A choice for each facet in which the sessions differ, or that is searched for, and one of groups. It counts what
-    each value would find together with the rest of the search."""
+    """A choice for each facet in which the sessions differ, or that is searched for, and one of groups. Each value
+    counts what it would find together with the rest of the search."""
     offered = [each for each in FACETS if each in facets or query.facets[each]]
     if not offered and not query.group:
         return EMPTY

@@ -1,13 +1,13 @@
 """A page as a value: a tree of parts with ids. Watchers get the difference between two of them.
 
-A part is HTML with children in the middle. Two pages that came from the same values share their parts, so comparing
+A part is HTML with children in the middle. Two pages made from the same values share their parts, so comparing
 them costs no more than the change, and a watcher that missed any number of pages gets one difference: from its page to
 the newest.
 
 A difference is a list of steps for the script in the browser:
 
-    ["set", id, html]                  the part is another one: its whole HTML
-    ["list", id, [ids], {id: html}]    its children are these now, in this order; here are those that are new
+    ["set", id, html]                  the part is replaced: its whole HTML
+    ["list", id, [ids], {id: html}]    its children are now these, in this order; the HTML of the new ones
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
 
 def leaf(part_id: str, tag: str, *children: str | None, **values: Attribute) -> Part:
-    """An element without parts in it, which always goes out whole."""
+    """An element without parts in it, which is always sent whole."""
     return Part(part_id, el(tag, *children, id=part_id, **values))
 
 
@@ -47,7 +47,7 @@ def part_html(part: Part) -> Html:
 
 
 def difference(before: Part, after: Part) -> list[Change]:
-    """The changes that make the later page from the earlier one; none if they look the same."""
+    """The changes that turn `before` into `after`; none if they look the same."""
     if before is after:
         return []
     if before.start != after.start or before.end != after.end:
@@ -66,5 +66,5 @@ def difference(before: Part, after: Part) -> list[Change]:
 
 
 def whole(page: Part) -> list[Change]:
-    """The change that makes the page from any other one."""
+    """The change that turns any other page into this one."""
     return [["set", page.id, str(part_html(page))]]

@@ -21,7 +21,7 @@ from planwire.web.steps_view import StepList, drawn_suggestions, progress_view, 
 
 __all__ = ["EDITORS", "PlanPlace", "editor_link", "plan_part"]
 
-#: Length from which on a page shows the steps of a text instead of the text.
+#: Length above which a page shows the steps of a text instead of the text.
 LONG_TEXT: Final = 20_000
 #: The beginning of an editor's links; the quoted path follows.
 EDITORS: Final = {
@@ -36,9 +36,9 @@ EDITORS: Final = {
 
 
 class PlanPlace(Struct, frozen=True):
-    """The place of a plan on a page: its session, its id there, `whole` or as a window, with an editor for files, and
-    `live`, unless the page is about the past. `above` is the address of the step that it works for, `below` are the
-    ids on the page of the plans that work for its steps."""
+    """The place of a plan on a page: its session, its id there, whether it is `whole` or a window, the editor for
+    files, and whether the page is `live` or about the past. `above` is the address of the step that it works for,
+    `below` are the ids on the page of the plans that work for its steps."""
 
     session: str
     part_id: str
@@ -95,8 +95,8 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
 
 
 def _fold(place: PlanPlace, card: PlanCard, inside: list[Part]) -> Part:
-    """A proposal that has ended, or a plan that worked for a step and is over, in one line. A proposal is open while
-    something that people said of it binds: the agent takes that along to its next one."""
+    """A proposal that has ended, or a plan that worked for a step and is over, in one line. It stays unfolded while
+    people's remarks on it are open: the agent takes those along to its next proposal."""
     own = f"{place.part_id}-fold"
     title = el("h2", el("bdi", card.title), id=f"{place.part_id}-name")
     far = el("span", str(card.progress), class_="tag") if card.is_folded else None
@@ -108,7 +108,7 @@ def _fold(place: PlanPlace, card: PlanCard, inside: list[Part]) -> Part:
 
 
 def _way(place: PlanPlace, card: PlanCard) -> Part:
-    """The steps that a plan works for, with the way to the last of them."""
+    """The steps that a plan works for, with a link to the last of them."""
     words = el("bdi", card.works_for)
     return leaf(
         f"{place.part_id}-way", "p", "for ", el("a", words, href=place.above) if place.above else words, class_="way"
@@ -176,7 +176,7 @@ def _is_text(place: PlanPlace, card: PlanCard) -> bool:
 
 
 def _drawn(place: PlanPlace, card: PlanCard) -> frozenset[str]:
-    """The suggestions that stand over the steps on the page."""
+    """The ids of the suggestions drawn at the steps on the page."""
     if _is_text(place, card):
         shown = range(len(card.rows) if len(card.text) <= LONGEST_RENDERED else 0)
     else:

@@ -1,6 +1,6 @@
-"""The chart of a session's progress: steps done, before steps in all, event by event, as SVG.
+"""The chart of a session's progress: steps done in front of steps in all, event by event, as SVG.
 
-It has the same horizontal axis as the slider below it: a moment stands at the same place in both.
+It has the same horizontal axis as the slider below it: a moment is at the same place in both.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def chart_of(timeline: Timeline, index: int) -> Html:
 
 
 def progress_chart(levels: Sequence[Level], count: int, index: int) -> Html:
-    """The drawing. Each level says under the pointer what it shows."""
+    """The drawing. Pointing at a level shows its figures in words."""
     shown = _thinned(levels)
     most = max(level.total for level in shown) or 1
     ends = [*(level.moment for level in shown[1:]), max(count - 1, 1)]

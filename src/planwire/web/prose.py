@@ -21,17 +21,17 @@ from planwire.web.status_look import checkbox
 
 __all__ = ["LONGEST_RENDERED", "prose"]
 
-#: A longer text appears as its author wrote it: a bound on the cost of a hostile one.
+#: A longer text is shown as its author wrote it, which bounds the cost of a hostile one.
 LONGEST_RENDERED: Final = 100_000
 
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
 
 def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool = False) -> Html:
-    """The text of a plan as HTML, with the marks of its steps, which people can use if they are `usable`, and with
-    suggestions over them, which people can withdraw if they may steer.
+    """The text of a plan as HTML, with the marks of its steps, which people can use if `usable`, and the suggestions on
+    them, which people can withdraw if `steerable`.
 
-    A heading at its very beginning goes: it is the name of the plan, which the page has already.
+    A heading at the very beginning is left out if it is the plan's title, which the page already shows.
     """
     if len(card.text) > LONGEST_RENDERED:
         return el("pre", card.text, class_="prose long")
@@ -105,7 +105,7 @@ def _place_of(tokens: list[Token], items: list[Token], card: PlanCard, row: Step
 
 
 def _place_behind(tokens: list[Token], items: list[Token], card: PlanCard, neighbour: StepRow | None) -> int:
-    """The place for the row of a new step: behind another one and everything nested in it."""
+    """The place for the row of a new step: after another one and everything nested in it."""
     if not items:
         return len(tokens)
     start = _place_of(tokens, items, card, neighbour or card.rows[0])

@@ -1,4 +1,4 @@
-"""The name that a trusted proxy gives with a request. From anywhere else that name is a lie, and refused as one."""
+"""The person that a trusted proxy names in a header. From anywhere else such a header is refused as forged."""
 
 import sys
 from ipaddress import ip_address
@@ -16,11 +16,11 @@ _LOUD: Final = "planwire: refused a request with {header} from {peer}: only the 
 
 
 class ProxyRefusal(Exception):
-    """A request that did not come by way of the proxy, or that the proxy did not name one person for."""
+    """A request that did not come through the proxy, or for which the proxy did not name one valid person."""
 
 
 def proxied_name(proxy: TrustedProxy, scope: Scope) -> str | None:
-    """The person that the proxy names; None if it names none. Raises `ProxyRefusal` for everybody else."""
+    """The person that the proxy names; None if it names none. Raises `ProxyRefusal` for any other request."""
     header = proxy.header.lower().encode("latin-1")
     named = [value for name, value in scope["headers"] if name == header]
     peer = (scope.get("client") or ("",))[0]
@@ -40,7 +40,7 @@ def proxied_name(proxy: TrustedProxy, scope: Scope) -> str | None:
     try:
         return person_name(named[0].decode("utf-8"))
     except UnicodeDecodeError:
-        raise ProxyRefusal(f"The name in {proxy.header} is no UTF-8") from None
+        raise ProxyRefusal(f"The name in {proxy.header} is not UTF-8") from None
     except InputError as error:
         raise ProxyRefusal(f"{error}"[:1].upper() + f"{error}"[1:]) from None
 

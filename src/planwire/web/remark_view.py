@@ -1,4 +1,4 @@
-"""A remark on a page: the words, whose they are, how far they have come, and what its agent answered.
+"""A remark on a page: its words and author, how far it has come, and what its agent answered.
 
 Everything here is made of spans, since a remark may stand inside a paragraph of a plan's text.
 """
@@ -15,7 +15,7 @@ __all__ = ["delivery_badge", "remark_button", "remark_words"]
 
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
-#: Names of steps to run, before a number stands for the rest.
+#: Steps to run that are named; a count stands for the rest.
 NAMED: Final = 6
 
 
@@ -32,7 +32,8 @@ def delivery_badge(delivery: str, heard: str, told_at: int | None) -> Html:
 
 
 def remark_words(remark: RemarkCard, *, steerable: bool, named: bool = False) -> Html:
-    """A remark with all that belongs to it; `named`: with what it is about, which its place does not say."""
+    """A remark with its author, state and answers; if `named`, also with what it is about, where its place does not say
+    so."""
     about = (
         el("q", shortened(remark.about, LONG_NAME * 2), class_="quoted", dir="auto") if remark.about and named else None
     )
@@ -70,7 +71,8 @@ def _button(remark: RemarkCard, words: str) -> Html:
 
 
 def _end(remark: RemarkCard) -> Html | None:
-    """Who ended it, when, and why, unless an answer says it. A remark that took its place is no reason to read."""
+    """Who closed it, when, and why, unless an answer says so. The id of the remark that replaced it is not shown as a
+    reason."""
     if remark.closed_at is None:
         return None
     is_said = is_remark(remark.why_closed) or remark.why_closed in (each.text for each in remark.answers)

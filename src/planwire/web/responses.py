@@ -1,7 +1,7 @@
-"""Parts of many answers: JSON, problems, and the session and plan behind an address.
+"""What many answers share: JSON, problems, and the session and plan that an address names.
 
 One address has several forms: a page for people, JSON for programs, markdown for a plan. The ending of the address
-chooses the form, or else the Accept header.
+chooses the form; without one, the Accept header does.
 """
 
 from http import HTTPStatus
@@ -32,7 +32,7 @@ _TITLES: Final = {
     503: "The journal can't be read",
 }
 
-#: The words for a problem that comes without any.
+#: The words for a problem that has none of its own.
 _DETAILS: Final = {404: "there is no such page", 405: "this address can't be used that way"}
 
 
@@ -81,7 +81,8 @@ def asked_for(request: Request) -> Query:
 
 
 async def problem(request: Request, error: Exception) -> Response:
-    """A problem, as JSON or as a page, whichever the request accepts. All but HTTP's own are the journal's."""
+    """A problem, as JSON or as a page, whichever the request accepts. An error that is not an `HTTPException` is the
+    journal's."""
     status, what = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, str(error))
     if what == HTTPStatus(status).phrase:
         what = _DETAILS.get(status, what)
@@ -100,7 +101,7 @@ def with_ending(scope: Scope) -> Scope:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether to answer in JSON: the ending says so, or a program that does not accept HTML."""
+    """Whether to answer in JSON: the ending says so, or the request accepts JSON and not HTML."""
     if request.scope.get("ending") is not None:
         return bool(request.scope["ending"] == "json")
     accepted = request.headers.get("accept", "")

@@ -1,6 +1,7 @@
 """Words about a plan as a whole: the agent's reasons above its steps, people's remarks and verdicts below them.
 
-What people say stands below: above the steps, it would move them under the pointer of the person who just said it.
+People's words are below the steps: above, a new one would move the steps under the pointer of the person who just said
+it.
 """
 
 from collections.abc import Container
@@ -35,7 +36,7 @@ def why_part(part_id: str, card: PlanCard) -> Part | None:
 
 def said_part(part_id: str, card: PlanCard, drawn: Container[str], *, steerable: bool) -> Part | None:
     """What people said of a plan and decided about it, as a part of it; None if they did neither. `drawn` are the ids
-    of the suggestions that stand over the steps."""
+    of the suggestions that are drawn at the steps."""
     own = f"{part_id}-said"
     out_of_sight = [each for each in card.suggestions if not each.has_place or each.id not in drawn]
     requested = {each.review for each in card.remarks if each.kind == "request"}

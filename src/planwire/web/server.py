@@ -36,7 +36,7 @@ TOKEN_VARIABLE: Final = "PLANWIRE_BOARD_TOKEN"  # noqa: S105
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
-#: The bytes of a request with its head. Below it, the guard says what is too large, and in words.
+#: The most bytes of a request, with its head. Below that, the guard refuses what is too large, in words.
 LARGEST_REQUEST: Final = 256 * 1024
 #: Seconds until the head of a request must be complete. Browsers open connections before they need them.
 HEAD_SECONDS: Final = 20.0
@@ -45,11 +45,11 @@ BODY_SECONDS: Final = 20.0
 #: Files that a board keeps for itself, however many connect.
 OWN_FILES: Final = 100
 _FULL: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-#: The name of what asyncio does some time after it could not take a connection.
+#: The call by which asyncio starts to accept again, some time after it could not take a connection.
 _ACCEPT_AGAIN: Final = "_start_serving"
-#: Connections that are taken before one of them is looked at, and may be hung up on.
+#: Connections that are taken at once, before the first of them is looked at and may be hung up on.
 _AT_ONCE: Final = 16
-#: Seconds until the same trouble is said again.
+#: Seconds until the same trouble is reported again.
 _SAY_PACE: Final = 60.0
 
 
@@ -66,8 +66,8 @@ def new_token() -> str:
 
 
 class BoardServer:
-    """A board that listens. `address` opens it, with the token in it. `by` is the author of all that people do there; a
-    board without one only shows. Without `thoughts` it has none of what agents thought.
+    """A board that listens. `address` opens it, and contains the token. `by` is the author of all that people do there;
+    a board without one only shows. Without `thoughts` it shows none of what agents thought.
 
     With a `team`, its people sign in instead, and `address` is without a token. Then `host` may be one that other
     machines reach, encrypted with `tls` (a certificate and its key). With `uds` it listens on a Unix socket instead.
@@ -170,7 +170,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: Any = None) -> None:
         asyncio.get_running_loop().set_exception_handler(_LoopErrors())
         await super().startup(sockets)
-        for each in sockets or ():  # asyncio takes one number for how many may wait and how many it takes at once
+        for each in sockets or ():  # asyncio has one number for how many may wait and how many it accepts at once
             each.listen(BACKLOG)
 
     async def shutdown(self, sockets: Any = None) -> None:
@@ -179,8 +179,8 @@ class _Server(uvicorn.Server):
 
 
 class _LoopErrors:
-    """The loop's own errors. That this process can't have more connections is said in words, and now and then: asyncio
-    would print a traceback for each of thousands."""
+    """Handles the loop's own errors. That this process is out of connections is reported in words, once a minute:
+    asyncio would print a traceback for each of thousands."""
 
     def __init__(self) -> None:
         self._said = -_SAY_PACE
@@ -193,12 +193,12 @@ class _LoopErrors:
             loop.default_exception_handler(context)
         elif loop.time() - self._said >= _SAY_PACE:
             self._said = loop.time()
-            words = f"{reason(error)}. Somebody keeps very many of them, or the limit is low: see ulimit -n"
+            words = f"{reason(error)}. Very many connections are open, or the limit is low: see ulimit -n"
             print(f"planwire: the board can't take more connections now: {words}", file=sys.stderr, flush=True)
 
 
 def _allow_many_watchers() -> None:
-    """Every watcher holds a connection, which is a file: take as many as this process may have."""
+    """Raise the limit of open files as far as needed and allowed: every watcher holds a connection, which is a file."""
     try:
         import resource  # noqa: PLC0415  (Windows has neither the module nor the limit)
     except ImportError:
@@ -222,9 +222,8 @@ def _most_connections() -> float:
 class _LimitedConnection(HttpToolsProtocol):
     """uvicorn's connection, which hangs up on a peer that sends too much or takes too long to ask.
 
-    The guard sees a request once its head is complete. Until then anybody could send headers without an end, which fill
-    the memory, or hold a silent connection; a process has only so many of them. A body that never comes would do as
-    well.
+    The guard sees a request only once its head is complete. Until then, a peer could send endless headers, which fill
+    the memory, or hold a silent connection, of which a process has only so many. A body that never comes does the same.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -17,13 +17,13 @@ from planwire.web.steps_view import progress_view
 
 __all__ = ["PlanContext", "gone_page", "plan_page", "session_page", "state_badge"]
 
-#: Current steps with their names.
+#: Current steps that are named; a count stands for the rest.
 NAMED: Final = 3
 
 
 class PlanContext(NamedTuple):
-    """What goes with the plans of a session: an editor for files, the agent's words when it set a plan, and the plans
-    that its questions compare with; and that the journal's server is away, in words."""
+    """What a page shows beside the plans of a session: an editor for files, the agent's thoughts by plan, the plans
+    that its questions compare with, and words for a journal whose server is away."""
 
     editor: str | None
     thinking: dict[PlanId, str]
@@ -114,7 +114,7 @@ def _top(session: ShownSession) -> Part:
 
 
 def _reach(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:
-    """The acts on the agent itself, as far as it can be reached: have it hear now what it has not heard, stop it."""
+    """The acts on the agent itself, as far as it can be reached: tell it now what it has not heard, and stop it."""
     unheard = session.unheard
     inside: list[Html] = []
     for act, label, fits in (("tell", "Tell it now", unheard), ("stop", "Stop", session.glance.is_working)):
@@ -150,7 +150,7 @@ def _facts(session: ShownSession) -> list[Html]:
 
 
 def _forks(glance: Overview) -> list[Html]:
-    """The session that it began with the past of, and those that began with its own."""
+    """The session that it was forked from, and its own forks."""
     facts = []
     if glance.forked:
         origin = el("a", el("bdi", glance.forked.session), href=session_address(glance.forked.session))

@@ -1,4 +1,4 @@
-"""Sessions in a list: a row each, and an item with its questions for one that needs a person."""
+"""Sessions in a list: a row for each, and an item with its questions for one that needs a person."""
 
 from functools import lru_cache
 from operator import is_
@@ -97,6 +97,6 @@ def _who(glance: Overview, facets: tuple[str, ...]) -> Html:
 
 
 def _when(glance: Overview) -> Html:
-    """The state, and how long ago something was heard: of one that runs, to the second."""
+    """The state, and the age of the last sign of life: to the second for a session that runs."""
     heard = sign_of_life(glance.last_at) if glance.state == RUNNING else moment(glance.last_at)
     return el("div", state_badge(glance), heard, class_="when")

@@ -1,8 +1,8 @@
 """Signing in: a person types the code of `planwire user code`, and their browser gets a secret of its own.
 
-A code is worth one browser, for ten minutes. Whoever guesses has few tries a minute, and so has everybody together: all
-the tries in a code's life find it once in a hundred million times. The secret is new at every sign-in, so nobody can
-have planted it.
+A code pairs one browser, and lasts ten minutes. One address has few tries a minute, and so have all together: all the
+tries in a code's life find it once in a hundred million times. The secret is new at every sign-in, so nobody can have
+planted it.
 """
 
 import asyncio
@@ -47,12 +47,12 @@ ALL_TRIES: Final = 30
 MINUTE: Final = 60.0
 LARGEST_FORM: Final = 2_048
 
-#: The end of an address that leads on after a sign-in: a page of sessions.
+#: The end of an address that a sign-in may lead to: a page of sessions.
 _NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
-_WRONG: Final = "This code is not right, or it was used, or its ten minutes are over. Ask for a new one."
+_WRONG: Final = "This code is not right, was already used, or is older than ten minutes. Ask for a new one."
 _TOO_MANY: Final = "There were too many wrong codes. Wait a minute, then try again."
 
-#: Words in a User-Agent that tell browsers and systems apart, the telling ones first.
+#: Words in a User-Agent that tell browsers and systems apart, the most specific first.
 _BROWSERS: Final = {"Edg": "Edge", "OPR/": "Opera", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
 _SYSTEMS: Final = {
     "Android": "Android",
@@ -66,7 +66,7 @@ _SYSTEMS: Final = {
 
 
 class Tries:
-    """Wrong codes in the last minute. A try counts when it begins: many at once are many."""
+    """Wrong codes in the last minute. A try counts from when it begins, so that many at once don't pass as one."""
 
     def __init__(self) -> None:
         self._made: deque[tuple[float, str]] = deque()
@@ -90,12 +90,12 @@ class Tries:
 
 
 def _network(address: str) -> str:
-    """One person has many addresses of IPv6, all in one network."""
+    """The network of an IPv6 address, in which one person has many addresses; any other address as it is."""
     return ":".join(address.split(":")[:4]) if ":" in address else address
 
 
 class SignIn:
-    """The answers to those who sign in and out."""
+    """The answers to people who sign in and out."""
 
     def __init__(self, users: UsersFile, cookie: str) -> None:
         self._users = users
@@ -129,7 +129,7 @@ class SignIn:
 
 
 def cookie_name(cookie: str, *, is_encrypted: bool) -> str:
-    """The name of the cookie: browsers keep one with this prefix to encrypted connections and to this host."""
+    """The name of the cookie. Browsers keep one with the prefix `__Host-` to encrypted connections and to this host."""
     return f"__Host-{cookie}" if is_encrypted else cookie
 
 
@@ -140,12 +140,13 @@ def cookie_text(name: str, value: str, path: str, *, lasts: int) -> str:
 
 
 def is_encrypted(scope: Scope, headers: Headers) -> bool:
-    """Whether the browser's connection is: to this board, or to the proxy before it, as its Origin says."""
+    """Whether the browser's connection is encrypted: to this board, or to a proxy in front of it, as its Origin
+    says."""
     return scope.get("scheme") == "https" or headers.get(b"origin", "").startswith("https://")
 
 
 def sign_in_page(trouble: str = "", next_page: str = "") -> str:
-    """The page with the code to type. It works without a script."""
+    """The page to type the code into. It works without a script."""
     code = void(
         "input",
         id="code",
@@ -173,7 +174,7 @@ def sign_in_page(trouble: str = "", next_page: str = "") -> str:
     )
     why = el(
         "p",
-        "Whoever runs this board gets a code for you with ",
+        "The person who runs this board gets a code for you with ",
         el("code", how),
         ". It works once, for ten minutes.",
         id="code-help",
@@ -184,7 +185,7 @@ def sign_in_page(trouble: str = "", next_page: str = "") -> str:
 
 
 def page_to_open(path: str) -> str:
-    """The page that a sign-in leads to, from the path that somebody asked for; "" for the overview."""
+    """The page that a sign-in leads to, from the path that was asked for; "" for the overview."""
     found = _NEXT.search(path)
     return found[0] if found else ""
 

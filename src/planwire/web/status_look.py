@@ -9,7 +9,7 @@ from planwire.web.html import Html, el, escaped, joined
 __all__ = ["checkbox", "mark", "wording"]
 
 _CODE: Final = re.compile(r"`([^`\n]{1,200})`")
-#: The states of a checkbox for the looks that are not unchecked, and all looks that a checkbox can tell.
+#: The state of a checkbox for each look that is not unchecked, and the looks that a checkbox alone can tell.
 _CHECKED: Final = {"done": "true", "current": "mixed", "stopped": "mixed"}
 _TOLD_BY_BOX: Final = ("pending", "current", "done")
 
@@ -20,8 +20,8 @@ def mark(row: StepRow) -> Html:
 
 
 def checkbox(row: StepRow, name_id: str, *, usable: bool) -> Html:
-    """The mark before a step, as a checkbox with the name in the element `name_id`. A state that no checkbox has stands
-    behind it in words."""
+    """The mark before a step, as a checkbox that the element `name_id` names. A state that no checkbox has follows it
+    in words."""
     box = el(
         "i",
         class_="mark",

@@ -1,4 +1,4 @@
-"""What the script needs that lets people steer a plan, and the buttons for the plan as a whole.
+"""What the script needs to let people steer a plan, and the buttons for the plan as a whole.
 
 Rows hold little more than the id of their step: a page with thousands of them, for a thousand watchers, stays small.
 """
@@ -13,7 +13,7 @@ from planwire.web.page_tree import Part, leaf
 
 __all__ = ["actions_part", "revision_part", "steer_values"]
 
-#: The buttons below a plan that nobody asks about: the act, and its label there.
+#: The buttons below a plan: the act, and its label there.
 _BUTTONS: Final = (("review", "Review"), ("add", "Add step"), ("select", "Select steps to run"))
 
 
@@ -29,8 +29,8 @@ def steer_values(session: str, card: PlanCard) -> dict[str, Attribute]:
 
 
 def revision_part(part_id: str, card: PlanCard) -> Part:
-    """The revision on the page, with the names of the acts that it takes: a part of its own, since every change changes
-    it."""
+    """The revision on the page, with the names of the acts that it takes: a part of its own, since it differs after
+    every change."""
     return leaf(f"{part_id}-at", "span", data_revision=card.revision, data_acts=" ".join(_acts(card)), hidden=True)
 
 

@@ -23,9 +23,9 @@ _CLASSES: Final = {"pending": ""}
 
 
 class StepList(Struct, frozen=True):
-    """The way to show a list of steps: the id of its plan on the page, with marks that people can use, with buttons to
-    withdraw suggestions, and with `more`, the address of all steps, if a long plan is to get a window. `below` are the
-    plans on the page that work for its steps, each with its id there."""
+    """How to show a list of steps: the id of its plan on the page, whether its marks are `usable` and its suggestions
+    can be withdrawn (`steerable`), and `more`, the address of all steps, if a long plan is to get a window. `below` are
+    the plans on the page that work for its steps, each with its id there."""
 
     part_id: str
     usable: bool = False
@@ -68,7 +68,7 @@ def steps_part(shown_as: StepList, card: PlanCard) -> Part:
 
 
 def drawn_suggestions(card: PlanCard, shown: range) -> frozenset[str]:
-    """The ids of the suggestions that stand over the rows in sight."""
+    """The ids of the suggestions drawn at the rows in sight."""
     rows = card.rows[shown.start : shown.stop]
     places = {row.id for row in rows} | ({""} if not shown.start else set())
     ghosts = (each.change.suggestion for each in (*card.moved, *card.ghosts) if each.behind in places)
@@ -85,7 +85,7 @@ def _folded(steps: Sequence[StepRow | None], parts: list[Part]) -> list[Part]:
 
 
 def _fold(parts: list[Part], rows: Sequence[StepRow]) -> Part:
-    """One line for many rows. Its id is that of the first one: the fold stays the same while it grows."""
+    """One line for many rows. Its id comes from the first row, so that it stays the same fold while it grows."""
     own = f"{parts[0].id}-fold"
     inside = leaf(f"{own}-name", "summary", fold_words(rows)), branch(f"{own}-steps", "ol", parts)
     return branch(own, "li", [branch(f"{own}-box", "details", inside)], class_="fold")
@@ -117,7 +117,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
 
 
 def _child(child: PlanBelow, part_id: str | None) -> Html:
-    """A plan that works for a step, in a line below that step: all of it stands below the plan."""
+    """A plan that works for a step, in a line below that step. All of it is shown below the step's plan."""
     name = el("a", el("bdi", child.title), href=f"#{part_id}-name") if part_id else el("bdi", child.title)
     now = [step.content for step in child.progress.current[:1]]
     words = " · ".join((str(child.progress), *now))
@@ -131,7 +131,7 @@ def _child(child: PlanBelow, part_id: str | None) -> Html:
 
 
 def tag_view(tag: Tag) -> Html:
-    """A word beside a step. What the mark says already is for the eye alone."""
+    """A word beside a step. One that repeats the mark is hidden from screen readers."""
     if tag.kind in PRIORITIES:
         return el("span", tag.text, el("span", " priority", class_="unseen"), class_=f"tag tag-{tag.kind}")
     hidden = "true" if tag.kind in ("other", "stopped") else None
@@ -147,7 +147,7 @@ def _gap(row_id: str, rows: Sequence[StepRow], address: str, where: str) -> Part
 
 
 def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:
-    """A bar and a number; the cancelled steps, which neither of them counts, unless it is to be `brief`."""
+    """A bar and a number, and unless `brief`, the cancelled steps, which neither of them counts."""
     bar = el("progress", value=progress.done, max=max(progress.total, 1), aria_label=f"progress of {name}")
     number = el("span", el("b", f"{progress.done:,}"), f" / {progress.total:,}", class_="number")
     rest = el("span", f"{progress.cancelled:,} cancelled") if progress.cancelled and not brief else None

@@ -1,4 +1,4 @@
-"""A board for a team: its users, who says who they are, and the person behind a request."""
+"""A board for a team: its users, the proxy that may name them, and the person who sent a request."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,8 @@ __all__ = ["SignedIn", "Team", "TrustedProxy", "role_now", "signed_in"]
 
 class TrustedProxy(Struct, frozen=True):
     """A reverse proxy that names the person behind a request in a `header`. It is believed only if the request comes
-    from `address`, or through a Unix socket (""). Whoever is no user has the role `others`; without one, none."""
+    from `address`, or through a Unix socket (""). A person who is not a user has the role `others`, or none if that is
+    None."""
 
     header: str
     address: str
@@ -48,7 +49,7 @@ class SignedIn(Struct, frozen=True):
 
     @property
     def barred(self) -> str:
-        """The acts that are not for this person, as pages list them."""
+        """The acts that this person may not do, as pages list them."""
         return "" if self.role == APPROVE else " ".join(barred_acts(self.role))
 
 
@@ -59,7 +60,8 @@ def signed_in(scope: Mapping[str, Any]) -> SignedIn | None:
 
 
 def role_now(scope: Mapping[str, Any]) -> Callable[[], str]:
-    """What the person behind a request may do at the moment that it is asked for: an act is sent for seconds and may
-    wait in line, and they may be removed meanwhile. It raises `NotAllowed` for who is out."""
+    """A function that returns the current role of the person behind a request. It is asked again at the moment of
+    writing: an act may take seconds to arrive and wait in a queue, and its person may be removed meanwhile. It raises
+    `NotAllowed` if they are out."""
     role: Callable[[], str] = scope.get("planwire.role", lambda: APPROVE)
     return role

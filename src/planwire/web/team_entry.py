@@ -1,13 +1,14 @@
-"""The entry of a team's board: every request is that of a person, known by name.
+"""The entry of a team's board: every request is from a person, known by name.
 
-A person comes with the cookie of a browser that was paired with a code, with a token as `Authorization: Bearer`, or by
-way of a proxy that names them. The users are read anew whenever their file changed: who was removed is out at once.
+A person's request has the cookie of a browser that was paired with a code, a token as `Authorization: Bearer`, or the
+name that a proxy gives it. The users are read again whenever their file has changed: a removed user is out at once.
 
-Over TLS the cookie is a `__Host-` one: for this host, never unencrypted. A board without TLS on this machine has the
-same neighbours as a personal one: there the cookie is kept to a secret path, one for each browser (`cookie_path`).
+Over TLS the cookie is a `__Host-` one: for this host, never unencrypted. A board without TLS on this machine shares its
+host with other servers, as a personal one does: there the cookie is kept to a secret path, one for each browser
+(`cookie_path`).
 
-A strict cookie does not come along when a link on another site leads here. So whoever follows one, and seems unknown,
-gets a page that has the browser ask once more, now from the board's own site.
+Browsers don't send a strict cookie when a link on another site leads here. So a person who follows one seems unknown,
+and gets a page that has the browser ask again, now from the board's own site.
 """
 
 import sys
@@ -52,14 +53,13 @@ from planwire.web.team_streams import TeamStreams
 __all__ = ["TeamEntry"]
 
 _UNREADABLE: Final = (
-    "Nobody can use the board until whoever runs it has mended their file: planwire user list says what is wrong."
+    "Nobody can use the board until the file of its users is repaired: planwire user list says what is wrong."
 )
 _PLAIN: Final = "Open the board's https:// address, or start it with --insecure if you know this network."
 
 
 class TeamEntry:
-    """The application for whoever is a user, with the person in the scope. With `only_shows`, nobody may more than
-    look."""
+    """The application for users, with the person in the scope. With `only_shows`, nobody may do more than look."""
 
     def __init__(self, app: App, team: Team, cookie: str, *, only_shows: bool = False) -> None:
         self._app = app
@@ -81,7 +81,7 @@ class TeamEntry:
             return words_answer(403, "Refused", f"{refusal}.")
 
     def _say(self, trouble: str) -> None:
-        """Tell whoever runs the board, once: a stranger is not told where its files are."""
+        """Tell the person who runs the board, once. Strangers are not told where its files are."""
         if trouble != self._said:
             self._said = trouble
             print(trouble, file=sys.stderr, flush=True)
@@ -106,7 +106,8 @@ class TeamEntry:
         return self._unknown(scope, headers)
 
     def _by_cookie(self, scope: Scope, headers: Headers, *, below: bool) -> SignedIn | None:
-        """The person whose browser it is. The cookie of a plain connection counts below its own path only."""
+        """The person whose browser sent the request. The cookie of a plain connection counts only below its own
+        path."""
         secret = cookie_of(headers, cookie_name(self._cookie, is_encrypted=not below))
         if not secret or (below and not same_secret(_first(scope), browser_key(secret, self._cookie).path)):
             return None
@@ -128,7 +129,7 @@ class TeamEntry:
             )
         role = self._role_of(user)
         if role is None:
-            who = "The proxy named somebody who is not a user here. planwire user add NAME adds one."
+            who = "The proxy named a person who is not a user here. planwire user add NAME adds one."
             return words_answer(403, "You are not a user of this board", who)
         return self._let_in(scope, SignedIn(name, LOOK if self._only_shows else role), "")
 
@@ -144,7 +145,7 @@ class TeamEntry:
         except InputError:
             raise NotAllowed("The users of this board can't be read. Nothing was changed.") from None
         if role is None:
-            raise NotAllowed("You are not signed in any more. Nothing was changed.")
+            raise NotAllowed("You are no longer signed in. Nothing was changed.")
         return role
 
     def _role_now(self, person: SignedIn) -> str | None:
@@ -192,7 +193,7 @@ class TeamEntry:
         return answer
 
     def _unknown(self, scope: Scope, headers: Headers) -> App:
-        """The answer to whoever is no user: a page to sign in for people, words for programs."""
+        """The answer to anyone who is not a user: the page to sign in for people, words for programs."""
         if self._team.proxy is not None:
             what = f"The proxy names people in {self._team.proxy.header}, and named nobody. Programs may send a token."
             return words_answer(401, "You are not signed in", what, CHALLENGE)
@@ -213,15 +214,14 @@ def _path_below(scope: Scope) -> str:
 
 
 def _role_of_page(scope: Scope) -> str:
-    """The role that a page was made for, as its stream names it: with another one the person needs another page."""
+    """The role that a page was made for, as its stream names it. A person whose role has changed needs another page."""
     query: bytes = scope["query_string"]
     return parse_qs(query.decode("latin-1")).get("role", [""])[0]
 
 
 def _may_be_plain(scope: Scope, headers: Headers) -> bool:
-    """Whether nobody on a network can listen: it is encrypted, or from this machine to this machine. A page that came
-    by way of somebody's proxy names how it came in its Origin; one that did not come encrypted can't act here if the
-    board is."""
+    """Whether nobody on a network can listen: the connection is encrypted, or stays on this machine. The Origin of a
+    page that came through a proxy says how; a page that came unencrypted can't act on an encrypted board."""
     if is_encrypted(scope, headers):
         return not headers.get(b"origin", "").startswith("http://")
     return b"origin" not in headers or headers[b"host"].rpartition(":")[0] in _HERE or headers[b"host"] in _HERE

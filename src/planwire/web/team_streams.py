@@ -1,8 +1,8 @@
-"""The open streams of a team's people: each ends as soon as its person may not see it any more.
+"""The open streams of a team's people: each ends as soon as its person may no longer see it.
 
-A request is checked when it comes, and a stream lasts for hours. So somebody looks at the file of the users twice a
-second. A stream that is ended like that says so, with the event `over`: its page has lost no connection. The times at
-which people were last here go into the file now and then.
+A request is checked when it comes, but a stream lasts for hours. So a task looks at the file of the users twice a
+second. A stream that it ends says so with the event `over`, since its page has not lost the connection. The times at
+which people were last here go into the file once a minute.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class TeamStreams:
         self._uses[key] = time_ns() // 1_000_000
 
     async def run(self, app: App, person: SignedIn, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request until one of the two ends goes away, or the person may not see it any more."""
+        """Answer a request until one of the two ends goes away, or the person may no longer see it."""
         ended = asyncio.Event()
         self._open[ended] = person
         try:
@@ -93,7 +93,7 @@ class TeamStreams:
 
 
 def _until(ended: asyncio.Event, receive: Receive) -> Receive:
-    """A request whose sender is gone once the event is set."""
+    """A `receive` that reports a disconnect once the event is set."""
 
     async def receive_or_end() -> Message:
         if ended.is_set():
@@ -111,7 +111,7 @@ def _until(ended: asyncio.Event, receive: Receive) -> Receive:
 
 
 def _with_end(ended: asyncio.Event, send: Send) -> Send:
-    """A stream whose end says why it came, if the event is set."""
+    """A `send` whose last message says that the stream is over, if the event is set."""
 
     async def send_or_end(message: Message) -> None:
         is_end = message["type"] == "http.response.body" and not message.get("more_body") and not message.get("body")

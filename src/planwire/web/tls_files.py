@@ -1,4 +1,4 @@
-"""The certificate of a board and its key, as files: whether they can be used, and else which of the two is wrong."""
+"""The files of a board's certificate and key: whether they can be used, and if not, which of the two is wrong."""
 
 import re
 import ssl
@@ -15,12 +15,12 @@ TlsFiles = tuple[str, str]
 _CERTIFICATE: Final = re.compile(rb"-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----")
 _KEY: Final = re.compile(rb"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----")
 _PASSPHRASE: Final = re.compile(rb"-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED", re.M)
-#: How OpenSSL says that a key is another certificate's: one of its kind, or of another.
+#: OpenSSL's reasons for a key that belongs to another certificate, of the same kind or of another.
 _MISMATCH: Final = ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED")
 
 
 def check_tls(files: TlsFiles) -> None:
-    """Raise `InputError` if a certificate or its key can't be used, before anybody is told that the board is there."""
+    """Raise `InputError` if a certificate or its key can't be used, before the board prints its address."""
     _check_contents(files)
     certificate, key = files
     try:
@@ -35,7 +35,7 @@ def check_tls(files: TlsFiles) -> None:
 
 
 def _check_contents(files: TlsFiles) -> None:
-    """Look for what each file is to hold, by the words in front of it."""
+    """Check that each file holds what it should, by its PEM headers."""
     certificate, key = files
     first, second = (_content(path, option) for path, option in zip(files, ("--tls-cert", "--tls-key"), strict=True))
     if _KEY.search(first) and _CERTIFICATE.search(second) and not (_CERTIFICATE.search(first) or _KEY.search(second)):
@@ -63,7 +63,8 @@ def _content(path: str, option: str) -> bytes:
 
 
 def _damaged(certificate: str, key: str, error: Exception) -> str:
-    """Which of two files can't be used that look as they should. A certificate can be read without its key."""
+    """Say which of two files is damaged, though both have the right headers. A certificate can be read without its
+    key."""
     try:
         _context().load_verify_locations(certificate)
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """The entry of a personal board: one token, for the person who started it.
 
-A program sends the token as `Authorization: Bearer`. A browser gets a cookie that stands for it if the token is in the
-address. The cookie counts only below its own path, which no other server knows (`cookie_path`).
+A program sends the token as `Authorization: Bearer`. A browser that opens an address with the token gets a cookie that
+stands for it. The cookie counts only below its own path, which no other server knows (`cookie_path`).
 """
 
 import re
@@ -28,7 +28,7 @@ __all__ = ["TokenEntry"]
 
 
 class TokenEntry:
-    """The application for whoever has the token, or the cookie with that name."""
+    """The application for requests with the token, or with the cookie of that name."""
 
     def __init__(self, app: App, token: str, cookie: str) -> None:
         self._app = app
@@ -48,7 +48,7 @@ class TokenEntry:
         return words_answer(401, "The board is locked", what, CHALLENGE)
 
     def _path_below(self, scope: Scope) -> str | None:
-        """The rest of a path that begins with that of the cookie; None for any other."""
+        """The rest of a path that begins with the cookie's path; None for any other."""
         first, _, rest = scope["path"][1:].partition("/")
         return f"/{rest}" if same_secret(f"/{first}", self._key.path) else None
 
