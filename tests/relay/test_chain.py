@@ -52,7 +52,7 @@ def test_a_component_without_a_successor_says_what_to_do() -> None:
     """R45."""
     ((sender, said),) = Chain().hear(request("initialize", 0, protocolVersion=1))
     assert sender == ""
-    assert "put one behind it" in value(said)["error"]["message"]
+    assert "put one after it in the chain" in value(said)["error"]["message"]
 
 
 @pytest.mark.parametrize("meta", [{}, {"_meta": {"hop": 1}}])

@@ -1,3 +1,3 @@
-"""Agents in their own terminals: what their hooks say is recorded, and what people say is told through them."""
+"""Agents in their own terminals: what their hooks say is recorded, and what people say reaches them through hooks."""
 
 __all__: list[str] = []

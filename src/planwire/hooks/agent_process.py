@@ -1,7 +1,7 @@
-"""The process of an agent, as its hooks see it: the nearest of their ancestors that is no shell.
+"""The process of an agent, as its hooks see it: their nearest ancestor that is not a shell.
 
-An agent has its hooks run by a shell, which is gone when they are. The agent itself stays, and its end is the end of
-its turn, however it comes.
+An agent runs its hooks in a shell, which ends with them. The agent itself stays, and its end is the end of its turn,
+whatever the cause.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ _SHELLS: Final = frozenset(("sh", "ash", "bash", "busybox", "dash", "env", "fish
 
 def agent_process(ancestors: str) -> str:
     """The name of the agent's process (`journal.processes`), from what a hook noted: `PID:START:PROGRAM`, nearest
-    first, separated by commas. Empty if it does not say."""
+    first, separated by commas. Empty if there is none."""
     for each in ancestors.split(","):
         pid, _, rest = each.partition(":")
         began, _, program = rest.partition(":")

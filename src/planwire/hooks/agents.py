@@ -14,9 +14,9 @@ __all__ = ["HOOKED_AGENTS", "HookPayload", "HookedAgent", "read_hook"]
 
 
 class HookedAgent(NamedTuple):
-    """An agent with hooks. `is_caller` judges a payload and the names of the hook's environment variables: those of
-    another agent may be among them, if one was started in the other's shell, so the payload counts first. `read` is
-    None for a payload that means nothing here, `speak` for an answer that the agent can't hear."""
+    """An agent with hooks. `is_caller` judges a payload and the names of the hook's environment variables: these may
+    include another agent's, if one was started in the other's shell, so the payload counts first. `read` is None for a
+    payload that means nothing here, `speak` for an answer that the agent can't hear."""
 
     name: str
     title: str
@@ -26,14 +26,14 @@ class HookedAgent(NamedTuple):
 
 
 class HookPayload(NamedTuple):
-    """A payload that was read: by which row, what it holds, and what it means."""
+    """A payload that was read: the row that read it, its fields, and what it means."""
 
     agent: HookedAgent
     fields: Fields
     heard: HookCall
 
     def spoken(self, answer: Answer) -> bytes:
-        """An answer as the caller takes it on its standard output; empty if it can't hear it."""
+        """An answer in the form that the caller takes on the hook's standard output; empty if it can't hear it."""
         said = self.agent.speak(self.heard, self.fields, answer)
         return msgspec.json.encode(said) + b"\n" if said is not None else b""
 
@@ -52,7 +52,7 @@ HOOKED_AGENTS: Final = {row.name: row for row in _ROWS}
 
 def read_hook(body: bytes, agent: str | None = None, environment: Container[str] = ()) -> HookPayload | None:
     """The payload of a hook, read by the row of that name, or by the first that recognises it. None for anything else:
-    half a payload, one of a future version, or of an agent that nobody knows."""
+    half a payload, one of a future version, or of an unknown agent."""
     try:
         fields = msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

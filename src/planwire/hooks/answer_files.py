@@ -1,9 +1,9 @@
-"""The answers that hooks wait for, as files: written by whoever drains the spool, taken by the hook that asked.
+"""The answers that hooks wait for, as files: written by the drainer of the spool, taken by the hook that asked.
 
-`answers/ID` is an answer. The hook takes it by renaming it, says it, and leaves `ID.told`; one that gave up leaves the
-answer where it is, and the drainer takes it back in the same way. So exactly one of the two has it, and the journal
-learns which. `ID.offer` is the drainer's own note: whose telling that is. A hook that was killed while it spoke leaves
-`ID.taken`, and nobody knows whether it was heard: then the journal says so, and it is told again.
+`answers/ID` is an answer. The hook takes it by renaming it, says it, and leaves `ID.told`. A hook that gave up leaves
+the answer where it is, and the drainer takes it back in the same way. So exactly one of the two has it, and the journal
+learns which. `ID.offer` is the drainer's own note of what is told to whom. A hook that was killed while it spoke leaves
+`ID.taken`: whether it was heard is not known, so the journal keeps it as offered, and it is told again.
 """
 
 import os
@@ -21,7 +21,7 @@ from planwire.model.events import REFUSED, TOLD, Told
 
 __all__ = ["AnswerFiles", "OfferedTelling", "Settled"]
 
-#: Seconds after which an answer that nobody took is taken back: no hook waits that long.
+#: Seconds after which an untaken answer is taken back: no hook waits that long.
 _PATIENCE: Final = 3.0
 
 
@@ -33,7 +33,7 @@ class OfferedTelling(Struct, frozen=True):
 
 
 class Settled(Struct, frozen=True):
-    """What became of an offer: the telling as it ended, or None if nobody knows."""
+    """What became of an offer: the telling as it ended, or None if that is not known."""
 
     session: str
     told: Told | None
@@ -47,7 +47,7 @@ class AnswerFiles:
         self._folder = folder / "answers"
 
     def write(self, name: str, answer: bytes, offer: OfferedTelling | None) -> None:
-        """Answer a hook, maybe with nothing. If that fails, the hook gives up by itself."""
+        """Answer a hook, maybe with an empty answer. If that fails, the hook gives up by itself."""
         with suppress(OSError):
             make_folder(str(self._folder))
             if offer is not None:
@@ -56,7 +56,7 @@ class AnswerFiles:
 
     @property
     def are_any(self) -> bool:
-        """Whether there may be something to settle."""
+        """Whether there may be answers to settle."""
         return bool(self._names())
 
     def under_way(self, session: str) -> list[Told]:
@@ -65,7 +65,8 @@ class AnswerFiles:
         return [each.told for each in offers if each is not None and each.session == session]
 
     def settle(self) -> Iterator[Settled]:
-        """What became of the offers since the last look. Each is over once its caller goes on to the next."""
+        """What became of the offers since the last look. Each one's files are removed once the caller takes the
+        next."""
         names = self._names()
         for name in names:
             bare, _, ending = name.partition(".")
@@ -91,7 +92,7 @@ class AnswerFiles:
             return None
         with suppress(FileNotFoundError):
             (self._folder / name).rename(self._folder / f"{name}.refused")
-        if (self._folder / f"{name}.refused").exists():  # taken back just now, or before whoever did so was stopped
+        if (self._folder / f"{name}.refused").exists():  # taken back just now, or by a drainer that was stopped then
             return Settled(session, msgspec.structs.replace(told, stage=REFUSED, remarks=()), name)
         if (self._folder / f"{name}.told").exists():
             return Settled(session, msgspec.structs.replace(told, stage=TOLD), name)

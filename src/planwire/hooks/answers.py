@@ -1,7 +1,7 @@
 """What planwire answers a hook, as values. Each agent's file says them in its own dialect (`speak`).
 
-An agent may throw away an answer that holds one key too many, and take any text for a veto or for context: so an answer
-is never a union of dialects, and what an agent can't hear is not said at all.
+An agent may throw away an answer with one key too many, and take any text for a veto or for context. So an answer is
+never a union of dialects, and what an agent can't hear is not said at all.
 """
 
 from typing import TypeAlias
@@ -22,14 +22,14 @@ class AllowCall(Struct, frozen=True):
 
 
 class Approve(Struct, frozen=True):
-    """A person approves the plan that this hook holds back; `text` is the plan as they edited it, where the agent takes
-    one."""
+    """A person approves the plan that this hook holds back; `text` is the plan as they edited it, if the agent takes an
+    edited plan."""
 
     text: str | None = None
 
 
 class SendBack(Struct, frozen=True):
-    """A person wants the plan that this hook holds back to be changed, and says how."""
+    """A person asks for changes to the plan that this hook holds back."""
 
     words: str
 

@@ -39,13 +39,13 @@ _USUAL_HOME: Final = re.compile(r"[\\/]\.claude\Z")
 #: Fields that other agents have in every payload, and this one in none.
 _FOREIGN: Final = ("timestamp", "sessionId")
 _FOREIGN_VARIABLES: Final = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID")
-#: What begins a prompt that no person wrote.
+#: The beginnings of prompts that no person wrote.
 _MACHINE_MADE: Final = ("<task-notification>", "<system-reminder>", "<local-command", "<command-", "<bash-")
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
-    """Whether a payload is of Claude Code: by where its transcript is, by fields that only it has, and only then by the
-    environment, which may be that of an agent outside."""
+    """Whether a payload is from Claude Code: by where its transcript is, by fields that only it has, and only then by
+    the environment, which may come from another agent around it."""
     transcript = text_in(fields, "transcript_path")
     if _TRANSCRIPT.search(transcript):
         return True
@@ -59,24 +59,24 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
 
 
 def is_plan_file(path: str, transcript: str = "") -> bool:
-    """Whether a path is that of a plan that Claude Code drafts: in the folder of plans beside its transcripts, wherever
-    a person has moved them."""
+    """Whether a path is that of a plan that Claude Code drafts: in the folder of plans beside its transcripts, even if
+    a person has moved both."""
     home, name = _PLAN_FILE.sub("", path), _PLAN_FILE.search(path)
     return name is not None and (_USUAL_HOME.search(home) is not None or home == _TRANSCRIPT.sub("", transcript))
 
 
 def is_machine_made(prompt: str) -> bool:
-    """Whether a prompt is one that Claude Code gives itself."""
+    """Whether Claude Code wrote a prompt itself."""
     return prompt.startswith(_MACHINE_MADE)
 
 
 def read(fields: Fields) -> HookCall | None:
-    """What a payload says; None if that is nothing."""
+    """What a payload says; None if it says nothing."""
     return heard(NAME, _EVENTS, fields, "prompt_id")
 
 
 def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
-    """An answer as Claude Code takes it; None where it would not hear it, or shows it to the person as an error."""
+    """An answer as Claude Code takes it; None if it would not hear it, or would show it to the person as an error."""
     arguments = fields.get("tool_input")
     match heard.moment, answer:
         case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
@@ -108,8 +108,8 @@ def _after_call(fields: Fields) -> Meaning:
 
 
 def _after_failure(fields: Fields) -> Meaning:
-    """A call that failed changed nothing, but one of planwire's own is over. After one that a person interrupted there
-    is no request that a text could go with."""
+    """A failed call changed nothing, but one of planwire's own is over. After a call that a person interrupted, no
+    request follows that could carry a text."""
     tool = own_tool(text_in(fields, "tool_name"))
     moment = Chance.PASSIVE if fields.get("is_interrupt") else Chance.TOOL
     return moment, (OwnCall(tool, fields.get("tool_input")),) if tool else ()

@@ -1,6 +1,6 @@
-"""Events that Claude Code named, and that other agents took over with most of their fields.
+"""Events named by Claude Code, which other agents took over with most of their fields.
 
-An agent's own reader has a table of them (`EventTable`): the events that are not in it are none of planwire's business.
+An agent's own reader has a table of them (`EventTable`). Events that are not in it don't concern planwire.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ __all__ = [
     "turn_over",
 ]
 
-#: What an event means: what its answer can do, and what happened. None if that is nothing.
+#: What an event means: what its answer can do, and what happened. None if it means nothing.
 Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]] | None
 EventTable: TypeAlias = Mapping[str, Callable[[Fields], Meaning]]
 
@@ -52,7 +52,7 @@ _FAILURE: Final = "error"
 
 def heard(agent: str, events: EventTable, fields: Fields, turn: str) -> HookCall | None:
     """What a payload says, by an agent's table of events; `turn` is the field with the id of the turn. An agent with an
-    id and no type works inside the session, to compact it say: what it does changes nothing."""
+    id and no type works inside the session, for example to compact it: what it does changes nothing."""
     event, session, child = text_in(fields, "hook_event_name"), id_in(fields, "session_id"), id_in(fields, "agent_id")
     kind = text_in(fields, "agent_type")
     meaning = events.get(event)
@@ -74,7 +74,7 @@ def session_started(fields: Fields) -> Meaning:
 
 
 def before_call(fields: Fields) -> Meaning:
-    """Before a call: one of planwire's own can be allowed, and a proposal is there to be shown."""
+    """Before a call: one of planwire's own can be allowed, and a proposal can be shown."""
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
         return Chance.CALL, (OwnCall(tool, arguments),)
@@ -83,7 +83,7 @@ def before_call(fields: Fields) -> Meaning:
 
 
 def after_plan_call(fields: Fields) -> Meaning:
-    """The end of a tool call. Whatever the tool is, its result can bring a text to the model."""
+    """The end of a tool call. The result of any tool can bring a text to the model."""
     name, arguments = text_in(fields, "tool_name"), fields.get("tool_input")
     if tool := own_tool(name):
         return Chance.TOOL, (OwnCall(tool, arguments),)
@@ -92,7 +92,7 @@ def after_plan_call(fields: Fields) -> Meaning:
 
 
 def after_failed_call(fields: Fields) -> Meaning:
-    """A call that failed changed nothing, but one of planwire's own is over."""
+    """A failed call changed nothing, but one of planwire's own is over."""
     tool = own_tool(text_in(fields, "tool_name"))
     return Chance.PASSIVE, (OwnCall(tool, fields.get("tool_input")),) if tool else ()
 

@@ -1,8 +1,8 @@
-"""A refusal in Claude Code's own dialog, which makes no hook: the transcript has it while the hook still waits.
+"""A refusal in Claude Code's own dialog, which runs no hook: the transcript has it while the hook still waits.
 
 *Tell Claude what to change* ends the dialog, and the model works on. Without a look at the transcript the question
 would stay open until the turn ends, and an approval from elsewhere would seem to reach a Claude Code that no longer
-listens. An approval in the dialog is no business of this file: it makes a hook.
+listens. An approval in the dialog does not concern this file: it runs a hook.
 """
 
 import os
@@ -17,15 +17,15 @@ from planwire.hooks.loose_fields import fields_in, text_in
 
 __all__ = ["RefusalWatch"]
 
-#: How much of the transcript before the question may hold the call that it is about: the plan, and other calls with it.
+#: Bytes of the transcript before the question that are searched for its call: the plan, and other calls with it.
 _BEFORE: Final = 1 << 20
-#: How much of what came since is read at a look. What is longer is looked at in parts.
+#: The most bytes of news that one look reads. The rest is left to the next looks.
 _MOST: Final = 4 << 20
 _PROPOSAL: Final = "ExitPlanMode"
 
 
 class RefusalWatch:
-    """The transcript from the moment of a question on. A look at a file that did not grow is one call of the system."""
+    """The transcript since a question was asked. A look at a file that did not grow is one system call."""
 
     def __init__(self, transcript: str) -> None:
         self._path = Path(transcript)

@@ -1,7 +1,7 @@
 """Claude Code's transcripts: a file for each session, and one for each of its sub-agents.
 
-The result of a call stands in `toolUseResult`, and only in words in the lines of sub-agents. Nobody is asked about a
-plan of the past, so each is a draft until it was decided.
+The result of a call is in `toolUseResult`; the lines of sub-agents have it only in words. No question about a past plan
+is open, so each is a draft until it was decided.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,9 +30,9 @@ from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
 __all__ = ["head", "read"]
 
-#: The lines that have a title, and where in them; the last of the first kind that there is counts.
+#: The lines that have a title, and its field in each. The last line of the first kind found counts.
 _TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-#: Marks of lines that the person did not write, though they count as theirs.
+#: Marks of lines that the person did not write, though they have the person's role.
 _NOT_WRITTEN: Final = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "toolUseResult")
 _INTERRUPTED: Final = "[Request interrupted by user"
 _LEAVING: Final = "ExitPlanMode"
@@ -64,7 +64,7 @@ def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[
 
 
 class _ClaudeReading:
-    """A transcript on its way, line by line."""
+    """A transcript that is being read, line by line."""
 
     def __init__(self, head: TranscriptHead, keep: Keep) -> None:
         self._head, self._keep = head, keep
@@ -138,7 +138,7 @@ class _ClaudeReading:
             yield self._past(*what, call=call, key=text_in(block, "tool_use_id"))
 
     def _refusal(self, text: str) -> tuple[Happening, ...]:
-        """A plan that the person sent back in the terminal, with their words if those are to be kept."""
+        """A plan that the person sent back in the terminal, with their words if they are to be kept."""
         if _REFUSED not in text:
             return ()
         words = text.partition(_WORDS)[2].strip() if self._keep.prompts else ""
@@ -166,7 +166,7 @@ def _prompt(line: Fields) -> str | None:
 
 
 def _text(line: Fields) -> str:
-    """The text of a message, which may be in parts. The result of a tool is none."""
+    """The text of a message, which may be in parts, without the results of tools."""
     message = fields_in(line, "message")
     parts = [text_in(each, "text") for each in list_in(message, "content") or () if text_in(each, "type") == "text"]
     return text_in(message, "content") or "\n".join(parts)

@@ -1,7 +1,7 @@
 """Codex: what its hooks say, and how it is answered.
 
-In Plan mode the plan is a block of the model's answer that `Stop` leaves out: it stands in the transcript, and there
-alone. One key that Codex does not know, and it throws the whole answer away.
+In Plan mode the plan is a block of the model's answer that `Stop` leaves out: only the transcript has it. Codex throws
+away a whole answer for one key that it does not know.
 """
 
 import re
@@ -38,8 +38,8 @@ _SIGNS: Final = (("turn_id",), ("source", "model", "permission_mode"))
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
-    """Whether a payload is of Codex: by its transcript, or by its fields if it keeps none, which it says. Its hooks may
-    come from a daemon, so that the environment says nothing."""
+    """Whether a payload is from Codex: by its transcript, or by its fields if it says that it keeps none. Its hooks may
+    come from a daemon, so the environment says nothing."""
     if _TRANSCRIPT.search(text_in(fields, "transcript_path")):
         return True
     if any(each in fields for each in _FOREIGN) or not text_in(fields, "hook_event_name"):
@@ -50,13 +50,13 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
 
 
 def read(fields: Fields) -> HookCall | None:
-    """What a payload says; None if that is nothing."""
+    """What a payload says; None if it says nothing."""
     return heard(NAME, _EVENTS, fields, "turn_id")
 
 
 def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Codex takes it. It can't be told that a plan is approved: the person leaves Plan mode in Codex. Nor
-    is a call allowed: Codex asks for those only that destroy something, and does not say whose server it is."""
+    is a call ever allowed: Codex asks only about calls that destroy something, and does not say whose server it is."""
     match heard.moment, answer:
         case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"hookSpecificOutput": {"hookEventName": heard.event, "additionalContext": text}}

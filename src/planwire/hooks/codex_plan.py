@@ -1,6 +1,6 @@
 """Codex's plan of a turn, in the transcript (a "rollout": one JSON object on a line) that its hooks name.
 
-The plan of Plan mode is written there before the turn is over. Whoever opens the file needs no more than its end.
+The plan of Plan mode is written there before the turn is over, so the end of the file is enough.
 """
 
 from typing import Any, Final
@@ -11,15 +11,15 @@ from planwire.hooks.loose_fields import fields_in, text_in
 
 __all__ = ["TAIL_BYTES", "newest_plan", "plan_item"]
 
-#: How much of a transcript to look at: its end. A turn may have said a lot since it wrote the plan.
+#: Bytes at the end of a transcript to look at. A turn may have said a lot since it wrote the plan.
 TAIL_BYTES: Final = 4 * 1024 * 1024
 #: What a line with a plan has in it.
 _SIGN: Final = b'"Plan"'
 
 
 def newest_plan(tail: bytes, turn: str | None = None) -> str | None:
-    """The newest plan in the end of a transcript, of that turn if it has a name; None if there is none. The first line
-    may be half a line."""
+    """The newest plan in the end of a transcript, and of this turn if one is given; None if there is none. The first
+    line may be half a line."""
     for line in reversed(tail[-TAIL_BYTES:].split(b"\n")):
         if _SIGN not in line:
             continue
@@ -35,7 +35,7 @@ def newest_plan(tail: bytes, turn: str | None = None) -> str | None:
 
 
 def plan_item(said: Any) -> str:
-    """The text of the plan that a message of a transcript completes; empty if it does something else."""
+    """The text of the plan that a message of a transcript completes; empty if it completes anything else."""
     item = fields_in(said, "item")
     is_plan = text_in(said, "type") == "item_completed" and text_in(item, "type") == "Plan"
     return text_in(item, "text") if is_plan else ""

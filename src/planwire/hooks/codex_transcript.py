@@ -1,6 +1,6 @@
-"""Codex's transcripts ("rollouts"): a file for each thread, of which sub-agents have their own.
+"""Codex's transcripts ("rollouts"): a file for each thread; sub-agents have threads of their own.
 
-What a person made of a plan stands nowhere, so each stays a draft.
+A person's decision about a plan is not in them, so each plan stays a draft.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,14 +32,15 @@ from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 __all__ = ["head", "read"]
 
 _META: Final = "session_meta"
-#: What hooks say of a sub-agent without a role.
+#: The role that hooks give a sub-agent without one.
 _USUAL_ROLE: Final = "default"
 #: The ends of a turn, under the names of several versions.
 _ENDS: Final = {"task_complete": STOP_END_TURN, "turn_complete": STOP_END_TURN, "turn_aborted": STOP_CANCELLED}
 
 
 def head(lines: Iterable[Fields]) -> TranscriptHead | None:
-    """What the first line says; None if it is no transcript of Codex's. A thread of another session is a sub-agent."""
+    """What the first line says; None if it is no transcript of Codex's. A thread in the session of another is a
+    sub-agent."""
     for line in lines:
         meta = fields_in(line, "payload")
         thread = id_in(meta, "id")
@@ -60,7 +61,7 @@ def read(head: TranscriptHead, lines: Iterable[Fields], keep: Keep) -> Iterator[
 
 
 class _CodexReading:
-    """A transcript on its way, line by line."""
+    """A transcript that is being read, line by line."""
 
     def __init__(self, head: TranscriptHead, keep: Keep) -> None:
         self._head, self._keep = head, keep
@@ -84,7 +85,7 @@ class _CodexReading:
 
     def end(self) -> Iterator[Past]:
         if self._is_working and self._head.child is None:
-            yield self._past(TurnOver(STOP_CANCELLED))  # nobody wrote how it ended
+            yield self._past(TurnOver(STOP_CANCELLED))  # how it ended is not in the transcript
         if self._at and self._head.child is not None:
             yield self._past(ChildEnded())
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 __all__ = ["ENTRY", "QUIETLY", "Role", "hook_command"]
 
-#: `record` what a hook says; `tell` the model something, too, or only the `news` of what people said; allow a `call` of
+#: `record` what a hook says; also `tell` the model something, or only the `news` of what people said; allow a `call` of
 #: planwire's own tools; `ask` a person.
 Role: TypeAlias = Literal["record", "tell", "news", "call", "ask"]
 #: The end of each command, which the shell needs as it is.
@@ -22,6 +22,6 @@ ENTRY: Final = Path(__file__).with_name("entry.py")
 
 def hook_command(role: Role, folder: str | Path, agent: str | None = None) -> str:
     """The command of a hook, for `sh`. `folder` is the folder of hooks beside the journal; `agent` is its row in the
-    table of agents, where the hook files are for that agent alone."""
+    table of agents, if the hook files are for that agent alone."""
     words = [sys.executable, "-S", "-I", str(ENTRY), role, str(folder), *([agent] if agent else [])]
     return f"{shlex.join(words)}{QUIETLY}"

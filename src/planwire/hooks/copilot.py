@@ -1,12 +1,12 @@
 """Copilot CLI: what its hooks say, and how it is answered.
 
 Its own hooks get payloads in camelCase that do not name their event; hooks of a plugin in Claude Code's form get most
-in snake_case, with Claude Code's names of events and tools, and some in a mixture. All are read as one. A sub-agent has
-an id of its own in the place of the session's, and names its parent. Its steps are rows that the model writes by SQL
-into a database of the session, which sub-agents share; a plan is a file beside it. Neither is in a payload.
+in snake_case, with Claude Code's names of events and tools, and some in a mixture. All are read alike. A sub-agent has
+an id of its own in place of the session's, and names its parent. Its steps are rows that the model writes by SQL into a
+database of the session, which sub-agents share; a plan is a file beside it. Neither is in a payload.
 
-There is no event after a compaction: the plan is told again with the next prompt. `/clear` looks like an end and a
-new start: whether one session goes on from another is told by the process, which is still the same.
+There is no event after a compaction: the plan is told again with the next prompt. `/clear` looks like an end and a new
+start: only the process, which is still the same, tells that one session goes on from another.
 """
 
 import re
@@ -43,22 +43,22 @@ NAME: Final = "copilot"
 TITLE: Final = "Copilot CLI"
 
 _TRANSCRIPT: Final = re.compile(r"([\\/]session-state[\\/](?P<session>[^\\/]{1,200})[\\/])events\.jsonl\Z")
-#: Where a session keeps its files, as long as no payload says where its transcript is.
+#: Where a session keeps its files, if the payload does not say where its transcript is.
 _STATE: Final = "~/.copilot/session-state/{}/"
 _PLAN_FILE: Final = re.compile(r"[\\/]session-state[\\/][^\\/]+[\\/]plan\.md\Z")
 _PLAIN_ID: Final = re.compile(r"[\w-]+")
 _CAPITAL: Final = re.compile(r"(?<=[a-z])[A-Z]")
-#: A statement about the table of steps, or those that say which depends on which.
+#: A statement about the table of steps, or the one of their dependencies.
 ABOUT_TODOS: Final = re.compile(r"\btodos?(?:_deps)?\b", re.IGNORECASE)
 WRITERS: Final = ("create", "edit", "Write", "Edit")
-#: What begins a prompt that a mode of Copilot's has wrapped in its own words.
+#: The beginning of a prompt that a mode of Copilot's has wrapped in its own words.
 _WRAPPED: Final = re.compile(r"\A\[\[\w+\]\].*?^My request: ", re.DOTALL | re.MULTILINE)
 _NEW: Final = "new"
 _LEFT: Final = "user_exit"
 _CLEAR: Final = "clear"
 _PERMISSION: Final = "PermissionRequest"
 
-#: The fields by which a payload without a name is known for its event, the most telling first.
+#: The fields that tell the event of a payload that does not name it, the surest signs first.
 _SIGNS: Final = (
     ("PostToolUse", ("tool_name", "tool_result")),
     ("PostToolUseFailure", ("tool_name", "error")),
@@ -77,8 +77,8 @@ _EVENT_NAMES: Final = {"permissionRequest": _PERMISSION}
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
-    """Whether a payload is of Copilot CLI: by camelCase, by where its transcript is, or by a time in a payload that has
-    neither a transcript nor a mode of permissions."""
+    """Whether a payload is from Copilot CLI: by camelCase, by where its transcript is, or by a time in a payload that
+    has neither a transcript nor a permission mode."""
     if "session_id" not in fields:
         return "sessionId" in fields
     if not text_in(fields, "hook_event_name"):
@@ -89,7 +89,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
 
 
 def read(fields: Fields) -> HookCall | None:
-    """What a payload says; None if that is nothing."""
+    """What a payload says; None if it says nothing."""
     plain = _plain(fields)
     event, session = _event(plain), id_in(plain, "session_id")
     meaning = _EVENTS.get(event)
@@ -104,7 +104,7 @@ def read(fields: Fields) -> HookCall | None:
     moment, what = meant
     child = Child(agent_id, text_in(plain, "agent_type")) if agent_id else None
     if child and any(isinstance(each, TodosInDatabase) for each in what):
-        # The steps are those of the session, whoever wrote them; what is told about them is none of the child's.
+        # The steps are the session's, whoever wrote them, so nothing is told to the child with this hook.
         moment, child = Chance.PASSIVE, None
     elif child:
         what = tuple(each for each in what if not isinstance(each, Started | TurnBegan | TurnOver | Ended))
@@ -113,8 +113,8 @@ def read(fields: Fields) -> HookCall | None:
 
 def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
     """An answer as Copilot takes it: not in Claude Code's envelope, which it ignores. An approval can't spare a person
-    the dialog for a plan, so it is not said. A permission can be given; a payload does not say whose a server is: who
-    registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
+    the dialog for a plan, so it is not said. A permission can be given. A payload does not say whose the server is: it
+    must be certain before a hook for the permissions of planwire's tools is registered."""
     match heard.moment, answer:
         case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"additionalContext": text}
@@ -126,7 +126,7 @@ def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
 
 
 def written(prompt: str) -> str:
-    """What a person wrote of a prompt, without what a mode puts around it."""
+    """The part of a prompt that a person wrote, without what a mode puts around it."""
     return _WRAPPED.sub("", prompt)
 
 

@@ -1,6 +1,6 @@
 """Copilot's transcripts: a file of events for each session, beside the database with its steps and the plan's file.
 
-The events have the SQL that changed the steps, and not the steps: the database has those of the end.
+The events have the SQL that changed the steps, not the steps themselves: the database has only the final ones.
 """
 
 from collections.abc import Iterable, Iterator

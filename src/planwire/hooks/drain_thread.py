@@ -1,7 +1,7 @@
 """A thread that drains the spool of hooks for as long as a process lives: the board, the terminal app, a tool server.
 
-Of all such processes one drains at a time, and when it goes, another takes over. While there is one, hooks get their
-answers from it: that is several times faster than if each became the full program.
+Of all such processes one drains at a time, and when it ends, another takes over. While there is one, hooks get their
+answers from it, several times faster than if each became the full program.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from planwire.journal.waiting import is_away
 
 __all__ = ["DrainThread"]
 
-#: Seconds between two looks at the spool, between those after a while without hooks, how long that while is, and
-#: between two tries to be the one that drains.
+#: Seconds between two looks at the spool, between two looks after a while without hooks, the length of that while, and
+#: between two tries to become the drainer.
 _LOOK: Final = 0.02
 _LOOK_LATER: Final = 0.06
 _QUIET: Final = 30.0
@@ -35,7 +35,7 @@ class DrainThread:
         self._journal = journal
         self._folder = folder
         self._stop = Event()
-        self._touched = SimpleQueue[str]()  # sessions that somebody wrote to
+        self._touched = SimpleQueue[str]()  # sessions that were written to
         self._thread = Thread(target=self._run, name="planwire-hooks", daemon=True)
 
     def __enter__(self) -> Self:
@@ -54,7 +54,7 @@ class DrainThread:
         assert self._folder is not None
         drainer = HookDrainer(self._journal, self._folder)
         while not self._stop.is_set():
-            with suppress(JournalError):  # it is busy, or it was closed, and then this ends soon
+            with suppress(JournalError):  # it is busy, or was closed, and then this ends soon
                 self._follow(drainer)
             self._stop.wait(_TRY)
 
@@ -64,7 +64,7 @@ class DrainThread:
             while not self._stop.is_set():
                 if not is_away(self._journal) and drainer.lock.acquire():
                     self._keep_on(drainer)
-                if is_away(self._journal):  # no hook shall wait for an answer that nobody can give now
+                if is_away(self._journal):  # no hook may wait for an answer that can't be given now
                     drainer.lock.release()
                 self._stop.wait(_TRY)
         finally:
@@ -72,7 +72,7 @@ class DrainThread:
             drainer.lock.release()
 
     def _keep_on(self, drainer: HookDrainer) -> None:
-        """Drain until the lock is gone. While a journal is unavailable, what is there stays there."""
+        """Drain until the lock is gone. While a journal is unavailable, the spool stays as it is."""
         is_marked = False  # whether every session with news has its sign
         worked = monotonic()
         while drainer.lock.is_held and not self._stop.is_set() and not is_away(self._journal):

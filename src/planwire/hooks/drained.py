@@ -1,6 +1,6 @@
-"""A journal with everything in it that hooks said: for every command that looks or steers.
+"""Journals with all that hooks said drained into them: for every command that looks or steers.
 
-The check costs the names in one folder. Only if something waits there is anything else imported.
+The check costs a listing of one folder or two. Only if something waits there is anything else imported.
 """
 
 import os
@@ -17,7 +17,7 @@ __all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "op
 
 
 def folder_of_hooks(url: str | None) -> Path | None:
-    """The folder in which what hooks say waits for a journal; None for one that no hook can reach."""
+    """The folder where the records of hooks wait for a journal; None for a journal that no hook can reach."""
     return make_hooks_path(url)
 
 
@@ -34,7 +34,7 @@ def open_drained(url: str | None, *, create: bool = False) -> Iterator[Journal]:
 
 
 def open_journal_of(folder: Path, patience: float | None = None) -> Journal:
-    """Open the journal that a folder of hooks belongs to, with so many seconds of patience for its server."""
+    """Open the journal that a folder of hooks belongs to, with `patience` seconds for its server."""
     return open_journal(journal_of_hooks(folder), patience=patience)
 
 
@@ -48,8 +48,8 @@ def open_followed(url: str | None, *, create: bool = False) -> Iterator[Journal]
 
 
 def drain_into(journal: Journal, folder: Path) -> None:
-    """Drain what hooks left, unless another process does that, or nothing is there. A person who looks must not fail
-    because of it."""
+    """Drain what hooks left, unless another process does that, or nothing is there. A failure here must not stop a
+    person who only looks."""
     if not _may_hold_something(folder):
         return
     from planwire.hooks.draining import HookDrainer  # noqa: PLC0415  (mostly there is nothing to drain)
@@ -61,8 +61,7 @@ def drain_into(journal: Journal, folder: Path) -> None:
 
 
 def tell_hooks(journal: Journal, url: str | None, session: str) -> None:
-    """Have the hooks of a session's agent see that a person said something. If another process drains, that one
-    does."""
+    """Show the hooks of a session's agent that a person said something. Another process may drain meanwhile."""
     folder = hooks_path(url)
     if folder is None or not folder.is_dir():
         return
@@ -73,7 +72,7 @@ def tell_hooks(journal: Journal, url: str | None, session: str) -> None:
 
 
 def _may_hold_something(folder: Path) -> bool:
-    """Whether there is a record or an answer in a folder of hooks, and not only what is always there."""
+    """Whether there is a record or an answer in a folder of hooks, beside what is always there."""
     try:
         return not Spool(folder).is_empty() or bool(os.listdir(folder / "answers"))  # noqa: PTH208
     except OSError:

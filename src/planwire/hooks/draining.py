@@ -1,8 +1,8 @@
-"""From the spool of hooks to the journal: whoever opens the journal drains it first.
+"""From the spool of hooks to the journal: every process that opens the journal drains the spool first.
 
 All that waits in the spool for one session is one append, under the key of its segment: a drainer that is killed leaves
-all of it or nothing, and the next one repeats it without doubling anything. What a hook is told is decided on the state
-behind everything that came before it, by whoever drains; so of parallel hooks one tells.
+all of it or nothing, and the next one repeats it without doubling anything. The drainer decides what a hook tells, on
+the state after everything that came before that hook; so of parallel hooks only one tells.
 """
 
 import re
@@ -34,9 +34,9 @@ from planwire.session.writer import append_latest
 
 __all__ = ["HookDrainer"]
 
-#: The id of a session, in what is left of a payload.
+#: The id of a session, in the remains of a payload.
 _SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
-#: Milliseconds after which no hook waits for an answer any more.
+#: Milliseconds after which no hook still waits for an answer.
 _WAITS: Final = 10_000
 _FULL: Final = "the spool of hooks was full, or a hook was cut short"
 
@@ -59,7 +59,7 @@ class _WaitingHook(NamedTuple):
 
 
 class _HookReply(NamedTuple):
-    """What a hook is answered, and the telling that it is."""
+    """The answer for a hook, and what it tells."""
 
     name: str
     said: bytes
@@ -78,17 +78,17 @@ class HookDrainer:
 
     @property
     def has_work(self) -> bool:
-        """Whether hooks wait, or answers that were said are to be recorded."""
+        """Whether hooks wait, or answers that were said have yet to be recorded."""
         return not self._spool.is_empty() or self._answers.are_any
 
     def drain(self) -> None:
-        """Drain what is there. Whoever holds the lock calls this; it costs next to nothing if there is nothing. What
-        can't be understood at all is set aside: it must not keep the rest from the journal."""
+        """Drain what is there. The caller holds the lock; an empty spool costs next to nothing. What can't be
+        understood at all is set aside: it must not keep the rest from the journal."""
         self.settle()
         for segment in self._spool.drain(self.lock):
             try:
                 is_taken = self._take(segment)
-            except JournalUnavailable:  # it stays for the next one
+            except JournalUnavailable:  # the segment stays for the next drainer
                 raise
             except Exception:
                 segment.set_aside()
@@ -97,7 +97,7 @@ class HookDrainer:
                     segment.done()
 
     def mark_news(self, among: Container[str] | None = None) -> None:
-        """See for whom there is news, of the sessions that agents with hooks hold, or those of them `among` some."""
+        """Mark the sessions with news, of all that agents with hooks hold or of those `among` some."""
         for session in self._sessions.held():
             if among is None or session in among:
                 self._sessions.mark_news(session)
@@ -105,28 +105,28 @@ class HookDrainer:
     def settle(self) -> None:
         """Record which answers hooks have said. While the journal is unavailable, the answers stay where they are."""
         for each in self._answers.settle():
-            if each.told is not None and self._journal.last_seq(each.session):  # or it was forgotten: nobody was told
+            if each.told is not None and self._journal.last_seq(each.session):  # else it was forgotten
                 with suppress(DamagedJournal, UnstorableEvent):
                     stamped = self._sessions.now([each.told])
                     self._journal.append(each.session, stamped, once=Once(f"hook:{each.name}", 0))
                 self._sessions.mark_news(each.session)
 
     def _take(self, segment: Segment) -> bool:
-        """Record what is in a segment, and say whether that was done: another process may have taken over. A session
-        that is damaged does not keep the others from being recorded."""
+        """Record what is in a segment. Returns False if another process has taken over meanwhile. A damaged session
+        does not keep the others from being recorded."""
         waiting: dict[str, list[_WaitingHook]] = {}
         for each in segment:
             with suppress(DamagedJournal, UnstorableEvent):
                 self._sort(each, waiting)
         for session, hooks in waiting.items():
-            if not self.lock.is_held:  # it also says that this one is alive, however many there are
+            if not self.lock.is_held:  # this also shows that we are alive, however many there are
                 return False
             with suppress(DamagedJournal, UnstorableEvent):
                 self._record(session, hooks, segment.name)
         return True
 
     def _sort(self, given: Spooled | Lost, waiting: dict[str, list[_WaitingHook]]) -> None:
-        """Put a record to those of its session, or deal with it at once."""
+        """Add a record to those of its session, or deal with it at once."""
         if isinstance(given, Lost):
             self._note_loss(given)
         elif (found := self._read(given)) is not None:
@@ -176,7 +176,7 @@ class HookDrainer:
                         after = _with(after, told)
             return events
 
-        if was_working and _end_turn(hooks):  # first, so that the hook behind it finds none if this process dies here
+        if was_working and _end_turn(hooks):  # first, so that the next hook finds no turn if this process dies here
             self._sessions.hold(session, process, HookedSession(state, is_working=False))
         append_latest(self._journal, latest, prepared, Once(f"{segment}:{session}", 0))
         for each in replies:
@@ -194,7 +194,7 @@ class HookDrainer:
         return _HookReply(hook.answer, said, offer)
 
     def _note_loss(self, lost: Lost) -> None:
-        """A hole is never silent, where it is known whose it is."""
+        """Record a gap for lost records, if their session is known."""
         found = _SESSION.search(lost.head)
         if found is None:
             return
@@ -206,7 +206,7 @@ class HookDrainer:
 
 
 def _end_turn(hooks: Iterable[_WaitingHook]) -> bool:
-    """Whether no turn is on behind these hooks of a session."""
+    """Whether no turn is on after these hooks of a session."""
     what = [each for hook in hooks if hook.heard.child is None for each in hook.heard.what]
     turns = [each for each in what if isinstance(each, TurnBegan | TurnOver | Ended)]
     return bool(turns) and not isinstance(turns[-1], TurnBegan)

@@ -1,7 +1,7 @@
 """Gemini CLI: what its hooks say, and how it is answered.
 
 `PreCompress` comes before every request to the model with the trigger `auto`, so only a `manual` one is a compaction.
-There is no event after it: the plan is told again with the next prompt. What a `SessionStart` answers after `/clear` is
+There is no event after it: the plan is told again with the next prompt. An answer to `SessionStart` after `/clear` is
 lost, and `SessionEnd` comes up to three times. A plan is a file; the hook has only its name.
 """
 
@@ -41,7 +41,7 @@ _ONLY_HERE: Final = frozenset(
     )
 )
 _EXIT: Final = "exit_plan_mode"
-#: What a hook said at the start of the session, before the person's own words.
+#: What a hook told at the start of the session, which comes before the person's own words.
 _TOLD: Final = re.compile(r"\A(?:<hook_context>.*?</hook_context>\s*)+", re.DOTALL)
 _STARTUP: Final = "startup"
 _CLEAR: Final = "clear"
@@ -49,8 +49,8 @@ _MANUAL: Final = "manual"
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
-    """Whether a payload is of Gemini CLI: by the names of its events, and by where its transcript is. Without either,
-    by the environment, if nothing speaks for Qwen or Copilot, which have a time in their payloads too."""
+    """Whether a payload is from Gemini CLI: by the names of its events, or by where its transcript is. Without either,
+    by the environment, if nothing points to Qwen or Copilot, which have a time in their payloads too."""
     event, transcript = text_in(fields, "hook_event_name"), text_in(fields, "transcript_path")
     if not event or "session_id" not in fields:
         return False
@@ -61,7 +61,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
 
 
 def read(fields: Fields) -> HookCall | None:
-    """What a payload says; None if that is nothing."""
+    """What a payload says; None if it says nothing."""
     event, session = text_in(fields, "hook_event_name"), id_in(fields, "session_id")
     meaning = _EVENTS.get(event)
     meant = meaning(fields) if meaning and session else None
@@ -71,8 +71,8 @@ def read(fields: Fields) -> HookCall | None:
 
 
 def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
-    """An answer as Gemini takes it. It shows its own dialog for a call of a tool whatever a hook says, so it is never
-    told that one is allowed."""
+    """An answer as Gemini takes it. It shows its own dialog for a tool call whatever a hook says, so it is never told
+    that a call is allowed."""
     match heard.moment, answer:
         case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             return {"hookSpecificOutput": {"hookEventName": heard.event, "additionalContext": text}}
@@ -84,13 +84,13 @@ def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
 
 
 def written(prompt: str) -> str:
-    """What a person wrote of a prompt, without what hooks put before it."""
+    """The part of a prompt that a person wrote, without what hooks put before it."""
     return _TOLD.sub("", prompt)
 
 
 def plan_path(name: str, transcript: str, session: str) -> str | None:
     """The file of a plan: in the folder of the session, beside the one with the transcripts. A name that leads anywhere
-    else is none: it comes from the model, and whatever it names would be read."""
+    else has none: the name comes from the model, and any file that it names would be read."""
     home = _TRANSCRIPT.sub("", transcript)
     folder = f"{home}/{session}/plans/"
     name = name.removeprefix(folder)
@@ -136,7 +136,7 @@ def _compaction(fields: Fields) -> Meaning:
     return (Chance.PASSIVE, (Compacted(),)) if text_in(fields, "trigger") == _MANUAL else None
 
 
-#: The events that mean something. One that is not here is none of planwire's business.
+#: The events that mean something. Others don't concern planwire.
 _EVENTS: Final[EventTable] = {
     "SessionStart": _session_start,
     "BeforeAgent": _prompt,

@@ -18,7 +18,7 @@ from planwire.model.plan import Fields
 __all__ = ["head", "read"]
 
 _FOLDER: Final = re.compile(r"\*\*Workspace Directories:\*\*\n\s+- (.+)\n")
-#: What begins a message that no person wrote.
+#: The beginnings of messages that no person wrote.
 _MACHINE_MADE: Final = ("<session_context>", "<state_snapshot>", "System:")
 _MAIN: Final = "main"
 _SUCCESS: Final = "success"
@@ -84,7 +84,7 @@ def _answered(reading: PastReading, message: Fields, seen: set[str]) -> Iterator
 
 
 def _result(call: Fields) -> str:
-    """What the model was told of a call."""
+    """What the model was told about a call."""
     parts = [fields_in(fields_in(each, "functionResponse"), "response") for each in list_in(call, "result") or ()]
     return "\n".join(text for each in parts if (text := text_in(each, "output")))
 

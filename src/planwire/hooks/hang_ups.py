@@ -1,4 +1,4 @@
-"""How a hook learns that nobody listens to it any more: by a signal, or because a process above it has ended."""
+"""How a hook learns that no one listens to it any more: by a signal, or because a process above it has ended."""
 
 import signal
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ _SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
 def processes_above() -> tuple[str, ...]:
-    """The processes above this one, the nearest first. They differ once one of them has ended, because those below it
-    have another parent then."""
+    """The processes above this one, the nearest first. This changes once one of them ends, because those below it then
+    have another parent."""
     return tuple(islice(lineage(), 1, _ABOVE + 1))
 
 

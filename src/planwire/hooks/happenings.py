@@ -1,4 +1,4 @@
-"""What an agent's hooks say, as values: one `HookCall` for each call of a hook, whatever the agent's own shape of it.
+"""What an agent's hooks say, as values: one `HookCall` for each call of a hook, whatever its shape in the agent.
 
 A reader for each agent (`claude_code`, `codex`, …) turns payloads into these, and `recording` turns these into events.
 Nothing of an agent's own dialect goes further than its reader.
@@ -35,10 +35,10 @@ __all__ = [
 
 
 class Chance(Enum):
-    """What an answer of this hook can do, in this agent. A table in each reader says which of its events is which."""
+    """What an answer to this hook can do, in this agent. Each reader has a table of its events."""
 
     PASSIVE = "passive"
-    """Nothing that it says reaches the model."""
+    """No text of it reaches the model."""
     START = "start"
     """Its text is in the next request. The context is new, resumed, cleared or compacted."""
     PROMPT = "prompt"
@@ -63,7 +63,7 @@ class Compacted(Struct, frozen=True):
 
 
 class TurnBegan(Struct, frozen=True):
-    """A person's prompt. Its text is only for the title of a session that has none: it is never recorded itself."""
+    """A person's prompt. Its text only serves as a title for a session without one: it is never recorded itself."""
 
     prompt: str = ""
 
@@ -75,7 +75,7 @@ class TurnOver(Struct, frozen=True):
 
 
 class Ended(Struct, frozen=True):
-    """The agent leaves the session, and its own word for why (`clear`, `prompt_input_exit`, …)."""
+    """The agent leaves the session. `reason` is its own word for why (`clear`, `prompt_input_exit`, …)."""
 
     reason: str
 
@@ -87,7 +87,7 @@ class Titled(Struct, frozen=True):
 
 
 class ListHeard(Struct, frozen=True):
-    """A whole list of steps. A list without entries is one that was cleared."""
+    """A whole list of steps. A list without entries was cleared."""
 
     plan_id: str
     entries: tuple[Entry, ...]
@@ -106,8 +106,8 @@ class TaskChanged(Struct, frozen=True):
 
 
 class Proposed(Struct, frozen=True):
-    """A plan that is prose. `path` is the file that has its text where the hook itself does not; a reader never opens
-    it. A `draft` is being written, and nobody is asked about it yet."""
+    """A plan that is prose. `path` is the file with its text if the hook does not have it; a reader never opens it. A
+    `draft` is still being written, and no one is asked about it yet."""
 
     plan_id: str
     text: str = ""
@@ -117,15 +117,15 @@ class Proposed(Struct, frozen=True):
 
 class TodosInDatabase(Struct, frozen=True):
     """A list of steps was changed in an agent's own SQLite database, at `path`; `todo_database` reads it. A `~` stands
-    for the user's home, which a payload does not tell."""
+    for the user's home, which is not in a payload."""
 
     plan_id: str
     path: str
 
 
 class PlanInTranscript(Struct, frozen=True):
-    """The agent may have proposed a plan, in its transcript `path` and nowhere else. Whoever can open files looks for
-    the newest of this turn; mostly there is none."""
+    """The agent may have proposed a plan, in its transcript `path` and nowhere else. `looking` reads the newest one of
+    this turn; mostly there is none."""
 
     plan_id: str
     path: str
@@ -151,8 +151,8 @@ class ChildEnded(Struct, frozen=True):
 
 
 class OwnCall(Struct, frozen=True):
-    """A call of one of planwire's own tools, by its bare name (`set_plan`), with its arguments. What it changes is
-    recorded where it is answered."""
+    """A call of one of planwire's own tools, by its bare name (`set_plan`), with its arguments. The tool server records
+    what it changes."""
 
     tool: str
     arguments: object = None
@@ -178,7 +178,7 @@ Happening: TypeAlias = (
 
 
 class Child(Struct, frozen=True):
-    """The sub-agent that a hook is about: the agent's own id of it, and what kind it is."""
+    """The sub-agent that a hook is about: the agent's own id for it, and its kind."""
 
     id: str
     kind: str = ""
@@ -187,9 +187,10 @@ class Child(Struct, frozen=True):
 class HookCall(Struct, frozen=True):
     """One call of a hook: whose it is, and what happened.
 
-    `agent` is the row in the table of agents, `session` the agent's own id of its session, `event` the agent's own name
-    of the event, which answers have to repeat. `call` is its id of the tool call, if it is about one; `turn` is that of
-    the turn, where it has one. `child` is the sub-agent that it comes from. `moment` says what an answer can do.
+    `agent` is the row in the table of agents, `session` the agent's own id for its session, `event` the agent's own
+    name for the event, which answers have to repeat. `call` is its id of the tool call, if it is about one; `turn` is
+    that of the turn, where it has one. `child` is the sub-agent that it comes from. `moment` says what an answer can
+    do.
     """
 
     agent: str
@@ -203,5 +204,6 @@ class HookCall(Struct, frozen=True):
     child: Child | None = None
 
     def own_plan(self, plan_id: str) -> str:
-        """The id of a plan of whoever calls. A child has its own plans, and its list is its name as a reader."""
+        """The id of a plan of the caller's: the session's, or the child's. A child has its own plans; the id of its
+        list is also its name as a reader."""
         return f"{plan_id}@{self.child.id}" if self.child else plan_id

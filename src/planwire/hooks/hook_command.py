@@ -1,6 +1,6 @@
-"""A hook that became the full program: nobody else was there to answer it, or it holds a plan until a person decides.
+"""A hook that became the full program: no other process could answer it, or it holds a plan until a person decides.
 
-`thin_hook` calls these, in a process of its own that nothing may keep long: whatever is wrong, it ends without a word.
+`thin_hook` calls these in its own process, which nothing may keep for long: whatever is wrong, it ends without a word.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _GLANCE: Final = 0.003
 
 
 def tell_now(folder: str, answer: str) -> None:
-    """Drain the spool, and so answer the hook of this process too, unless somebody does so meanwhile."""
+    """Drain the spool, and so answer the hook of this process too, unless another process does so meanwhile."""
     place = Path(folder)
     until = monotonic() + PATIENCE
     with open_journal_of(place, MOMENT) as journal:
@@ -66,7 +66,7 @@ def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
 
 
 def settle(folder: str) -> None:
-    """Record that this hook has told what it was to tell. If another process drains, that one does."""
+    """Record that this hook has told its text. If another process drains, that one records it."""
     place = Path(folder)
     with open_journal_of(place, MOMENT) as journal:
         drainer = HookDrainer(journal, place)

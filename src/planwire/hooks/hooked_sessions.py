@@ -1,8 +1,8 @@
 """The sessions of agents with hooks: their names, who holds them, what they go on from, and for whom there is news.
 
 The id of a session is the agent's own. If two agents share one, the second gets a prefix. The holder is the agent's
-process: its end ends the turn, whoever notices. A context that was cleared mostly gets a new id, and goes on with the
-plans of the one before it, which the same process held.
+process: its end ends the turn, whichever process notices. A cleared context mostly gets a new id, and goes on with the
+plans of the session before it, which the same process held.
 """
 
 import os
@@ -30,7 +30,7 @@ from planwire.steering.reach import HEAR
 
 __all__ = ["HookedSessions"]
 
-#: An id that a payload has as it is, and that a file can have for its name.
+#: An id that is spelled the same in a payload, and that can be a file's name.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
@@ -51,7 +51,7 @@ class HookedSessions:
 
     @staticmethod
     def second_name_of(payload: HookPayload) -> str:
-        """The id of a session whose own id another agent's has."""
+        """The id of a session whose own id is taken by another agent's."""
         return f"{payload.agent.name}-{payload.heard.session}"
 
     def held(self) -> list[str]:
@@ -64,8 +64,8 @@ class HookedSessions:
         return next((each.is_working for each in terms if each.process == process and each.holder == HOOK), None)
 
     def hold(self, session: str, process: str, after: HookedSession) -> None:
-        """Have the agent's process hold its session, or let go of it. One that ended behind its turn holds nothing; one
-        that ended in the middle of it leaves a lease that lapsed."""
+        """Have the agent's process hold its session, or let go of it. A process that ended after its turn holds
+        nothing; one that ended in the middle of a turn leaves a lapsed lease."""
         is_alive = is_running(process)
         if after.is_over or not (is_alive or after.is_working):
             self._journal.lease(session, Terms(HOOK, process=process)).release()
@@ -76,13 +76,13 @@ class HookedSessions:
                 note_agent(process)
 
     def let_rest(self, session: str, process: str) -> None:
-        """Have the agent's process hold a session at rest: its turn ended, and no hook that was drained says so."""
+        """Have the agent's process hold a session at rest: its turn ended, but no drained hook says so."""
         if self.is_working(session, process):
             self.hold(session, process, HookedSession(load_state(self._journal, session), is_working=False))
 
     def follow_on(self, session: str, agent: str, folder: str | None, process: str) -> None:
         """Begin a session with the plans of the one that its agent had before its context was cleared. One process may
-        run many sessions: if more than one can be meant, none is."""
+        run many sessions: if more than one fits, none is chosen."""
         if self._journal.last_seq(session) or not process:
             return
         leases = (each for each in self._journal.leases() if each.terms.holder == HOOK)
@@ -95,9 +95,9 @@ class HookedSessions:
                 self._journal.lease(meant[0].id, Terms(HOOK, process=process)).release()
 
     def mark_news(self, session: str) -> None:
-        """Leave signs for hooks, where people said something that the agent or a sub-agent has not heard, and take them
-        away again. A sign has the id of whom it is for, which a hook finds in its payload: so what waits for a
-        sub-agent, which may be gone, costs no other hook anything."""
+        """Leave signs for hooks if people said something that the agent or a sub-agent has not heard, and remove
+        outdated ones. A sign is named after its addressee's id, which a hook finds in its payload: so what waits for a
+        sub-agent, which may be gone, costs other hooks nothing."""
         with suppress(OSError, JournalError):
             state = load_state(self._journal, session)
             children = {each.reader for each in state.live().values()} - {LEAD}

@@ -1,7 +1,7 @@
 """Past sessions, recorded in a journal: as the hooks would have recorded them, at the times of the transcript.
 
-A session that the journal has stays as it is, whoever recorded it. All events of one are written at once, so that
-nobody finds half of it.
+A session that the journal has stays as it is, however it was recorded. All events of one are written at once, so that
+no reader finds half of it.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ class Imported(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A session that was left out, and why; None if nobody knows which it is."""
+    """A session that was left out, and why; `session` is None if its id is not known."""
 
     session: str | None
     place: str
@@ -79,7 +79,8 @@ def _unplaced(about: SessionOpened) -> SessionOpened:
 def _recorded(
     past: PastSession, keep: Keep, journal: Journal | None, place: Callable[[SessionOpened], SessionOpened]
 ) -> tuple[HookedSession, list[Stamped]]:
-    """A session as its transcript leaves it, and its events. Thoughts go into the journal's store on the way."""
+    """A session as its transcript leaves it, and its events. Its thoughts are put into the journal's store on the
+    way."""
     session, events = HookedSession(SessionState(past.id)), list[Stamped]()
     for each in past.read(keep):
         at = max(each.at, session.state.at)

@@ -17,12 +17,12 @@ from planwire.hooks.todo_database import todos_in
 
 __all__ = ["looked_up"]
 
-#: Bytes of a plan's file: one that is longer is too large a plan in any script, and recorded as that, not cut.
+#: Bytes to read of a plan's file: a longer file is too large a plan in any script, and recorded as such, not cut.
 _MOST_BYTES: Final = 4 * LARGEST_PLAN + 4
 
 
 def looked_up(heard: HookCall) -> HookCall:
-    """A hook with the texts that it points to."""
+    """What a hook says, with the texts that it points to filled in."""
     found = (_looked_up(each) for each in heard.what)
     return replace(heard, what=tuple(each for each in found if each is not None))
 
@@ -42,7 +42,7 @@ def _looked_up(happening: Happening) -> Happening | None:
 
 
 def _end_of_file(path: str, most: int) -> bytes:
-    """The last bytes of a file; none of what is no file. A `~` stands for the user's home."""
+    """The last bytes of a regular file, empty for anything else. A `~` stands for the user's home."""
     try:
         handle = os.open(Path(path).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError, RuntimeError):

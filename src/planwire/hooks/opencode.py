@@ -1,8 +1,8 @@
 """opencode: what planwire's file in it says, and how that is answered.
 
 opencode has functions instead of hooks, so the payloads are our own: `opencode_plugin.js` describes their shape, and
-takes a text for the model as `{"text": …}` and the words that send a plan back as `{"deny": …}`. A list of steps is
-heard from the tool call; the event about it has no ids and would double it.
+takes a text for the model as `{"text": …}` and the words that send a plan back as `{"deny": …}`. A list of steps comes
+from the tool call; the event about it has no ids and would double it.
 """
 
 from collections.abc import Container
@@ -37,18 +37,18 @@ NAME: Final = "opencode"
 TITLE: Final = "opencode"
 
 _PLAN_EXIT: Final = "plan_exit"
-#: opencode's name of the error that a person causes who stops a turn.
+#: opencode's name for the error when a person stops a turn.
 _ABORTED: Final = "MessageAbortedError"
 _FAILURE: Final = "error"
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
-    """Whether a payload is of planwire's file in opencode, which says so."""
+    """Whether a payload is from planwire's file in opencode, which says so."""
     return fields.get("agent") == NAME and "event" in fields and "hook_event_name" not in fields
 
 
 def read(fields: Fields) -> HookCall | None:
-    """What a payload says; None if that is nothing."""
+    """What a payload says; None if it says nothing."""
     event, session = text_in(fields, "event"), id_in(fields, "session_id")
     child_id = id_in(fields, "child_id")
     child = Child(child_id, text_in(fields, "child_kind")) if child_id else None
@@ -68,7 +68,7 @@ def read(fields: Fields) -> HookCall | None:
 
 
 def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
-    """An answer for planwire's own file. opencode asks nobody about planwire's tools, and always asks about a plan, so
+    """An answer for planwire's own file. opencode never asks about planwire's tools, and always asks about a plan, so
     neither is ever allowed here."""
     match heard.moment, answer:
         case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
@@ -157,7 +157,7 @@ _EVENTS: Final[EventTable] = {
     "session.updated": _updated,
     "session.deleted": _deleted,
 }
-#: Those of a sub-agent, whose session is no session to planwire.
+#: The events of a sub-agent, whose session does not count as one in planwire.
 _CHILD_EVENTS: Final[EventTable] = {
     "session.created": _child_began,
     "chat.message": _child_message,

@@ -1,6 +1,6 @@
 """opencode's own database, in which it keeps its sessions: opened to read, never to write.
 
-Its tables are private and change. One that lacks what is needed here is of a format that is not known.
+Its tables are private and change. A database that lacks what is needed here is of an unknown format.
 """
 
 import heapq
@@ -31,12 +31,12 @@ _PARTS: Final = """
     WHERE message.session_id = ? ORDER BY 1, message.id, part.id
 """
 _CHILDREN: Final = "SELECT id, agent FROM session WHERE parent_id = ? ORDER BY time_created, id"
-#: Sub-agents below sub-agents that are looked for.
+#: How many levels of sub-agents below sub-agents are read.
 _DEEPEST: Final = 8
 
 
 class OpencodeSession(msgspec.Struct, frozen=True):
-    """A session that no other one began."""
+    """A session of its own, not one of a sub-agent."""
 
     id: str
     folder: str | None
@@ -51,7 +51,7 @@ def default_database() -> Path:
 
 
 def sessions_in(file: Path) -> list[OpencodeSession] | None:
-    """The sessions in a database; None if it is none, or of an unknown format."""
+    """The sessions in a database; None if the file is no database, or of an unknown format."""
     try:
         with closing(_opened(file)) as opened:
             rows = opened.execute(_SESSIONS).fetchall()
@@ -93,7 +93,7 @@ def _part(opened: sqlite3.Connection, head: TranscriptHead, session: OpencodeSes
 
 
 def _record(at: Any, message: Any, part: Any) -> Fields:
-    """A part with what its message says of it."""
+    """A part, with what its message says about it."""
     about = _decoded(message)
     error = text_in(fields_in(about, "error"), "name")
     return {"at": at, "role": text_in(about, "role"), "part": _decoded(part), "error": error}

@@ -19,7 +19,7 @@ from planwire.model.stop_reasons import STOP_CANCELLED
 __all__ = ["read"]
 
 _PLAN_FILE: Final = re.compile(r"[\\/]\.?opencode[\\/]plans[\\/][^\\/]+\.md\Z")
-#: What begins a part that opencode wrote, in versions that do not mark it.
+#: The beginnings of parts that opencode wrote, in versions that do not mark them.
 _MACHINE_MADE: Final = ("<system-reminder>",)
 _UNTITLED: Final = re.compile(r"(?:New|Child) session - ")
 _ABORTED: Final = "MessageAbortedError"

@@ -1,9 +1,9 @@
-"""Whose call it is that planwire's tool server gets: each call is bound to its session by the hook before it.
+"""Whose calls planwire's tool server gets: the hook before a call binds it to its session.
 
-An agent has one server for all of its sessions, or clears its context and goes on with the same server. The hook before
-a call knows the session and the call, and leaves both in a file. The server finds its file by the id of the call, or by
-tool and arguments, but never one of another agent that way. A host that names the session itself needs no hook. If
-there is no such hook, the process is all there is: the session that this agent's process holds.
+An agent may have one server for all of its sessions, or clear its context and go on with the same server. The hook
+before a call knows the session and the call, and leaves both in a file. The server finds this file by the id of the
+call, or by tool and arguments, but the latter never for another agent. A host that names the session itself needs no
+hook. Without such a hook, the process has to tell: the session is the one that this agent's process holds.
 """
 
 import os
@@ -28,7 +28,7 @@ __all__ = ["BoundCall", "OwnCalls"]
 #: Where hosts put the id of a model's call, and that of its session.
 _CALL_IDS: Final = ("claudecode/toolUseId", "callId")
 _SESSION_IDS: Final = ("sessionId", "threadId")
-#: Seconds after which nobody will call any more: it was denied, or interrupted.
+#: Seconds after which an announced call no longer comes: it was denied, or interrupted.
 _OLD: Final = 600
 
 
@@ -46,11 +46,11 @@ class _Left(NamedTuple):
 
     path: Path
     payload: HookPayload
-    is_of_this_agent: bool | None  # None: nobody knows
+    is_of_this_agent: bool | None  # None: not known
 
     def is_for(self, call: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether it is for that call: by its id where both have one, or else by what is called. Another agent calls
-        the same tools, often with the same words."""
+        """Whether it is for that call: by its id if both have one, otherwise by what is called. Another agent calls the
+        same tools, often with the same words."""
         heard = self.payload.heard
         if call is not None and heard.call is not None:
             return call == heard.call
@@ -70,7 +70,7 @@ class OwnCalls:
         self._lineage = frozenset(lineage())
 
     def bind(self, tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any]) -> BoundCall | None:
-        """The session of a call; None if nobody knows it."""
+        """The session of a call; None if it is not known."""
         call = _id(meta, _CALL_IDS)
         fits = [each for each in self._left() if each.is_for(call, tool, arguments)]
         found = next((each for each in fits if each.is_of_this_agent), fits[0] if fits else None)
@@ -85,7 +85,7 @@ class OwnCalls:
         return BoundCall(held, call=call) if held else None
 
     def _left(self) -> Iterator[_Left]:
-        """What hooks left, the newest first: a call that was denied leaves something too."""
+        """What hooks left, the newest first, because a denied call leaves something too."""
         try:
             names = sorted(os.listdir(self._folder), reverse=True)  # noqa: PTH208  (names are all it takes)
         except OSError:

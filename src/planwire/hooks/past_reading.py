@@ -1,6 +1,6 @@
-"""A transcript on its way, whatever its format: what time it is, whether a turn is on, and which calls are open.
+"""A transcript that is being read, in any format: its time, whether a turn is on, and which calls are open.
 
-Nobody is asked about a plan of the past, so each is a draft until it was decided.
+No question about a past plan is open, so each is a draft until it was decided.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ __all__ = ["PastReading"]
 
 
 class PastReading:
-    """What a reader of one format tells, as values with their times."""
+    """What a reader of any format reports, as values with their times."""
 
     def __init__(self, agent: str, head: TranscriptHead, keep: Keep, is_plan_file: Callable[[str], bool]) -> None:
         self.calls = PastCalls(keep)
@@ -36,14 +36,14 @@ class PastReading:
         self._stop: str | None = None  # why the turn would end now, if one is on
 
     def moment(self, at: int | None) -> Iterator[Past]:
-        """Something happened at that time, or at an unknown one. The first time is the beginning."""
+        """Something happened at that time, or at an unknown one. The first known time begins the session."""
         is_first = not self._at
         self._at = max(self._at, at or 0)
         if is_first and self._at:
             yield self.past(Started("startup") if self._head.child is None else ChildBegan())
 
     def prompt(self, text: str, turn: str | None = None) -> Iterator[Past]:
-        """A person asks something, which ends the turn before. A sub-agent is asked by its agent."""
+        """A person's prompt, which ends the turn before. A sub-agent is prompted by its agent: that is ignored."""
         if self._head.child is not None:
             return
         yield from self.turn_over(STOP_END_TURN)
@@ -82,7 +82,7 @@ class PastReading:
         yield from self.happened(*what, call=call, key=key)
 
     def happened(self, *what: Happening, call: PastCall | None = None, key: str | None = None) -> Iterator[Past]:
-        """Anything else, without the words of people if those are not to be kept."""
+        """Anything else, without people's words if these are not to be kept."""
         kept = tuple(
             replace(each, words="") if isinstance(each, Decided) and not self._keep.prompts else each for each in what
         )

@@ -1,8 +1,8 @@
 """Tool calls that carry plans: a table from the name of a tool to what a call of it says.
 
 Hooks and transcripts have the same calls, and agents have tools in common, so that one table serves them all. A new
-tool is a new row. Its function gets the arguments and the result, of any type, and says less if it finds less.
-Statuses stay as the agent says them.
+tool is a new row. Its function gets the arguments and the result, of any type, and returns less if it finds less.
+Statuses stay as the agent spells them.
 """
 
 import re
@@ -37,7 +37,7 @@ GOAL: Final = "goal"
 
 PlanCall: TypeAlias = Callable[[Any, Any], tuple[Happening, ...]]
 _GONE: Final = "deleted"
-#: A task of Gemini's tracker in its list of all: how deep it stands, its type and title, and its id.
+#: A task in the list of Gemini's tracker: its indent, its type and title, and its id.
 _TRACKED: Final = re.compile(r"\s*\w+: (.+) \(\w+\)\Z", re.DOTALL)
 #: Where agents put the text for their model in the result of a call.
 _RESULT_TEXTS: Final = ("llmContent", "text_result_for_llm", "textResultForLlm", "output")
@@ -46,7 +46,7 @@ _NOT_FOUND: Final = "Task not found"
 
 
 def entries_of(items: list[Any], name: str) -> tuple[Entry, ...]:
-    """The entries of a list, each with its text in the field of that name. One without a text is left out."""
+    """The entries of a list; `name` is the field with the text. An entry without a text is left out."""
     return tuple(
         _entry(text, text_in(each, "status"), text_in(each, "priority"))
         for each in items
@@ -55,7 +55,7 @@ def entries_of(items: list[Any], name: str) -> tuple[Entry, ...]:
 
 
 def plan_file_draft(tool: str, arguments: Any, is_plan_file: Callable[[str], bool]) -> tuple[Happening, ...]:
-    """The draft in a call that writes a file, if the file is a plan by its path."""
+    """The draft in a call that writes a file, if its path is that of a plan."""
     names = FILE_CALLS.get(tool)
     path = text_in(arguments, names[0]) if names else ""
     if not names or not path or not is_plan_file(path):
@@ -69,7 +69,7 @@ def _entry(text: str, status: str, priority: str = "") -> Entry:
 
 
 def _todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A whole list. What the tool made of it counts more than what the model wrote, which may be half of JSON."""
+    """A whole list. The tool's own version wins over what the model wrote, which may be half of JSON."""
     for items in (list_in(result, "newTodos"), list_in(arguments, "todos")):
         if items is not None:
             return (ListHeard(TODOS, entries_of(items, "content")),)
@@ -77,7 +77,7 @@ def _todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _task_created(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A task is known by the id that its result has, if only in words: the model names none."""
+    """A new task. Its id is in the result, maybe only in words: the model gives none."""
     task, said = fields_in(result, "task"), _CREATED.match(result) if isinstance(result, str) else None
     key = id_in(task, "id") or (said[1] if said else None)
     subject = text_in(task, "subject") or text_in(arguments, "subject")
@@ -85,7 +85,7 @@ def _task_created(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _task_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A change of one task. One that failed says so in its result, not as an error."""
+    """A change of one task. A failed one says so in its result, not as an error."""
     key = id_in(arguments, "taskId")
     if not key or (isinstance(result, dict) and result.get("success") is False) or result == _NOT_FOUND:
         return ()
@@ -96,7 +96,7 @@ def _task_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _tasks_listed(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """All tasks by their ids, also those from before anybody listened."""
+    """All tasks by their ids, even those from before planwire listened."""
     return tuple(
         TaskChanged(TODOS, key, subject, text_in(each, "status") or None)
         for each in list_in(result, "tasks") or ()
@@ -105,8 +105,8 @@ def _tasks_listed(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _plan_left(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """The end of plan mode: the plan in the result is the one that was approved. The arguments have it only if somebody
-    edited it. A plan of one agent may wait for the word of another."""
+    """The end of plan mode: the plan in the result is the one that was approved. The arguments have it only if it was
+    edited. A plan of one agent may wait for another's approval."""
     text = text_in(result, "plan") or text_in(arguments, "plan")
     if isinstance(result, dict) and result.get("awaitingLeaderApproval"):
         return (Proposed(PLAN_MODE, text),) if text else ()
@@ -114,7 +114,7 @@ def _plan_left(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _plan_shown(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """The end of plan mode, before anybody has answered."""
+    """The end of plan mode, before there is an answer."""
     text, path = text_in(arguments, "plan"), text_in(arguments, "planFilePath")
     return (Proposed(PLAN_MODE, text, None if text else path),) if text or path else ()
 
@@ -127,7 +127,7 @@ def _plan_updated(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A goal is a list of one entry. Its words (`active`, `complete`) are no words for steps, so they are folded."""
+    """A goal is a list of one entry. Its statuses (`active`, `complete`) are not those of steps, so they are folded."""
     goal = fields_in(_decoded(result), "goal")
     objective, status = text_in(goal, "objective"), text_in(goal, "status")
     return (ListHeard(GOAL, (_entry(objective, folded_status(status) or status),)),) if objective else ()
@@ -157,7 +157,7 @@ def _shown_todos(arguments: Any, result: Any) -> tuple[Happening, ...]:
 
 
 def _plan_answered(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """The end of plan mode in the agents that tell their model in a text what a person said to it."""
+    """The end of plan mode in agents that give their model a person's answer as a text."""
     said = next((text for name in _RESULT_TEXTS if (text := text_in(result, name))), "")
     verdict = verdict_in(said)
     if verdict is None:
@@ -166,12 +166,12 @@ def _plan_answered(arguments: Any, result: Any) -> tuple[Happening, ...]:
     return (Decided(PLAN_MODE, verdict.approved, plan if verdict.approved else "", verdict.words),)
 
 
-#: What any report of a goal says.
+#: What any report about a goal says.
 GOAL_CALL: Final[PlanCall] = _goal
 
 
 def _decoded(result: Any) -> Any:
-    """A result that may have come as JSON in a text: transcripts have it so."""
+    """A result, which may be JSON in a text, as in transcripts."""
     try:
         return msgspec.json.decode(result) if isinstance(result, str) else result
     except (msgspec.MsgspecError, UnicodeError, RecursionError):

@@ -1,7 +1,7 @@
-"""What an agent tells its model of a person's answer about a plan, read back: approved, or sent back with words.
+"""A person's verdict on a plan, read from what the agent tells its model: approved, or sent back with words.
 
 Gemini, Qwen and Copilot have no field for it: the result of `exit_plan_mode` is a text for the model. A text that says
-neither is no answer: the call failed, was cancelled, or comes from a version that says it in other words.
+neither is no verdict: the call failed, was cancelled, or comes from a version with other words.
 """
 
 import re
@@ -11,7 +11,7 @@ __all__ = ["PlanVerdict", "verdict_in"]
 
 
 class PlanVerdict(NamedTuple):
-    """A person's answer, with what they said to it."""
+    """A person's answer, and the words that they added."""
 
     approved: bool
     words: str = ""
@@ -19,7 +19,7 @@ class PlanVerdict(NamedTuple):
 
 _APPROVED: Final = re.compile(r"(?:Plan|User) approved\b", re.IGNORECASE)
 _SENT_BACK: Final = re.compile(r"Plan (?:was )?(?:rejected|not approved)\b", re.IGNORECASE)
-#: A person's words stand between the agent's own: what comes before them, and what it says to the model after them.
+#: A person's words stand between the agent's own: an introduction, and what it says to the model after them.
 _WORDS: Final = re.compile(
     r"User feedback:\s*(.*?)\s*(?:\n\n(?:The plan is stored at:|Please update the plan).*)?\Z", re.DOTALL
 )

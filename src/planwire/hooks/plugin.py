@@ -1,8 +1,8 @@
 """The files by which an agent loads planwire: hooks, the MCP server with the plan tools, and a text on when to plan.
 
 Each function returns the texts of the files by their paths in a folder. Claude Code, Codex, Copilot and Qwen install
-one folder, but for a few hooks; with `--review`, each has its own that holds a plan back. Everything comes from
-`hook_table`; nothing here knows where the folder will be.
+the same folder, except for a few hooks; with `--review`, each has its own hook that holds a plan back. All hooks come
+from `hook_table`; nothing here knows where the folder will be.
 """
 
 import json
@@ -14,9 +14,9 @@ from planwire.hooks.hook_table import GEMINI, OPENCODE, SHARED, Hook, hooks_of
 
 __all__ = ["NAME", "PLUGIN", "Parts", "gemini_policy", "hook_commands", "plugin_files"]
 
-#: What agents call the plugin, the marketplace that has it, the extension and the server.
+#: The name of the plugin, of the marketplace that has it, of the extension and of the server.
 NAME: Final = "planwire"
-#: Where the plugin lies in its marketplace.
+#: The folder of the plugin in its marketplace.
 PLUGIN: Final = NAME
 #: The text in the extension for Gemini, which is in every session's context.
 _CONTEXT: Final = "PLANWIRE.md"
@@ -26,7 +26,7 @@ _SUMMARY: Final = "Keeps the plans of this agent, shows them to people, and tell
 
 class Parts(NamedTuple):
     """What files are made from: planwire's version, the hook's command line by its role, the MCP server's command, and
-    the words on when to plan: a short text, and a longer one for those who ask for it."""
+    the words on when to plan: a short text, and a longer one on request."""
 
     version: str
     hook: Callable[[str], str]
@@ -86,7 +86,7 @@ def _opencode(_agent: str, parts: Parts, review: bool) -> dict[str, str]:
     return {f"{NAME}.js": parts.opencode_file.replace(OPENCODE_COMMANDS, json.dumps(commands, indent=2), 1)}
 
 
-#: What stands in opencode's file for an object with a command line for each role.
+#: The placeholder in opencode's file for an object with a command line for each role.
 OPENCODE_COMMANDS: Final = "__COMMANDS__"
 
 #: Who installs which form.
@@ -113,13 +113,13 @@ def _hooks(
 
 def _server(parts: Parts) -> dict[str, Any]:
     """The server with the plan tools. Qwen asks no hook about tools: it calls those of a server that it trusts, and
-    refuses the others where nobody can be asked. No other agent reads that."""
+    refuses others where no one can be asked. No other agent reads `trust`."""
     return {"command": parts.server[0], "args": list(parts.server[1:]), "trust": True}
 
 
 def gemini_policy() -> str:
-    """The rules by which Gemini lets the model have the plan tools, and asks nobody about them: no hook can say so, and
-    an extension may not bring such rules."""
+    """The rules by which Gemini lets the model call the plan tools without asking: no hook can do that, and an
+    extension may not bring such rules."""
     rule = '[[rule]]\nmcpName = "{server}"\ntoolName = "{tool}"\ndecision = "allow"\npriority = 100\n'
     return "\n".join(rule.format(server=NAME, tool=tool) for tool in TOOL_NAMES)
 

@@ -1,9 +1,10 @@
 """Qwen Code: what its hooks say, and how it is answered.
 
 It has Claude Code's events with differences. `UserPromptSubmit` comes before every request of a turn, and only the
-first has a person's words; the others are a chance to tell something and no new turn. `TodoCreated` and `TodoCompleted`
-come twice for each step of a list that the tool call has whole. A person is asked (`PermissionRequest`) before
-`PreToolUse`, so only the answer to the first can spare them the dialog; no hook gets more than a minute to answer.
+first has a person's words; the others are a chance to tell something, but no new turn. `TodoCreated` and
+`TodoCompleted` come twice for each step, while the tool call has the whole list. A person is asked
+(`PermissionRequest`) before `PreToolUse`, so only the answer to the first can spare them the dialog; no hook gets more
+than a minute to answer.
 """
 
 import re
@@ -46,15 +47,15 @@ NAME: Final = "qwen"
 TITLE: Final = "Qwen Code"
 
 _TRANSCRIPT: Final = re.compile(r"[\\/]projects[\\/][^\\/]+[\\/]chats[\\/][^\\/]+\.jsonl\Z")
-#: What stands in the id of a turn between the session's and the turn's number.
+#: What separates the session's id and the turn's number in the id of a turn.
 _SEPARATOR: Final = "########"
 _GOALS: Final = ("get_goal", "update_goal")
 _PERMISSION: Final = "PermissionRequest"
 
 
 def is_caller(fields: Fields, environment: Container[str]) -> bool:
-    """Whether a payload is of Qwen Code: by where its transcript is, by how it numbers turns, or by a time beside a
-    mode of permissions, which no other agent has both."""
+    """Whether a payload is from Qwen Code: by where its transcript is, by how it numbers turns, or by a time together
+    with a permission mode, which no other agent has."""
     if not text_in(fields, "hook_event_name") or "session_id" not in fields:
         return False
     if _TRANSCRIPT.search(text_in(fields, "transcript_path")) or _SEPARATOR in text_in(fields, "prompt_id"):
@@ -63,7 +64,7 @@ def is_caller(fields: Fields, environment: Container[str]) -> bool:
 
 
 def read(fields: Fields) -> HookCall | None:
-    """What a payload says; None if that is nothing."""
+    """What a payload says; None if it says nothing."""
     event, session = text_in(fields, "hook_event_name"), id_in(fields, "session_id")
     meaning = _EVENTS.get(event)
     meant = meaning(fields) if meaning and session else None
@@ -83,8 +84,8 @@ def read(fields: Fields) -> HookCall | None:
 
 
 def speak(heard: HookCall, fields: Fields, answer: Answer) -> Fields | None:
-    """An answer as Qwen takes it; None where it would not hear it. A payload does not say whose a server is: who
-    registers a hook for permissions to call planwire's tools has made sure that it is planwire's."""
+    """An answer as Qwen takes it; None if it would not hear it. A payload does not say whose the server is: it must be
+    certain before a hook for the permissions of planwire's tools is registered."""
     match heard.moment, answer:
         case ((Chance.START | Chance.PROMPT | Chance.TOOL), Tell(text=text)):
             said: Fields = {"additionalContext": text}
@@ -121,7 +122,7 @@ def _after_call(fields: Fields) -> Meaning:
 
 
 def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
-    """A goal, which Qwen tells its model as JSON in a text. What the model proposes of it decides nothing yet."""
+    """A goal, which Qwen tells its model as JSON in a text. The model's own proposal for it decides nothing yet."""
     try:
         goal = msgspec.json.decode(text_in(result, "llmContent"))
     except (msgspec.MsgspecError, RecursionError):
@@ -131,7 +132,7 @@ def _goal(arguments: Any, result: Any) -> tuple[Happening, ...]:
     return (ListHeard(GOAL, (entry,)),) if objective else ()
 
 
-#: The events that mean something. One that is not here is none of planwire's business.
+#: The events that mean something. Others don't concern planwire.
 _EVENTS: Final[EventTable] = {
     "SessionStart": session_started,
     "UserPromptSubmit": _prompt,

@@ -1,6 +1,7 @@
 """Qwen's transcripts: a file for each session, and one for each of its sub-agents. Lines are only ever added.
 
-What a tool showed the person stands beside what the model was told; of a plan that was sent back nothing else is left.
+What a tool showed the person is kept beside what the model was told; it is all that is left of a plan that was sent
+back.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,8 @@ from planwire.model.plan import PLAN_MODE, Fields
 
 __all__ = ["head", "read"]
 
-#: Who wrote a line of the kind `user`, in the versions that say so; and what begins one that no person wrote.
+#: The `provenance` of a `user` line that a person wrote ("" in versions without one), and the beginnings of other
+#: lines.
 _PERSON: Final = ("", "real_user")
 _MACHINE_MADE: Final = ("<task-notification>", "<system-reminder>")
 _SUCCESS: Final = "success"

@@ -1,10 +1,10 @@
-"""What a hook says as events of its session: on the newest state, and only what adds to it.
+"""What a hook says, as events of its session: based on the newest state, and only what adds to it.
 
 An agent's hooks come doubled, late, and in part: the same list after every call, a session that ends three times, a
-turn whose beginning nobody recorded. So nothing here depends on what came before, only on the state. A session begins
-with its first prompt or plan: one in which nothing happened leaves no trace.
+turn whose beginning was not recorded. So nothing here depends on what came before, only on the state. A session begins
+with its first prompt, title or plan: one in which nothing happened leaves no trace.
 
-What an agent does in its terminal answers a question that is still open elsewhere: it went on.
+If an agent goes on in its terminal, that ends a question that is still open elsewhere.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -77,11 +77,11 @@ __all__ = [
 
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
-#: Why a session ends whose context is cleared: its agent goes on, under another id.
+#: The reason when a session ends because its context is cleared: its agent goes on, under another id.
 _CLEARED: Final = "clear"
 #: The field of an entry that holds the agent's own id of a task.
 _TASK: Final = "taskId"
-#: A command to the agent itself makes no title.
+#: The beginnings of commands to the agent itself, which make no title.
 _COMMANDS: Final = ("/", "<", "!", "#")
 #: The answers to a proposal that only the terminal can give.
 TERMINAL_OPTIONS: Final = (
@@ -89,11 +89,12 @@ TERMINAL_OPTIONS: Final = (
     Choice("keep-planning", "Keep planning", "reject_once"),
 )
 
-#: Bytes of a list, or characters of a prose. More is no plan, and would keep every hook and every page busy.
+#: The most bytes of a list, or characters of a prose plan. More is no plan, and would keep every hook and every page
+#: busy.
 LARGEST_PLAN: Final = 4 * BODY_CAP
 _TOO_LARGE: Final = Gap(1, f"a plan had more than {LARGEST_PLAN >> 10} KiB")
 
-#: What can happen to a plan. Nothing else of a child's matters to the session.
+#: What can happen to a plan. Nothing else that a child does matters to the session.
 _OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
 #: What an agent does only if it no longer waits for an answer.
 _SIGNS_OF_WORK: Final = (TurnBegan, ListHeard, TaskChanged, OwnCall)
@@ -118,8 +119,8 @@ def record(
     at: int,
     placed: Callable[[SessionOpened], SessionOpened] = lambda about: about,
 ) -> tuple[HookedSession, list[Authored]]:
-    """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds to what
-    is known of a session where that is."""
+    """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds where a
+    session runs to what is known about it."""
     written: list[Authored] = []
     about = placed(SessionOpened(title, TERMINAL, heard.folder))
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
@@ -140,7 +141,7 @@ def record(
 
 
 def has_text(record: PlanRecord | None, text: str) -> bool:
-    """Whether a plan is that text, which agents give with other blanks at its ends."""
+    """Whether a plan is that text. Agents vary the blanks at its ends."""
     return record is not None and not record.removed and (prose_of(record.state.plan) or "").strip() == text.strip()
 
 
@@ -163,7 +164,7 @@ def _after(session: HookedSession, happening: Happening) -> HookedSession:
 
 
 def _general(session: HookedSession, heard: HookCall, about: SessionOpened) -> Iterator[Authored]:
-    """What a hook says of the session itself, whatever happened. A sub-agent may work elsewhere."""
+    """What any hook says about the session itself. A sub-agent may work in another folder."""
     if heard.child is None or not session.state.seq:
         yield PLANWIRE, about
     if heard.child is None and any(isinstance(each, _SIGNS_OF_WORK) for each in heard.what):
@@ -212,14 +213,14 @@ def _of_happening(session: HookedSession, heard: HookCall, happening: Happening)
             if session.is_working or any(each.asked for each in state.plans.values()):
                 yield AGENT, TurnEnded(STOP_CANCELLED)
         case Started() | ChildBegan() | ChildEnded() | OwnCall() | PlanInTranscript() | TodosInDatabase():
-            pass  # nothing happened to a plan, or nobody has looked it up
+            pass  # nothing happened to a plan, or it was not looked up
         case _:
             assert_never(happening)
 
 
 def _went_on(state: SessionState) -> Iterator[Authored]:
-    """The ends of questions that nobody answered: the agent or its person went on in the terminal. A refusal there
-    makes no hook of its own."""
+    """The ends of unanswered questions: the agent or its person went on in the terminal. A refusal there runs no hook
+    of its own."""
     for plan_id, each in state.live().items():
         if each.asked is not None and each.owner == AGENT:
             yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
@@ -234,7 +235,7 @@ def _proposed(state: SessionState, heard: HookCall, plan: MarkdownPlan, *, is_as
 
 
 def _question(state: SessionState, heard: HookCall) -> str:
-    """A name for a question that no other of the session has, and that a repeated hook has again."""
+    """A name for a question, unique in the session but the same for a repeated hook."""
     return f"terminal-{heard.call or heard.turn or state.seq}"
 
 
@@ -270,7 +271,7 @@ def _plan_set(state: SessionState, heard: HookCall, plan: Plan, summary: str | N
 
 
 def _step_at_work(state: SessionState) -> StepRef | None:
-    """The step that the agent itself works on, which a new child works for."""
+    """The step that the agent itself works on: a new child works for it."""
     for plan_id in (MAIN, TODOS):
         for step in state.live()[plan_id].state.steps if plan_id in state.live() else ():
             if step.is_current:
@@ -279,7 +280,7 @@ def _step_at_work(state: SessionState) -> StepRef | None:
 
 
 def _with_task(state: SessionState, heard: HookCall, task: TaskChanged) -> ItemsPlan | None:
-    """The list with one task changed; None if nothing is known of that task but that it is gone."""
+    """The list with one task changed; None if an unknown task is gone."""
     plan_id = heard.own_plan(task.plan_id)
     record = state.live().get(plan_id)
     entries = record.state.plan.entries if record and isinstance(record.state.plan, ItemsPlan) else ()

@@ -1,7 +1,7 @@
-"""The review of a proposal that a hook holds back, as events and answers: what it asks, what ends it, what was said.
+"""The review of a proposal that a hook holds back, as events and answers: its question, its end, and what was said.
 
-A question lives in the journal, and the hook only waits beside it. So everything that ends it is an event: a person's
-decision and that the agent has it, that nobody will answer, or what the agent does in its terminal (`recording`).
+A question lives in the journal, and the hook only waits for its end. So everything that ends it is an event: a person's
+decision and the agent's receipt of it, the end without an answer, or what the agent does in its terminal (`recording`).
 """
 
 from collections.abc import Iterator
@@ -57,8 +57,9 @@ def proposal_in(heard: HookCall) -> Proposed | None:
 
 
 def held_back(heard: HookCall) -> HookCall:
-    """What a hook says while it holds a proposal back, if it has one. It asks for itself. The turn that it is the end
-    of, in some agents, is not over then: it goes on if the plan goes back."""
+    """What a hook says while it holds a proposal back, if it has one. The proposal is a draft here, because the waiting
+    hook asks about it itself. In some agents the hook is that of a turn's end: the turn is not over then, as it goes on
+    if the plan goes back."""
     if heard.moment is not Chance.REVIEW or proposal_in(heard) is None:
         return heard
     what = (each for each in heard.what if not isinstance(each, TurnOver))
@@ -86,8 +87,8 @@ def is_asked(state: SessionState, plan_id: PlanId, question: str) -> bool:
 
 
 def unanswered(state: SessionState, plan_id: PlanId, question: str, *, in_terminal: bool) -> tuple[Event, ...]:
-    """The end of a question that nobody can answer any more. It has no verdict, so that nobody takes it for one. If the
-    agent still asks `in_terminal`, that is its question from here on."""
+    """The end of a question that can't be answered any more. It has no verdict, so that it is not taken for one. If the
+    agent still asks `in_terminal`, a question that only the terminal can answer follows."""
     if not is_asked(state, plan_id, question):
         return ()
     end = PlanReviewed(plan_id, state.plans[plan_id].revision, DISMISSED, question=question)
@@ -95,14 +96,14 @@ def unanswered(state: SessionState, plan_id: PlanId, question: str, *, in_termin
 
 
 def refused(state: SessionState, plan_id: PlanId, question: str) -> tuple[Event, ...]:
-    """The end of a question that a person answered with a no in the agent's own dialog. It has no verdict: the words
-    that went along are the terminal's, and the plan is still the one that the agent works on."""
+    """The end of a question that a person answered with a no in the agent's own dialog. It has no verdict: the words of
+    that answer stay in the terminal, and the agent still works on the plan."""
     return unanswered(state, plan_id, question, in_terminal=False)
 
 
 def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve | SendBack | None:
-    """The answer that a person's decision is for the agent; None as long as there is none. `proposed` is the text that
-    the agent has: an approval of another one brings it along."""
+    """A person's decision as an answer for the agent; None as long as there is none. `proposed` is the text that the
+    agent has: an approval of an edited text brings that along."""
     decision = record.decision
     if decision is None:
         return None
@@ -113,8 +114,8 @@ def answer_to(record: PlanRecord, proposed: str, terms: ReviewTerms) -> Approve 
 
 
 def told(state: SessionState, plan_id: PlanId, question: str, answer: Approve | SendBack) -> Iterator[Told]:
-    """What the agent knows once it has the answer to a question: the decision, and the words that went along with it.
-    Nothing of it is said twice."""
+    """What the agent knows once it has the answer to a question: the decision, and the words that came with it. Nothing
+    already told is repeated."""
     record = state.plans.get(plan_id)
     given = (each for each in reversed(record.reviews if record else ()) if each.question == question)
     decision = next((each for each in given if not each.is_late), None)
@@ -132,8 +133,8 @@ def _remarks_with(record: PlanRecord, decision: Review) -> list[Remark]:
 
 
 def _words(record: PlanRecord, decision: Review) -> str:
-    """All remarks that belong to a review, each with its author. The agent's own text has no ids of steps, so the words
-    on a step quote it."""
+    """All remarks that belong to a review, each with its author. The agent's own text has no step ids, so words on a
+    step quote it."""
     items = [_quoted(record, each) for each in _remarks_with(record, decision)]
     return "\n".join([element("notice", _SENT_BACK, by="planwire"), *remark_elements(items)])
 

@@ -1,12 +1,12 @@
-"""The waiting hook: a process that holds a proposal back until a person has decided about it, here or elsewhere.
+"""The waiting hook: a process that holds a proposal back until a person has decided about it, anywhere.
 
 It puts the question into the journal and looks there until the question is over. A person's decision is the hook's
-answer. If the agent went on without it, the hook ends without a word; if nobody decides in time, or the agent hangs up,
-it closes the question first. A timeout is never an approval: where an agent takes silence for one, the hook sends the
-plan back instead.
+answer. If the agent went on without it, the hook ends without a word; if no one decides in time, or the agent hangs up,
+it closes the question first. A timeout is never an approval: if an agent takes silence for one, the hook sends the plan
+back instead.
 
 It may wait for days, so a look is one query of the session's last number, a few times in a second. If it is killed, its
-lease lapses, and whoever looks at the journal next closes its question (`session.lapses`).
+lease lapses, and the next process that looks at the journal closes its question (`session.lapses`).
 """
 
 from collections.abc import Callable, Sequence
@@ -47,12 +47,12 @@ from planwire.steering.reach import ANSWER, WORDS
 
 __all__ = ["HeldReview", "hold_review"]
 
-#: Seconds between two looks at the journal, those after QUIET seconds, and those at the processes above this one.
+#: Seconds between two looks at the journal, between two after QUIET seconds, and between two at the processes above.
 LOOK: Final = 0.2
 LOOK_LATER: Final = 1.0
 QUIET: Final = 600.0
 LOOK_UP: Final = 1.0
-#: Seconds in which a busy journal takes what is to be recorded after the answer went out.
+#: Seconds to keep trying to record the end of a question in a busy journal.
 PATIENCE: Final = 60.0
 
 
@@ -66,10 +66,10 @@ def hold_review(
     terms: ReviewTerms | None = None,
 ) -> bool:
     """Hold the proposal of a hook back until it is decided, and answer the hook by `say`, which writes and flushes.
-    Returns whether that ended the agent's turn, which no other hook says then.
+    Returns whether that ended the agent's turn, which no other hook reports then.
 
-    `session` is the journal's name of the session, if that is not the agent's. `drain` brings into the journal what
-    other hooks of the agent have heard since: if no other process does that, nobody would learn that the agent went on.
+    `session` is the journal's name for the session, if that is not the agent's. `drain` brings into the journal what
+    other hooks of the agent have said since: if no other process drains, only this shows that the agent went on.
     """
     heard = looked_up(payload.heard)
     proposed = proposal_in(heard)
@@ -113,7 +113,8 @@ class HeldReview:
         self._begun = self._looked_up = monotonic()
 
     def hold(self, say: Callable[[bytes], None], drain: Callable[[], object]) -> None:
-        """Ask, wait, and answer. A journal that can't be used has no decision in it: the same as if nobody decided."""
+        """Ask, wait, and answer. A journal that can't be used has no decision in it: that is the same as if no one
+        decided."""
         end = self._begun + self._terms.wait_seconds
         try:
             with suppress(JournalUnavailable):
@@ -152,7 +153,7 @@ class HeldReview:
         return tuple(placed(each) if isinstance(each, SessionOpened) else each for each in events)
 
     def _wait(self, end: float, drain: Callable[[], object]) -> Approve | SendBack | None:
-        """Look until the question is over. None if the hook has nothing to say then."""
+        """Look until the question is over. Returns None if the hook has nothing to say then."""
         while True:
             is_hung_up, is_late = self._is_hung_up(), monotonic() >= end
             with suppress(JournalUnavailable):
@@ -179,7 +180,7 @@ class HeldReview:
         return is_asked(state, self._plan.id, self._question)
 
     def _is_hung_up(self) -> bool:
-        """Whether nobody listens to this process any more."""
+        """Whether no one listens to this process any more."""
         if self._is_over.is_set():
             return True
         if monotonic() - self._looked_up >= LOOK_UP:
@@ -190,8 +191,8 @@ class HeldReview:
     # -- its end
 
     def _close(self, *, is_hung_up: bool) -> Approve | SendBack | None:
-        """Close the question without a verdict. A decision that comes in that very moment counts, if anyone listens.
-        Where silence would be an approval, the plan goes back."""
+        """Close the question without a verdict. A decision that comes at that very moment counts, if the agent still
+        listens. If silence would be an approval, the plan goes back."""
         late: list[Approve | SendBack] = []
 
         def closing(state: SessionState) -> Sequence[Event]:
@@ -213,12 +214,12 @@ class HeldReview:
         return None if is_hung_up else self._silence()
 
     def _silence(self) -> SendBack | None:
-        """What to say when nobody decided: nothing, where that is no approval."""
+        """What to say when no one decided: nothing, unless that would be an approval."""
         return SendBack(self._terms.unanswered) if self._terms.unanswered else None
 
     def _give(self, answer: Approve | SendBack, say: Callable[[bytes], None]) -> None:
-        """Answer the hook, and record that the agent has it: in that order, so that nothing counts as told that was
-        not said."""
+        """Answer the hook, then record that the agent has the answer. In this order nothing counts as told that was not
+        said."""
         spoken = self._payload.spoken(answer)
         is_heard = bool(spoken) or (isinstance(answer, Approve) and not self._terms.needs_word)
         if spoken:
@@ -238,7 +239,7 @@ class HeldReview:
             self._append_patiently(telling, HOOK)
 
     def _turn_end(self) -> tuple[TurnEnded, ...]:
-        """The end of the turn, where the hook is that of a turn which would have ended without it."""
+        """The end of the turn, if the hook is that of a turn's end."""
         ends = [each for each in self._payload.heard.what if isinstance(each, TurnOver)]
         return (TurnEnded(ends[0].stop_reason),) if ends else ()
 
@@ -256,7 +257,8 @@ class HeldReview:
         self.has_ended_turn = self.has_ended_turn or any(isinstance(each.event, TurnEnded) for each in written)
 
     def _append_patiently(self, prepare: Callable[[SessionState], Sequence[Event]], by: str) -> None:
-        """Append to a journal that may be busy. Whoever finds the lapsed lease does it, if this process can't."""
+        """Append to a journal that may be busy. If this fails, the process that finds the lapsed lease closes the
+        question."""
         end = monotonic() + PATIENCE
         while True:
             try:
@@ -265,4 +267,4 @@ class HeldReview:
             except JournalUnavailable:
                 if monotonic() >= end:
                     raise
-                sleep(LOOK)  # not every trouble takes its time: a full disk is said at once
+                sleep(LOOK)  # some failures, such as a full disk, come at once

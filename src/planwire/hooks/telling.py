@@ -1,7 +1,7 @@
-"""What an agent is told through a hook: all that holds if its context may lack it, or what people said since.
+"""What an agent is told through a hook: all that holds if its context may lack it, otherwise what people said since.
 
 The journal is the ledger, as everywhere: what was told by another way is not told again, and of parallel hooks the
-first has it. A text is small enough for the agent that takes least, and cuts off what is longer; `get_plan` has all.
+first tells it. A text is short enough for the agent that takes least; what does not fit is cut, and `get_plan` has all.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,16 +24,16 @@ __all__ = ["MOST_BYTES", "HookText", "to_tell"]
 
 #: The most bytes of a text. Codex takes 2,500 tokens, Claude Code 10,000 characters.
 MOST_BYTES: Final = 7_900
-#: Of these, how many may be people's words.
+#: The most of these that people's words may take.
 _WORD_BYTES: Final = 3_500
 #: The moments at which a text reaches the model.
 _TELLING: Final = frozenset((Chance.START, Chance.PROMPT, Chance.TOOL))
-#: Why a session that begins again is told its plans.
+#: Why the plans are told when a session begins again, by the way it began.
 _WHY: Final = {"resume": RESUMED, "clear": CLEARED, "fork": RESUMED}
 
 
 class HookText(Struct, frozen=True):
-    """A text for the model, and the telling that it is, if it tells anything of the session."""
+    """A text for the model, and the event of telling it, if it tells anything of the session."""
 
     text: str
     told: Told | None = None
@@ -42,8 +42,8 @@ class HookText(Struct, frozen=True):
 def to_tell(
     state: SessionState, heard: HookCall, request: str, under_way: Sequence[Told] = (), read: ReadFile = no_files
 ) -> HookText | None:
-    """What this hook is to tell, in this state of its session; None if nothing. `request` is a name for the telling,
-    `under_way` are those that other hooks are about to make."""
+    """What this hook is to tell, in this state of its session; None if nothing. `request` names the telling;
+    `under_way` are the tellings that other hooks are about to make."""
     if heard.moment not in _TELLING or any(isinstance(each, OwnCall) for each in heard.what):
         return None  # planwire's own tools tell it themselves
     reader = child_reader(heard)
@@ -70,7 +70,7 @@ def to_tell(
 
 def _reason(state: SessionState, heard: HookCall, reader: str) -> str | None:
     """Why the agent has to be told all that holds, or None. A child begins with what its agent gives it. A session that
-    goes on from another may have had no chance to hear that when it began."""
+    goes on from another may not have heard all that holds when it began."""
     if reader != LEAD:
         return None
     origin = state.opened.forked if state.opened else None
@@ -82,7 +82,7 @@ def _reason(state: SessionState, heard: HookCall, reader: str) -> str | None:
 
 
 def _introduction(heard: HookCall) -> HookText | None:
-    """The tools, for an agent that begins: some of them show no tool of a server before the model asks for it."""
+    """Word of the tools for an agent that begins: some agents show no server's tools before the model asks for them."""
     is_beginning = heard.moment is Chance.START and heard.child is None
     return HookText(_framed(announce())) if is_beginning else None
 
@@ -92,7 +92,7 @@ def _offer(way: str, words: Words, request: str, reader: str) -> Told:
 
 
 def _fitting(words: Words, text_of: Callable[[Words], str]) -> str:
-    """The text with as many words as fit: all of them, or else the remarks by their ids."""
+    """The text with as many words as fit: all of them, or only the ids of the remarks."""
     text = _framed(text_of(words))
     if len(text.encode()) <= MOST_BYTES:
         return text

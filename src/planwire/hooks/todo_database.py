@@ -1,7 +1,7 @@
 """The steps in the SQLite database of a Copilot session, read without ever writing to it.
 
-The table is private to the agent and the model may change it by any SQL, so whatever is not as expected is left out,
-and a database that can't be read now says nothing: the next statement about it brings another chance.
+The table is private to the agent and the model may change it by any SQL, so anything unexpected is left out. A database
+that can't be read now says nothing: the next statement about it brings another chance.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ from planwire.model.statuses import DEFAULT_STATUS
 
 __all__ = ["todos_in"]
 
-#: More steps than these are no plan that anybody reads.
+#: The most steps to read. No one reads a longer plan.
 _MOST: Final = 1_000
 _BUSY_SECONDS: Final = 0.05
 

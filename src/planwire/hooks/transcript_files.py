@@ -1,6 +1,6 @@
-"""Where agents keep their transcripts: the files of each past session, found and read. Nothing is ever written there.
+"""Where agents keep their transcripts: the files of each past session are found and read, and never written to.
 
-A row of `TRANSCRIPTS` finds the sessions of one agent: in its own home, or where a person says that they are.
+A row of `TRANSCRIPTS` finds the sessions of one agent: in its own home, or in a place that a person names.
 """
 
 import heapq
@@ -32,7 +32,7 @@ from planwire.model.plan import Fields
 
 __all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "UnreadTranscript"]
 
-#: How many lines may come before the first one that says whose transcript it is.
+#: How many lines are read to find out whose transcript it is.
 _HEAD_LINES: Final = 64
 _LONGEST_LINE: Final = 64 << 20
 _UNKNOWN: Final = "its format is not known"
@@ -40,7 +40,7 @@ _UNKNOWN: Final = "its format is not known"
 
 class PastSession(NamedTuple):
     """A session that an agent kept. `place` is where, as people read it; `changed` is when that was last written to, in
-    milliseconds. `read` reads it all."""
+    milliseconds; `read` reads the session."""
 
     agent: str
     title: str
@@ -62,8 +62,8 @@ FindSessions: TypeAlias = Callable[[Path | None], Iterator[PastSession | UnreadT
 
 
 class _JsonLines(NamedTuple):
-    """An agent whose transcripts are files of JSON lines. Its home is a folder in the user's, unless `variable` names
-    another; `patterns` are the transcripts in it."""
+    """An agent whose transcripts are files of JSON lines. Its home is a folder in the user's home, unless `variable`
+    names another; `patterns` match the transcripts in it."""
 
     agent: str
     title: str
@@ -128,8 +128,8 @@ class _JsonLines(NamedTuple):
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file, without those that are too long for a record: memory is not without end."""
-    is_whole = True  # whether the piece before this one was the end of a line
+    """The lines of a file, without those that are too long for a record: memory is finite."""
+    is_whole = True  # whether the piece before this one ended a line
     while piece := file.readline(_LONGEST_LINE):
         is_end = piece.endswith(b"\n") or len(piece) < _LONGEST_LINE
         if is_whole and is_end:

@@ -1,8 +1,8 @@
-"""Transcripts: what agents keep of past sessions, read as if hooks had told it at the time.
+"""Transcripts: what agents keep of past sessions, read as if hooks had reported it at the time.
 
-The formats are private and change from version to version. So each line is read by itself, and one that is damaged, or
-of a kind that nobody knows, costs itself and nothing else. A reader for each format (`claude_transcript`, …) turns
-lines into `Past` values; `transcript_files` finds the files.
+The formats are private and change from version to version. So each line is read by itself, and a line that is damaged,
+or of an unknown kind, is left out alone. A reader for each format (`claude_transcript`, …) turns lines into `Past`
+values; `transcript_files` finds the files.
 """
 
 import re
@@ -29,7 +29,7 @@ __all__ = [
 
 #: The event of everything that comes from a transcript.
 TRANSCRIPT: Final = "transcript"
-#: Calls that may wait for their results.
+#: The most calls that may wait for their results.
 _MOST_CALLS: Final = 1_000
 
 _TIME: Final = re.compile(
@@ -68,7 +68,7 @@ ReadTranscript: TypeAlias = Callable[[TranscriptHead, Iterable[Fields], Keep], I
 
 
 class PastCall(Struct, frozen=True):
-    """A call of a tool that waits for its result, and the thought behind it."""
+    """A tool call that waits for its result, and the thought before it."""
 
     name: str
     arguments: object
@@ -76,8 +76,8 @@ class PastCall(Struct, frozen=True):
 
 
 class PastCalls:
-    """The calls of a transcript by their ids, until their results are there, and the thoughts on the way to the next
-    one. A session may have any number of calls without a result."""
+    """The calls of a transcript that wait for their results, by id, and the thoughts since the last call. A session may
+    have any number of calls without a result."""
 
     def __init__(self, keep: Keep) -> None:
         self._open: dict[str, PastCall] = {}
@@ -106,7 +106,7 @@ class PastCalls:
         return text
 
     def forget(self) -> None:
-        """Begin anew: the thoughts of another turn say nothing of this one's plans."""
+        """Drop the thoughts: those of another turn say nothing about this one's plans."""
         if self._thoughts is not None:
             self._thoughts = []
 

@@ -1,4 +1,4 @@
-"""Actions of the relay: values that the policy makes of a line, and that `traffic` and the recorder carry out."""
+"""Actions of the relay: the policy turns each line into these values; `traffic` and the recorder carry them out."""
 
 from typing import Final, TypeAlias
 
@@ -27,11 +27,11 @@ __all__ = [
     "Warn",
 ]
 
-#: Authors of what the relay records. An answer to a question of the agent's is the client's: it may have asked nobody.
+#: Authors of what the relay records. An answer to the agent's question is by the client: it may have asked no one.
 BY_AGENT: Final = AGENT
 BY_CLIENT: Final = CLIENT
 BY_RELAY: Final = RELAY
-#: Why a session ends that had nothing to do: its connection is closed. Of one that has stopped this is no news.
+#: Why an idle session ends: its connection closed. For a session that has already stopped this is no news.
 CLOSED: Final = "closed"
 
 
@@ -48,8 +48,8 @@ class ToAgent(Struct, frozen=True):
 
 
 class Meet(Struct, frozen=True):
-    """A session is mentioned for the first time on this connection. One that is not fresh may have a history; one that
-    is a fork begins with that of another, `fork_of`."""
+    """The first mention of a session on this connection. Unless it is `fresh`, it may have a history; a fork begins
+    with the history of `fork_of`."""
 
     session: str
     fresh: bool
@@ -59,8 +59,8 @@ class Meet(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """Something that happened in a session. `streams`: a text that may go on growing, as one version. `why`: what the
-    agent thought and said right before a plan, which the journal gets a digest of."""
+    """Something that happened in a session. `streams`: it is about a text that may still grow, all of which becomes one
+    version. `why`: what the agent thought and said right before a plan; the journal gets its digest."""
 
     session: str
     event: Event
@@ -70,7 +70,7 @@ class Record(Struct, frozen=True):
 
 
 class RecordLine(Struct, frozen=True):
-    """The agent set a plan to the list on a line, which the recorder reads. `why` is that of `Record`."""
+    """The agent set a plan to the list on this line, which the recorder reads. `why` is as in `Record`."""
 
     session: str
     line: bytes
@@ -79,7 +79,7 @@ class RecordLine(Struct, frozen=True):
 
 
 class Bind(Struct, frozen=True):
-    """Hand a session of the journal to the server of the plan tools that has this key, or tell it of a problem.
+    """Hand a journal session to the plan tools' server with this key, or tell that server of a problem.
 
     Plans may be read from files in `folder`. `told` is the revision up to which the client knows the tools' plans.
     """
@@ -92,8 +92,8 @@ class Bind(Struct, frozen=True):
 
 
 class HoldBack(Struct, frozen=True):
-    """Something waits for the agent; no longer than so many seconds. `what`: a prompt of the client's waits for the end
-    of the turn of ours with this number, or an answer waits for words to arrive."""
+    """Something is held back from the agent, for `seconds` at most. `what`: a client's prompt that waits for the end of
+    our own turn with this number, or an answer that waits until words have arrived."""
 
     session: str
     turn: int
@@ -111,9 +111,9 @@ Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | Hol
 
 
 class SessionMemory(Struct, frozen=True):
-    """What the journal knows of a session: its state, the blocks that went into its prompts, by their marks, the number
-    of the newest of these, how far the telling of each came, and the questions about plans, by their names, with
-    whether there is a verdict."""
+    """What the journal knows of a session: its state; the blocks sent in its prompts, by mark; `reminded`, the number
+    of the newest one's event; how far the telling of each came (`stages`); and the questions about plans, by name, with
+    whether each has a verdict."""
 
     state: SessionState
     marks: dict[str, SentBlock] = {}
@@ -134,7 +134,7 @@ class SessionMemory(Struct, frozen=True):
         return self.state.at
 
     def has_recorded(self, telling: Told) -> bool:
-        """Whether the journal has a telling by a prompt. A refusal comes behind the telling that it takes back."""
+        """Whether the journal has a telling by a prompt. A refusal comes after the telling that it takes back."""
         return self.stages.get(telling.request) in (telling.stage, REFUSED)
 
     def has_review(self, review: ReviewAsked | PlanReviewed) -> bool:

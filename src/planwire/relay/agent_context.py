@@ -1,8 +1,8 @@
 """The agent's knowledge of its session's plans, and reasons to tell it these plans again.
 
 Three things leave an agent behind: a compaction of its context; a load or resume whose replay lacks a plan; and a
-person who said something since. The journal records what the agent was told, a moment after the prompt is gone. Until
-then this connection knows it, and so no prompt waits for the disk and no word is told twice.
+person who said something since. The journal records what the agent was told a moment after the prompt has left. Until
+then this connection remembers it, so that no prompt waits for the disk and nothing is told twice.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,9 +23,9 @@ __all__ = ["AgentContext"]
 
 
 class AgentContext:
-    """One session's agent. `memory` is what the journal holds, once it answered; `marks` are the blocks that went into
-    prompts on this connection. `is_attached`: after a load or resume, the agent's context is unknown.
-    `is_compacted`: nobody has told it its plans since a compaction."""
+    """What one session's agent knows. `memory`: what the journal holds, once it has answered. `marks`: the blocks sent
+    in prompts on this connection. `is_attached`: after a load or resume, the agent's context is unknown.
+    `is_compacted`: the agent has not been told its plans since a compaction."""
 
     def __init__(self, *, attached: bool) -> None:
         self.memory: SessionMemory | None = None
@@ -33,7 +33,7 @@ class AgentContext:
         self.is_compacted = False
         self.marks: dict[str, SentBlock] = {}
         self._echoed: dict[str, str] = {}  # the blocks in the replay since it was attached
-        self._unrecorded: list[Told] = []  # on this connection, as long as the journal does not say so
+        self._unrecorded: list[Told] = []  # tellings of this connection that the journal lacks
 
     def learn(self, memory: SessionMemory) -> None:
         """Take in what the journal holds."""
@@ -58,16 +58,17 @@ class AgentContext:
 
     @property
     def trusts_echoes(self) -> bool:
-        """Whether a block that agrees with its own checksum counts: nobody can say yet which ones are genuine."""
+        """Whether a block that matches its own checksum counts: until the journal answers, the genuine ones are not
+        known."""
         return self.memory is None and self.is_attached
 
     def hear_echo(self, blocks: Mapping[str, str]) -> None:
-        """A replay contains blocks, by their marks, that agree with their checksums."""
+        """Note the blocks of a replay, by mark, that match their checksums."""
         self._echoed |= blocks
 
     @property
     def state(self) -> SessionState | None:
-        """The state as the journal will have it once everything is recorded that the agent was told."""
+        """The state as the journal will have it once everything that the agent was told is recorded."""
         state = self.memory.state if self.memory else None
         if state is not None:
             for telling in (*self._told_before_a_crash(), *self._unrecorded):
@@ -86,8 +87,8 @@ class AgentContext:
         return STEERED if state and news(state) else None
 
     def words(self, why: str, state: SessionState) -> Words:
-        """What to tell the agent in this state of its session: all that holds, if its context may lack it, and else
-        what it has not heard. One that was resumed may have its context, so it also hears what ended meanwhile."""
+        """What to tell the agent in this state of its session: all that holds if its context may lack it, otherwise
+        what it has not heard. A resumed agent may still have its context, so it also hears what ended meanwhile."""
         if why == STEERED:
             return news(state)
         held = standing(state)
@@ -97,7 +98,7 @@ class AgentContext:
         return replace(held, items=(*held.items, *more))
 
     def tell(self, mark: str, sent: SentBlock, words: Words, way: str = PROMPT) -> Told:
-        """Note that a block tells the agent everything up to an event. Returns the event of that."""
+        """Note that a block tells the agent everything up to now. Returns the event to record."""
         state = self.state
         told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, mark)
         self.marks[mark] = sent
@@ -106,7 +107,7 @@ class AgentContext:
         return told
 
     def take_back(self, why: str, told: Told) -> Told:
-        """The agent refused the prompt: tell it the same again with the next one. Returns the event of that."""
+        """The agent refused the prompt: tell it the same again with the next one. Returns the event to record."""
         self.is_compacted = self.is_compacted or why == COMPACTED
         self.is_attached = self.is_attached or why == RESUMED
         refused = replace(told, remarks=(), stage=REFUSED)
@@ -114,15 +115,15 @@ class AgentContext:
         return refused
 
     def _told_before_a_crash(self) -> tuple[Told, ...]:
-        """The telling of the last block in the replay, if the journal does not know that one: a relay handed it over,
-        and came to its end before it could record that."""
+        """The telling of the replay's last block, if the journal does not know that block: a relay sent it, and was
+        killed before it could record that."""
         mark = next(reversed(self._echoed), None)
         if mark is None or mark in self.known_marks:
             return ()
         return (Told(PROMPT, 0, 0, remarks_in(self._echoed[mark]), mark, OFFERED),)
 
     def _lacks(self) -> bool:
-        """Whether something that people said here still holds, and no replay contained it."""
+        """Whether something that people said still holds, and the replay lacks the newest block."""
         newest = next(reversed(self.memory.marks), None) if self.memory else None
         if self.memory is None or newest in self._echoed:
             return False
@@ -143,6 +144,7 @@ class AgentContext:
 
 
 def _has_verdict(record: PlanRecord) -> bool:
-    """Whether a person gave a verdict that holds. One through the agent's client is part of the agent's own history."""
+    """Whether a person's verdict on the plan holds. One given in the agent's client is part of the agent's own
+    history."""
     last = record.review
     return record.is_living and last is not None and not (last.is_stale or last.is_known or last.by == BY_CLIENT)

@@ -1,7 +1,7 @@
 """The plans that an agent reports in one session, and what the journal should hear of them.
 
-Most lines of a busy agent are its list again. `fast_lists` passes those on unread, so this part keeps the newest of
-them as bytes and reads it only when the plan is asked for.
+Most lines of a busy agent repeat its list. `fast_lists` passes these on unread, so this class keeps the newest one as
+bytes and reads it only when the plan is needed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +17,8 @@ __all__ = ["AgentPlans"]
 class AgentPlans:
     """One session's plans as the agent tells them.
 
-    `is_plain`: there was no plan yet but the list without an id. `current`: the plans set in this turn. `mentioned`:
-    those that the agent spoke of since it was attached. `removed`: those that it dismissed.
+    `is_plain`: so far the only plan is the list without an id. `current`: the plans set in this turn. `mentioned`:
+    those that the agent has sent or removed since it was attached. `removed`: those that it dismissed.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class AgentPlans:
         self.removed: set[PlanId] = set()
         self._heard = HeardPlans()
         self._is_full = False
-        self._newest_list = b""  # the last line that took the fast way
+        self._newest_list = b""  # the last line that took the fast path
         self._unread: bytes | None = None  # the same, until its content is needed
         self._unread_id: PlanId = None
         self._untranslated: bytes | None = None  # the same, until the translator has seen it
@@ -45,7 +45,7 @@ class AgentPlans:
         return self._heard.is_retold
 
     def hear_list(self, line: bytes, plan_id: PlanId = None) -> bool:
-        """Take a line with nothing but a list. False if it repeats the one before."""
+        """Take in a line that holds only a list. False if it repeats the one before."""
         if line == self._newest_list:
             return False
         if plan_id != self._unread_id:
@@ -60,7 +60,7 @@ class AgentPlans:
         return True
 
     def know_list(self, line: bytes) -> None:
-        """A line with nothing but a list was read with care: the same line again is no news."""
+        """Note a line that holds only a list and was fully read: the same line again is no news."""
         if not self.is_retold:
             self._newest_list = line
 
@@ -70,7 +70,7 @@ class AgentPlans:
         return line
 
     def hear(self, body: Body) -> Iterator[Heard | TooMany]:
-        """What becomes of the plans. During a replay that is nothing, until it ends."""
+        """What an update changes in the plans. During a replay nothing changes until it ends."""
         self._read_newest()
         heard = self._heard.hear(body)
         if body is not None:
@@ -82,7 +82,7 @@ class AgentPlans:
         self._heard.begin_retelling()
 
     def end_retelling(self, *, failed: bool = False) -> Iterator[Heard | TooMany]:
-        """What a replay makes of the plans, now that it is over."""
+        """End a replay. Returns what it changed in the plans."""
         return self._take(self._heard.end_retelling(failed=failed))
 
     def _read_newest(self) -> None:

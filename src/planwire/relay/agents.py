@@ -1,4 +1,4 @@
-"""The agents' ways: what is particular to an agent, one row each, and a default for agents that nobody has seen.
+"""The agents' ways: what is particular to each agent, in one row, and a default for unknown agents.
 
 A row is data. `planwire check --learn` writes one for an agent that it met; the relay reads such rows from the user's
 folder, and they win over those here (`learned_agents`). Whatever an agent announces about itself needs no row.
@@ -20,8 +20,8 @@ __all__ = ["AGENTS", "CONTEXT_URI", "AgentRow", "matches", "ways_of"]
 
 #: The address of the relay's block where it is a resource.
 CONTEXT_URI: Final = "planwire://context"
-#: What titles say of a compaction: what is done to what. A task of the agent's may be to summarize something of these,
-#: so such a title has to say nothing else.
+#: Titles of tool calls that compact: a verb and its object. The agent's task may be to summarize such an object, so a
+#: title with that verb must say nothing else.
 _COMPACTING: Final = ("compact*{}*", "compress*{}*", "summari*{}", "summari*{}...", "summari*{}…")
 _COMPACTED: Final = ("{} compact*", "{} compress*", "{} summari*")
 _HISTORY: Final = ("chat", "context", "conversation", "history", "chat history", "conversation history")
@@ -31,20 +31,20 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     """One agent's ways. Every field but the first two has a default that does no harm to an agent without a row.
 
     - `agent`: its name, for people. `names`: patterns of what it calls itself in `initialize`, and of the name of its
-      command, in small letters; `*` stands for anything.
+      command, in lower case; `*` stands for anything.
     - `compact_commands`: names of commands that compact the context. One counts if the agent advertised it, and its
       turn ended well. `compact_titles`: patterns of titles of tool calls that do it. `compact_meta`: patterns of
       members of `_meta` that say so in any update, as a path and a value: `contextCompression.phase=done`.
-    - `hides_tools`: the model does not see the tools of MCP servers until it searches for them, or nobody knows that.
+    - `hides_tools`: the model does not see the tools of MCP servers until it searches for them, or this is not known.
       The relay then names its tools in the first prompt.
     - `tool_names`: how the agent spells a TOOL of a SERVER when it asks for permission. `tool_questions`: what it asks
-      then, if its title begins with the name of the TOOL and nothing says whose that is. `server_files`: files, in the
-      folder of the session, above it or in the user's home, in which people give this agent servers of their own.
-    - `joiner`: what it puts between two texts of a prompt when it tells them back; without one, whitespace of any sort.
+      then, if its title begins with the name of the TOOL and nothing names the SERVER. `server_files`: files (in the
+      session's folder, above it or in the user's home) in which people give this agent servers of their own.
+    - `joiner`: what it puts between two texts of a prompt when it echoes them; None means any whitespace.
     - `takes_resources`: the relay's block goes into a prompt as an embedded resource, and stays out of the title that
-      the agent makes of its first prompt. `wrapping`: what stands before and behind such a block in an echo.
-    - `steer`, `queues`: the way into a running turn, and whether a prompt waits for the end of one, where the agent
-      does not announce that.
+      the agent makes of its first prompt. `wrapping`: what stands before and after such a block in an echo.
+    - `steer`, `queues`: for agents that don't announce it, the way into a running turn, and whether a prompt waits for
+      its end.
     """
 
     agent: str
@@ -81,7 +81,7 @@ class AgentRow(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
         return {"type": "resource", "resource": resource}
 
 
-#: The agents that were met, each with what differs from the default.
+#: The known agents, each with what differs from the default.
 AGENTS: Final = (
     AgentRow(agent="Claude Agent", names=("*claude-agent-acp*", "*claude-code-acp*"), hides_tools=False),
     AgentRow(
@@ -121,5 +121,5 @@ def ways_of(command: str, initialized: Any, learned: Iterable[AgentRow] = ()) ->
 
 
 def matches(word: str, patterns: Iterable[str]) -> bool:
-    """Whether a word in small letters fits one of the patterns."""
+    """Whether a lower-case word matches one of the patterns."""
     return any(fnmatchcase(word, pattern) for pattern in patterns)

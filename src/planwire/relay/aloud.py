@@ -1,4 +1,4 @@
-"""What people said, as a client shows it: plain lines, for a message of the user's."""
+"""What people said, as plain lines for a user message in the client."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _WORDS: Final = {
 
 
 def said_aloud(words: Words) -> str:
-    """Words of people for the client that did not carry them."""
+    """What people said outside the client, as text for it to show."""
     lines = [f"{_name(item)} (planwire): {_text(item)}" for item in words.items]
     if words.besides:
         lines.append(f"(planwire): {len(words.besides)} more remarks")

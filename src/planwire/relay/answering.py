@@ -1,8 +1,8 @@
-"""Answers from elsewhere: a person decides about a plan on the board, say, and the agent gets that as its answer.
+"""Answers from elsewhere: a person decides about a plan, on the board for example, and the agent gets that answer.
 
-The relay sits between the agent that asks and the client that shows the question. Whichever answer is here first goes
-to the agent, and the other one is late: the client is told to take its question back, and what it answers all the same
-is recorded and said, but never passed on. A proxy must not answer for the client: only a person's own decision may.
+The relay sits between the agent that asks and the client that shows the question. The first answer to arrive goes to
+the agent. If that is not the client's, the client is told to take its question back; an answer that it gives anyway is
+recorded and reported, but never passed on. A proxy must not answer for the client: only a person's own decision may.
 """
 
 from collections.abc import Iterator, Mapping
@@ -79,7 +79,7 @@ class Answering:
                 yield question, decision
 
     def is_open(self, question: Question) -> bool:
-        """Whether nobody has answered a question."""
+        """Whether a question is still unanswered."""
         return question in self._questions.open_in(question.session)
 
     def give(self, session: WireSession, question: Question, decision: Review) -> None:
@@ -89,13 +89,14 @@ class Answering:
         self._take_back(session, question, decision.option, Record(session.id, told, BY_RELAY))
 
     def cancel_all(self, session: WireSession) -> None:
-        """A person ends the turn in which the agent asks: so its questions are over, too."""
+        """Close a session's questions: a person stops the turn in which the agent asks them."""
         for question in self._questions.open_in(session.id):
             dismissed = PlanReviewed(question.plan_id, 0, DISMISSED, question=question.id)
             self._take_back(session, question, None, Record(session.id, dismissed, BY_RELAY))
 
     def _hear_late(self, session: WireSession, question: Question, result: object) -> Iterator[Record]:
-        """The client answers what the agent has an answer to. One that only takes the question back says nothing."""
+        """Record and report the client's answer to a question already answered, unless it only takes the question
+        back."""
         review = question.answered(result, late=True)
         if review.verdict == DISMISSED:
             return
@@ -118,7 +119,7 @@ class Answering:
 
 
 def _outcome(session: WireSession, question: Question) -> str:
-    """What became of a question that was not the client's to answer any more."""
+    """How a question ended before the client answered it, in words."""
     plans = session.memory.state.plans.values() if session.memory else ()
     given = (each for record in plans for each in record.reviews if each.question == question.id and not each.is_late)
     found = next((each for each in given if each.answer), None)

@@ -1,9 +1,9 @@
-"""The queue for the journal: bounded, and never in the way of those who put something in.
+"""The queue for the journal: bounded, and never in the way of the threads that fill it.
 
-Each session has a line of its own, and they take turns, so that none waits behind another's flood. When a line is full,
-the newest word on each thing (a plan, the end of a turn) takes the place of the one before: the journal ends with the
+Each session has a line of its own, and the lines take turns, so that none waits for another's flood. When a line is
+full, the newest record on each subject (a plan, the end of a turn) replaces the one before: the journal ends with the
 last state of everything, and a `Gap` stands where the others would. A text that streams in takes one place, however
-many pieces it comes in. Plans come first: while a line is full, nothing keeps their why.
+many pieces it comes in. While a line is full, plans are kept without their why.
 """
 
 from collections import Counter, deque
@@ -21,7 +21,7 @@ from planwire.relay.dedupe import extends
 
 __all__ = ["MOST_BYTES", "MOST_RECORDS", "TOO_FAST", "Arrived", "Backlog"]
 
-#: Limits of a burst, whichever it meets first; sessions share them. Of plans with twenty steps, more than three hundred
+#: Limits of a burst, whichever is reached first; sessions share them. More than three hundred plans of twenty steps
 #: fit.
 MOST_RECORDS: Final = 500
 MOST_BYTES: Final = 700 * 1024
@@ -30,8 +30,8 @@ TOO_FAST: Final = "they came faster than they could be recorded"
 
 
 class Arrived(Struct, frozen=True):
-    """Something for the journal, and when it came, in milliseconds. `size` is about what it weighs, in bytes; `number`
-    counts what arrived."""
+    """An action for the journal, and when it came, in milliseconds. `size` is its approximate weight in bytes; `number`
+    is its place in the order of arrival."""
 
     action: Meet | Record | RecordLine
     at: int = 0
@@ -40,13 +40,13 @@ class Arrived(Struct, frozen=True):
 
 
 class _Waiting:
-    """What waits for the journal of one session."""
+    """One session's line: what waits for the journal."""
 
     def __init__(self) -> None:
         self.waiting: deque[Arrived] = deque()
         self.size = 0
-        self._newest: dict[object, Arrived] = {}  # by what they are about, once the line is full
-        self._missing: dict[str, int] = {}  # before these, by the reason
+        self._newest: dict[object, Arrived] = {}  # by subject, once the line is full
+        self._missing: dict[str, int] = {}  # how many were lost before these, by reason
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self._newest)
@@ -60,7 +60,7 @@ class _Waiting:
         self.size += item.size
 
     def displace(self, item: Arrived, why: str) -> bool:
-        """Put something in the place of the last word on the same. Whether that is lost now."""
+        """Replace the newest record on the same subject. Returns whether that one is lost."""
         subject = _subject(item.action)
         before = self._newest.pop(subject, None)
         self._newest[subject] = item
@@ -70,14 +70,14 @@ class _Waiting:
         return is_lost
 
     def settle(self) -> None:
-        """Put the newest behind the rest, and a gap between them."""
+        """Append the newest records to the rest, with the gaps between them."""
         items, self._newest = [*self._newest.values()], {}
         missing, self._missing = self._missing, {}
         for each in (*_gaps(items, missing), *items):
             self.append(each)
 
     def reduce(self, why: str) -> int:
-        """Keep the newest word on each thing. Returns how many others there were."""
+        """Keep only the newest record on each subject. Returns how many others were lost."""
         self.settle()
         items, self.waiting, self.size = self.waiting, deque(), 0
         lost = 0
@@ -92,7 +92,7 @@ class _Waiting:
         return lost
 
     def take_beginning(self, of: Record) -> Record | None:
-        """Take out the last record if it is the beginning of this text: nobody would write it anyway."""
+        """Take out the last record if it is the beginning of this text: it would not be written anyway."""
         last = next(reversed(self._newest.values()), None) or (self.waiting[-1] if self.waiting else None)
         before = last.action if last else None
         if not (isinstance(before, Record) and before.streams and extends(before.event, of.event)):
@@ -113,21 +113,21 @@ class _Waiting:
 
 
 class Backlog:
-    """A queue from the threads that carry the traffic to the one that has the journal. `why` is the reason for what is
-    displaced from here on, and `displaced` counts that by its reason."""
+    """A queue from the threads that carry the traffic to the one that has the journal. `why` is the reason given for
+    records displaced from now on; `displaced` counts them by reason."""
 
     def __init__(self, most_records: int = MOST_RECORDS, most_bytes: int = MOST_BYTES) -> None:
         self._most_records = most_records
         self._most_bytes = most_bytes
         self._lock = Lock()
         self._filled = Event()
-        self._lines: dict[str, _Waiting] = {}  # those that are not empty, in their turn
+        self._lines: dict[str, _Waiting] = {}  # the non-empty ones, in the order of their turns
         self.why = TOO_FAST
         self.displaced: Counter[str] = Counter()
         self.arrived = 0
 
     def put(self, action: Meet | Record | RecordLine, at: int = 0, size: int = 0) -> None:
-        """Add something, at once, and wake nobody."""
+        """Add something at once, without waking the thread that takes."""
         with self._lock:
             self.arrived += 1
             line = self._lines.get(action.session) or self._lines.setdefault(action.session, _Waiting())
@@ -144,7 +144,8 @@ class Backlog:
             return None
 
     def take(self, most_records: float = inf, most_bytes: float = inf) -> list[Arrived]:
-        """What waits, each session's in order: all of it, or no more than that, but one if there is any."""
+        """Take out what waits, in order for each session: all of it, or up to these limits, but at least one if there
+        is any."""
         items: list[Arrived] = []
         with self._lock:
             for line in self._lines.values():
@@ -160,7 +161,7 @@ class Backlog:
                 items.append(line.waiting.popleft())
                 del self._lines[session]
                 if line:
-                    self._lines[session] = line  # behind the others
+                    self._lines[session] = line  # its next turn comes after the others'
             if self._lines:
                 self._filled.set()
             else:
@@ -168,7 +169,7 @@ class Backlog:
         return items
 
     def _next(self) -> str:
-        """The session whose turn it is. A fork waits for what its parent has before it."""
+        """The session whose turn it is. A fork waits for its parent's earlier records."""
         session = next(iter(self._lines))
         while isinstance(meeting := (item := self._lines[session].first).action, Meet):
             parent = self._lines.get(meeting.fork_of or "")
@@ -178,7 +179,8 @@ class Backlog:
         return session
 
     def reduce(self, held: Iterable[Arrived], why: str) -> None:
-        """Put back what was taken, and keep no more than the newest word on each thing, for this reason."""
+        """Put back what was taken, then keep only the newest record on each subject. `why` is the reason for the
+        gaps."""
         with self._lock:
             for each in reversed([*held]):
                 line = self._lines.setdefault(each.action.session, _Waiting())
@@ -188,7 +190,7 @@ class Backlog:
 
     @property
     def first(self) -> Arrived | None:
-        """What has waited for the longest time."""
+        """What has waited longest."""
         with self._lock:
             return min((line.first for line in self._lines.values()), key=lambda each: each.number, default=None)
 
@@ -197,7 +199,7 @@ class Backlog:
         return self._filled.wait(seconds)
 
     def wake(self) -> None:
-        """End a wait that is going on, or the next one."""
+        """End the current wait, or the next one."""
         if not self._filled.is_set():
             self._filled.set()
 
@@ -214,7 +216,7 @@ def _gaps(items: list[Arrived], missing: dict[str, int]) -> Iterable[Arrived]:
 
 
 def _subject(action: Meet | Record | RecordLine) -> object:
-    """What a record is about. Of two that are about the same, the newer one says it all."""
+    """What a record is about. Of two records on the same subject, the newer one says it all."""
     match action:
         case RecordLine():
             return PlanSet, action.plan_id
@@ -222,7 +224,7 @@ def _subject(action: Meet | Record | RecordLine) -> object:
             return PlanSet, plan.id
         case Record(event=PlanRemoved(plan_id=plan_id)):
             return PlanSet, plan_id
-        case Record(event=SessionOpened(title=title)):  # who and where comes apart from the title
+        case Record(event=SessionOpened(title=title)):  # agent and folder come apart from the title
             return SessionOpened, title is None
         case Record(event=Told(request=request, stage=stage)):
             return Told, request, stage

@@ -11,7 +11,7 @@ __all__ = ["batched"]
 def batched(
     line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]
 ) -> list[Action] | None:
-    """Hear each message of a batch on its own. None if the line is no batch; one of which nothing is left is empty."""
+    """Hear each message of a batch on its own. None if the line is no batch; no line is sent if nothing is left."""
     messages = split_batch(line)
     if not messages:
         return None

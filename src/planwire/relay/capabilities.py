@@ -1,4 +1,4 @@
-"""What the client can do, and what the relay tells the agent that it can do.
+"""What the client can do, and what the relay tells the agent about it.
 
 The relay reads plans with an id and reports of compaction, so it offers them to every agent of version 1, and gives
 each client only what that client asked for. Version 2 has no such capabilities: there is nothing to add (R26).
@@ -41,16 +41,16 @@ class Capabilities(Struct, frozen=True):
 
     @classmethod
     def agreed(cls, request: Any, result: Any) -> "Capabilities":
-        """From what the client really said, and what the agent answered (R30)."""
+        """What follows from the client's original request and the agent's answer (R30)."""
         dialect = negotiate(request, result)
         starts = not dialect.mcp_capability or has_object(result, dialect.agent_capabilities, *dialect.mcp_capability)
         return cls(dialect, dialect.may_report_compactions(request), starts)
 
 
 def offer(line: bytes, params: Fields) -> bytes:
-    """The client's `initialize` with the plan capabilities and that of compaction added (R8, R51).
+    """The client's `initialize` with the plan and compaction capabilities added (R8, R51).
 
-    It touches nothing else, and `_meta` never: extensions such as JetBrains AIR's are between client and agent.
+    It changes nothing else, and never `_meta`: extensions such as JetBrains AIR's are between client and agent.
     """
     announced = params.get(V1.client_capabilities)
     asked = params.get("protocolVersion")

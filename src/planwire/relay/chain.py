@@ -1,9 +1,9 @@
-"""The relay as a component of a proxy chain: one connection to a conductor, which has both sides of the traffic on it.
+"""The relay as a component of a proxy chain: one connection to a conductor carries both sides of the traffic.
 
-The conductor sends what comes from the client as it is, and wraps what comes from the component behind this one, its
-successor. Whatever goes to the successor is wrapped likewise (R45, R49). Requests that pass get an id of this
-connection, and their answers the id that they had: neither side's ids are the other's business. Sans-IO: lines in,
-lines out, and which side each belongs to.
+The conductor sends the client's messages as they are, and wraps those of the next component, the successor. Messages to
+the successor are wrapped likewise (R45, R49). A forwarded request gets an id of this connection, and its answer gets
+the original id back, so that the two sides' ids can't clash. Sans-IO: lines in, lines out, and which side each belongs
+to.
 """
 
 from typing import Any, Final
@@ -25,9 +25,9 @@ _CANCEL: Final = "$/cancel_request"
 _PREFIXES: Final = ("proxy/", "_proxy/")
 _REFUSED: Final = -32600
 _NO_SUCCESSOR: Final = (
-    "planwire relay --proxy has no agent of its own: put one behind it, or run planwire relay -- AGENT"
+    "planwire relay --proxy has no agent of its own: put one after it in the chain, or run planwire relay -- AGENT"
 )
-_NO_METHOD: Final = "a message of a successor needs params with the method that it wraps"
+_NO_METHOD: Final = "a successor message needs params with the method that it wraps"
 #: Where a component says that it takes MCP servers over ACP (R47), by version.
 _OVER_ACP: Final[dict[int, tuple[list[str], Any]]] = {
     1: (["agentCapabilities", "mcpCapabilities", "acp"], True),
@@ -65,13 +65,13 @@ class Chain:
     def __init__(self) -> None:
         self._prefix = _PREFIXES[0]
         self._asked = 0
-        self._names: dict[tuple[str, JsonId], str] = {}  # of requests that passed, by the side and id they came with
-        self._origins: dict[str, tuple[str, JsonId]] = {}  # the same the other way round
+        self._names: dict[tuple[str, JsonId], str] = {}  # our ids of forwarded requests, by original side and id
+        self._origins: dict[str, tuple[str, JsonId]] = {}  # the reverse
         self._greeting: JsonId | UnsetType = UNSET
 
     def hear(self, line: bytes) -> list[tuple[str, bytes]]:
-        """The lines that a line of the conductor's brings, each with the side that it comes from. What can't be read
-        brings none. A line for a terminal agent is answered here: the side it comes from is then "", this component."""
+        """The lines in a line of the conductor's, each with the side that it comes from; none if it can't be read. A
+        request meant for a terminal agent is answered here: its side is then "", this component."""
         messages = split_batch(line) if is_batch(line) else [line]
         return [heard for message in messages for heard in self._hear(message)]
 
@@ -108,7 +108,7 @@ class Chain:
         return AGENT if (AGENT, _cancelled_request(cancel)) in self._names else CLIENT
 
     def _hear_answer(self, message: _ChainMessage) -> list[tuple[str, bytes]]:
-        """The answer to a request that passed, under the id that it had."""
+        """The answer to a forwarded request, under its original id."""
         origin = self._origins.pop(message.id, None) if isinstance(message.id, str) else None
         if origin is None:
             return []
@@ -172,7 +172,7 @@ def _refusal(request: JsonId | UnsetType, said: str) -> bytes:
 
 
 def _with_servers_over_acp(line: bytes) -> bytes:
-    """The answer to `proxy/initialize`, which says that servers over ACP pass (R47), and changes no version (R48)."""
+    """The answer to `proxy/initialize`, with servers over ACP announced (R47) and the version unchanged (R48)."""
     result = (value_of(line) or {}).get("result")
     if not isinstance(result, dict):
         return line

@@ -15,8 +15,8 @@ __all__ = ["ClientRequest", "ClientRequests"]
 
 
 class ClientRequest(Struct, frozen=True):
-    """A request of the client's that waits for its answer. `told`: it told the agent its plans, for the reason `why`.
-    `key`: it gave the agent the plan tools."""
+    """A request of the client's that waits for its answer. `told`: the event if it told the agent its plans, for the
+    reason `why`. `key`: the handoff key if it gave the agent the plan tools."""
 
     method: str
     params: Fields
@@ -32,12 +32,12 @@ class ClientRequests:
         self._unanswered = Requests[ClientRequest]()
 
     def remember(self, message_id: Any, asked: ClientRequest) -> None:
-        """Note a request; a notification has no id, and nobody answers it."""
+        """Note a request. A notification has no id and gets no answer."""
         if message_id is not UNSET:
             self._unanswered.ask(CLIENT, message_id, asked)
 
     def remember_other(self, message: FromClient) -> None:
-        """Note a request that means nothing to the relay, but is for a session."""
+        """Note a request that the relay does not act on, if it is for a session."""
         params = value_of(message.params) if message.id is not UNSET else None
         if isinstance(params, dict) and isinstance(params.get("sessionId"), str):
             self.remember(message.id, ClientRequest(str(message.method), {"sessionId": params["sessionId"]}))
@@ -52,11 +52,11 @@ class ClientRequests:
 
     @property
     def are_forks_open(self) -> bool:
-        """Whether the agent has still to name a fork."""
+        """Whether the agent has yet to name a fork."""
         return any(asked.method == FORK for asked in self._unanswered)
 
     def is_attaching(self, session_id: str) -> bool:
-        """Whether the agent has still to answer that a session goes on."""
+        """Whether the agent has yet to answer a load or resume of the session."""
         return any(each.method in ATTACHING and each.params.get("sessionId") == session_id for each in self._unanswered)
 
     def has_any(self, session_id: str) -> bool:

@@ -1,7 +1,7 @@
 """Compactions of the context: noticed, and shown to a client that did not ask to hear of them.
 
-Such a client is not sent `compaction_update` (R51). But an agent that believes its client to understand these says
-nothing else, so the relay shows what the agent would have shown: a tool call.
+Such a client is not sent `compaction_update` (R51). But an agent that believes its client understands these shows a
+compaction in no other way, so the relay shows what the agent would have shown: a tool call.
 """
 
 from typing import Any, Final
@@ -19,8 +19,8 @@ from planwire.model.plan import Fields
 
 __all__ = ["CompactionFallback", "Compactions"]
 
-#: After a compaction was reported, the used context falls as well, at first to an estimate: in the turn of the report
-#: and in the one after it. That is the same compaction, not another one.
+#: The turns in which a fall of the used context still belongs to a reported compaction: the turn of the report and the
+#: next one, because agents give an estimate first.
 SETTLING_TURNS: Final = 2
 _TITLE: Final = "Compact conversation"
 _SHOWN: Final = {
@@ -29,12 +29,12 @@ _SHOWN: Final = {
     COMPACTION_FAILED: TOOL_FAILED,
     COMPACTION_CANCELLED: TOOL_FAILED,
 }
-#: Compactions of one session whose summaries are still streaming in. More than one is unheard of.
+#: The most compactions of one session whose summaries are remembered. More than one at a time is unheard of.
 _MOST: Final = 16
 
 
 class Compactions:
-    """One session's compactions, noticed by what the agent reports, by other signs or by the context that it uses."""
+    """One session's compactions, noticed by the agent's reports, by other signs or by the context that it uses."""
 
     def __init__(self) -> None:
         self._reported: set[str] = set()
@@ -47,7 +47,7 @@ class Compactions:
         self._turns_to_settle = max(0, self._turns_to_settle - 1)
 
     def report(self, compaction_id: str | None) -> bool:
-        """The agent reports a compaction as done. Whether that is news."""
+        """The agent reports a compaction as done. Returns whether that is news."""
         if compaction_id in self._reported:
             return False
         if compaction_id is not None:
@@ -56,14 +56,15 @@ class Compactions:
         return True
 
     def notice(self) -> bool:
-        """A sign says so. Whether that is news: an agent may give several signs of one compaction in a turn."""
+        """A sign shows a compaction. Returns whether that is news: an agent may give several signs of one compaction in
+        a turn."""
         is_news = not self._is_noticed
         self._settle()
         return is_news
 
     def use(self, used: float, *, counts: bool) -> float | None:
-        """The agent uses so much context. If only a compaction makes it fall like that: how much it was before."""
-        if used <= 0:  # some agents say so for want of a figure
+        """Note the used context. Returns how much it was before if only a compaction makes it fall like that."""
+        if used <= 0:  # some agents send 0 for lack of a figure
             return None
         before, self._used = self._used, used
         fell = before is not None and used * 2 < before

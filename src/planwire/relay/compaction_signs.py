@@ -1,7 +1,7 @@
 """Signs of a compaction, other than a report: a command that compacts, a tool call or a `_meta` that says so.
 
-An agent that does not report its compactions still shows them, each in its own way (`agents`). The prompt right after
-one is where the model lacks its plan, so no sign may come later than the end of the turn.
+An agent that does not report its compactions still shows them, each in its own way (`agents`). The model lacks its plan
+in the very next prompt, so no sign may come later than the end of the turn.
 """
 
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ from planwire.relay.envelope import text_of
 
 __all__ = ["CompactionSigns"]
 
-#: How deep `_meta` is looked into, and how many commands, and tool calls that may still end, are remembered.
+#: How deep `_meta` is searched, and how many commands and unfinished tool calls are remembered.
 _DEEPEST: Final = 4
 _MOST: Final = 500
-#: The kinds of tool calls that compact: one that reads or runs something may have any title.
+#: The kinds of tool calls that can compact: a call that reads or runs something may have any title.
 _KINDS: Final = ("", "other", "think")
 
 
 class CompactionSigns:
-    """One session's signs. Each returns the reason for a compaction that it is sure of, in words, or None."""
+    """One session's signs. `hear` and `end_turn` return why a compaction is certain, in words, or None."""
 
     def __init__(self) -> None:
         self._advertised: frozenset[str] = frozenset()
@@ -41,13 +41,13 @@ class CompactionSigns:
         self._command = None
 
     def prompt(self, text: str, ways: AgentRow) -> None:
-        """The prompt of this turn begins with a text, which may be a command that compacts."""
+        """Note the text that this turn's prompt begins with: it may be a command that compacts."""
         words = text[1:].split(maxsplit=1) if text.startswith("/") else []
         is_known = bool(words) and words[0] in self._advertised and words[0].casefold() in ways.compact_commands
         self._command = words[0] if is_known else None
 
     def hear(self, update: Fields, ways: AgentRow) -> str | None:
-        """An update may say so."""
+        """Take in an update, which may show a compaction."""
         members = (each for each in _members(update.get("_meta")) if matches(each.casefold(), ways.compact_meta))
         if (member := next(members, None)) is not None:
             return f"the agent says {member}"
@@ -61,7 +61,7 @@ class CompactionSigns:
         return f"the agent says “{title}”" if update["status"] == TOOL_COMPLETED else None
 
     def end_turn(self, stop_reason: str) -> str | None:
-        """The turn ends: if it ended well, so did its command, and the tool calls that nobody heard more of."""
+        """The turn ends. If it ended well, so did its command, and the tool calls whose end was never reported."""
         command, self._command = self._command, None
         title = next(iter(self._calls.values()), None)
         self._calls.clear()
@@ -73,7 +73,7 @@ class CompactionSigns:
 
 
 def _members(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
-    """The members of an object with simple values, each as its path and its value."""
+    """The members of an object that are short texts, each as `path=value`."""
     if isinstance(value, dict) and depth < _DEEPEST:
         for key, member in value.items():
             yield from _members(member, f"{path}.{key}" if path else str(key), depth + 1)

@@ -1,8 +1,8 @@
-"""What of a session is news to its journal: no event is written twice, and a text that streams in is one version.
+"""What is news to a session's journal: no event is written twice, and a text that streams in is one version.
 
-Agents repeat themselves: they send the same list after every tool call, retell their history after a load, and stream
-a text piece by piece. So each record is held against what the journal will contain once everything before it is
-written. Sans-IO: records in, stamped events out.
+Agents repeat themselves: they send the same list after every tool call, retell their history after a load, and stream a
+text piece by piece. So each record is compared with what the journal will contain once everything before it is written.
+Sans-IO: records in, stamped events out.
 """
 
 from typing import Final, TypeVar
@@ -35,7 +35,7 @@ __all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
 
 #: Milliseconds without a new piece after which a text counts as whole.
 QUIET: Final = 2_000
-#: Marks and questions to remember, the newest.
+#: How many of the newest marks and questions are remembered.
 _MARKS: Final = 200
 _T = TypeVar("_T")
 
@@ -46,8 +46,7 @@ def begin(session: str) -> SessionMemory:
 
 
 def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
-    """The memory after one more event: all that `fold` knows, what the agent was told, and what it
-    asked."""
+    """The memory after one more event: all that `fold` knows, what the agent was told, and what it asked."""
     memory = replace(memory, state=fold(memory.state, recorded))
     match recorded.event:
         case MessageAdded(message=message) if reminder := read_reminder(message):
@@ -63,12 +62,12 @@ def learn(memory: SessionMemory, recorded: Recorded) -> SessionMemory:
 
 
 def _newest(known: dict[str, _T], mark: str, one: _T) -> dict[str, _T]:
-    """What is known by marks or names, with one more and not too many."""
+    """The entries with one more, and only the newest of them."""
     return dict(tuple({**known, mark: one}.items())[-_MARKS:])
 
 
 class PendingHistory:
-    """One session's journal as it will be once everything is written that came in."""
+    """One session's journal as it will be once everything that came in is written."""
 
     def __init__(self, memory: SessionMemory) -> None:
         self.memory = memory
@@ -81,7 +80,7 @@ class PendingHistory:
         return why_in(self._streaming.event) if self._streaming else ""
 
     def take(self, record: Record, at: int) -> list[Stamped]:
-        """The events to write now, with this one among them if it is news and whole."""
+        """The events to write now, with this one among them if it is news and complete."""
         stamped, event = Stamped(at, record.by, record.event), record.event
         held = self._streaming
         if held is not None and isinstance(event, SessionOpened | MessageAdded):
@@ -100,7 +99,8 @@ class PendingHistory:
         return [*whole, *self._news(stamped)]
 
     def finish_stream(self, now: int | None = None) -> list[Stamped]:
-        """Take the text that streams in for whole; at a given time, only if it has been quiet for long enough."""
+        """Treat the text that streams in as complete; given a time, only if it has been quiet for long enough by
+        then."""
         held = self._streaming
         if held is None or (now is not None and now - held.at < QUIET):
             return []
@@ -128,7 +128,7 @@ class PendingHistory:
         """The event as the journal should have it, or None if it says nothing new."""
         state = self.memory.state
         if isinstance(event, TurnEnded) and not state.seq:
-            return None  # the journal was told to forget the session, and its end is no reason to have it again
+            return None  # the journal was told to forget the session, and its end alone must not bring it back
         if event == TurnEnded(CLOSED):
             is_over = state.stopped is not None and not any(each.asked for each in state.live().values())
             return None if is_over else event
@@ -136,7 +136,7 @@ class PendingHistory:
 
 
 def extends(before: Event, after: Event) -> bool:
-    """Whether one event sets a plan to a text, and the other to the same text with more behind it."""
+    """Whether one event sets a plan to a text, and the other to the same text with more after it."""
     if not (isinstance(before, PlanSet) and isinstance(after, PlanSet)):
         return False
     one, other = prose_of(before.plan), prose_of(after.plan)

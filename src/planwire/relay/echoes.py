@@ -1,8 +1,8 @@
-"""Echoes: the relay's blocks in what an agent tells back of its prompts, live or in the replay of a session.
+"""Echoes: the relay's blocks in prompts that an agent sends back, live or in the replay of a session.
 
-The client must not see them there. So only the very text that the relay put in comes out again, never anything that
-looks like it. An agent that makes one text of all texts of a prompt puts something between them, a space or a blank
-line; that goes too, and whitespace of the person's own stays.
+The client must not see them. Only the exact text that the relay put in is removed, never anything that looks like it.
+An agent that joins all texts of a prompt puts something between them, a space or a blank line; that is removed too, and
+the person's own whitespace stays.
 """
 
 import re
@@ -31,9 +31,9 @@ class SentBlock(Struct, frozen=True):
 
 
 class Echoes(Struct, frozen=True):
-    """The way to find blocks: `sent` are those that went into prompts, by their marks. `trust`: a block also counts if
-    it agrees with its own checksum, since the journal may not know it. `joiner` is what the agent puts between two
-    texts, if that is known, `wrapping` what it puts around a resource."""
+    """Removes blocks. `sent` are those that went into prompts, by mark. `trust`: a block also counts if it matches its
+    own checksum, since the journal may not know it. `joiner` is what the agent puts between two texts, if that is
+    known; `wrapping` is what it puts around a resource."""
 
     sent: dict[str, SentBlock]
     trust: bool = False
@@ -55,7 +55,7 @@ class Echoes(Struct, frozen=True):
         return "".join((*kept, text[end:])) if end else None
 
     def without_in_line(self, line: bytes, update: Fields) -> bytes:
-        """The line of an update with the user's words, without the blocks; empty if they were all of it."""
+        """The line of an update with the user's words, without the blocks; empty if nothing else was in it."""
         content = update.get("content")
         try:
             if isinstance(content, list):  # a whole message, in version 2
@@ -75,7 +75,7 @@ class Echoes(Struct, frozen=True):
             return line
 
     def _parted(self, before: str, gap: str) -> str:
-        """A text from before a block, without what the agent joined both with."""
+        """The text before a block, without what the agent joined the two with."""
         if self.joiner and before.endswith(self.joiner):
             return before.removesuffix(self.joiner)
         bare = before.rstrip()
@@ -83,7 +83,7 @@ class Echoes(Struct, frozen=True):
 
 
 def blocks_in(update: Fields) -> dict[str, str]:
-    """The blocks in an update with the user's words that agree with their own checksums, by their marks."""
+    """The blocks that match their own checksums in an update with the user's words, by mark."""
     content = update.get("content")
     texts = [text_of(part, "text") for part in (content if isinstance(content, list) else [content])]
     found = (match for text in texts for match in _BLOCK.finditer(text, 0, _end_of_blocks(text)))
@@ -95,6 +95,6 @@ def _is_whole(match: re.Match[str]) -> bool:
 
 
 def _end_of_blocks(text: str) -> int:
-    """The end of the last block. Nothing behind it can match, and a search there would take long."""
+    """The end of the last block. Nothing after it can match, and a search there would take long."""
     at = text.rfind(_END)
     return at + len(_END) if at >= 0 else 0

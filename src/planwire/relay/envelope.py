@@ -1,4 +1,4 @@
-"""What a line is, without looking deeper than that takes; and small readings of values that may be anything."""
+"""What a line is, decoded no deeper than that takes; and small readers for values that may be anything."""
 
 from typing import Any, Final, TypeAlias
 
@@ -27,7 +27,7 @@ __all__ = [
 
 #: A line without any of these words has no sign of a compaction in it, and no report of one.
 WORDS_OF_SIGNS: Final = (b"ompact", b"ompress", b"ummari")
-#: A line without any of these words is none of the policy's business: the pipes pass it on unread.
+#: A line without any of these words does not concern the policy: the pipes pass it on unread.
 WORDS_OF_CLIENT: Final = (b'"id"', b'"session/cancel"', b'"$/cancel_request"')
 WORDS_OF_AGENT: Final = (
     b'"id"',
@@ -56,7 +56,7 @@ class _ParamsHead(Struct):
 
 
 class FromAgent(Struct):
-    """A line of the agent's, looked into no deeper than to tell what it is."""
+    """A line of the agent's, decoded no deeper than it takes to tell what it is."""
 
     id: JsonId | UnsetType = UNSET
     method: str | UnsetType = UNSET
@@ -77,7 +77,7 @@ peek_client = msgspec.json.Decoder(FromClient).decode
 
 
 def list_on(line: bytes) -> ItemsPlan | None:
-    """The list on a line of the agent's, which has one."""
+    """The list on a line of the agent's; None if it has none."""
     updates = read(line).updates
     plan = updates[0].body if updates else None
     return plan if isinstance(plan, ItemsPlan) else None

@@ -1,10 +1,10 @@
-"""A fast way for the most frequent lines about plans: a list again, with other entries.
+"""A fast path for the most frequent lines about plans: the same list again, with other entries.
 
-Once the relay has read a list with care, a line that begins and ends with the same bytes can differ in its entries
-only. If every client reads these as they are, the line leaves unread, with the same change at the same place as the one
-before it: none, or another spelling of the plan's id. Whoever wants to know what it says reads it later. `make bench`
-holds this to 8 times the speed of a relay that decodes every plan (`relay_plan_lines`), and to 6 times where a key is
-missing (`relay_draft_lines`).
+Once the relay has fully read a list, a line that begins and ends with the same bytes can differ in its entries only. If
+every client reads these as they are, the line leaves unread, with the same change at the same place as the one before
+it: none, or another spelling of the plan's id. It is read later, if its content is needed. `make bench` holds this to 8
+times the speed of a relay that decodes every plan (`relay_plan_lines`), and to 6 times where a key is missing
+(`relay_draft_lines`).
 """
 
 from typing import Final, Literal, NamedTuple
@@ -23,7 +23,7 @@ from planwire.relay.wire_session import WireSession
 __all__ = ["KnownLists", "PassingList"]
 
 _KEY: Final = b'"entries":['
-#: Lists that are known at a time, and bytes around the entries of one.
+#: The most lists known at a time, and the most bytes around the entries of one.
 _MOST: Final = 1_000
 _LONGEST: Final = 4_000
 
@@ -40,7 +40,7 @@ _decode_entries = msgspec.json.Decoder(list[_PlainEntry]).decode
 
 
 class PassingList(NamedTuple):
-    """A line that may leave unread, as the client gets it, and the plan that it is about."""
+    """A line that may leave unread, as the client gets it, and its plan."""
 
     session: WireSession
     plan_id: PlanId
@@ -48,7 +48,7 @@ class PassingList(NamedTuple):
 
 
 class _ReadList(NamedTuple):
-    """A list that was read with care. What stands around its entries for the client; None if nothing changes."""
+    """A list that was fully read. `around`: the bytes around its entries for the client; None if nothing changes."""
 
     session: WireSession
     plan_id: PlanId
@@ -66,13 +66,13 @@ class _ReadList(NamedTuple):
 
 
 class KnownLists:
-    """The lists that are known, by the bytes that stand before and behind their entries."""
+    """The lists that are known, by the bytes before and after their entries."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[bytes, bytes], _ReadList] = {}
 
     def passing(self, line: bytes) -> PassingList | None:
-        """The line, if it may leave unread."""
+        """The line as it may leave unread; None if it has to be read."""
         start, end = _entries_in(line)
         known = self._known.get((line[:start], line[end:]))
         if known is None or not known.is_alone or not _are_proper(line[start - 1 : end + 1]):
@@ -84,7 +84,7 @@ class KnownLists:
     def learn(
         self, line: bytes, lines: list[ToClient], reading: Reading, session: WireSession, translator: Translator | None
     ) -> None:
-        """Remember what stands around a list that was read with care, and around it in what was sent for it."""
+        """Remember the bytes around the entries of a list that was fully read, as received and as sent."""
         update = reading.updates[0]
         plan = update.body
         if translator is None or len(lines) != 1 or not isinstance(plan, ItemsPlan):
@@ -109,7 +109,7 @@ class KnownLists:
 
 
 def _entries_in(line: bytes) -> tuple[int, int]:
-    """Where the entries of a list begin and end; nothing that decodes as a list, if the line is another one."""
+    """Where the entries of a list begin and end. On any other line, a range that does not decode as a list."""
     return line.find(_KEY) + len(_KEY), line.rfind(b"]")
 
 

@@ -1,7 +1,7 @@
 """Bytes in, whole lines out: as many as there are, in one block, without copying them.
 
-The framer holds back a line whose end has not come yet, up to a limit. The pieces of a longer one leave as they come,
-and nobody looks into them: memory stays bounded however long a line is.
+The framer holds back a line whose end has not come yet, up to a limit. The pieces of a longer line leave unread as they
+come, so memory stays bounded however long a line is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 
 __all__ = ["LONGEST_LINE", "Block", "Framer", "Sieve"]
 
-#: Bytes of the longest line that is looked into.
+#: Bytes of the longest line that is read.
 LONGEST_LINE: Final = 16 * 1024 * 1024
 
 
 class Block(NamedTuple):
-    """Bytes to pass on. `lines`: they are whole lines, and may be looked into."""
+    """Bytes to pass on. `lines`: they are whole lines, and may be read."""
 
     data: bytes
     lines: bool = True
@@ -31,7 +31,7 @@ class Framer:
 
     @property
     def is_between_lines(self) -> bool:
-        """Whether every line of which something came out has ended: another one may come in between."""
+        """Whether no line has come out half: another one may be put in between."""
         return not self._passing
 
     def feed(self, chunk: bytes) -> list[Block]:
@@ -83,8 +83,8 @@ _LETTERS: Final = frozenset(b"4567")
 class Sieve:
     """Finds the lines that may matter, by words that they must contain, and skips the others at the speed of memory.
 
-    A word may be spelled with escapes (`\\u0070lan`): a line that has one of a letter may matter too. `more` gives the
-    words that lines may matter for just now.
+    A word may be spelled with escapes (`\\u0070lan`): a line with an escaped letter may matter too. `more` gives
+    further words that matter at the moment.
     """
 
     def __init__(self, words: Sequence[bytes], more: Callable[[], Sequence[bytes]] = tuple) -> None:
@@ -93,7 +93,7 @@ class Sieve:
         self._last = words[0]
 
     def skips(self, block: bytes) -> bool:
-        """Whether a short block, which is one line or a few, can be told at a glance to hold none that may matter."""
+        """Whether a short block, of one line or a few, certainly holds no line that may matter."""
         return len(block) < _SHORT and not any(word in block for word in self._words())
 
     def _words(self) -> Sequence[bytes]:
@@ -107,7 +107,7 @@ class Sieve:
             yield 0, length
             return
         start = 0
-        places: dict[bytes, int] = {}  # where each word comes next; nowhere is behind the end
+        places: dict[bytes, int] = {}  # where each word comes next; the length of the block if nowhere
         while start < length:
             end = block.find(b"\n", start) + 1 or length
             if block.find(self._last, start, end) < 0:  # lines that matter often come one after the other

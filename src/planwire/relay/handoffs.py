@@ -18,7 +18,7 @@ __all__ = ["Handoffs"]
 
 
 class Handoffs:
-    """Hands sessions of the journal that a URL names to the servers that agents start. Gone when the relay is."""
+    """Hands the sessions of the journal at a URL to the servers that agents start. The folder goes with the relay."""
 
     def __init__(self, url: str | None) -> None:
         journal = shared_url(url)
@@ -34,7 +34,7 @@ class Handoffs:
 
     @property
     def server(self) -> ToolServer:
-        """This Python, with this planwire. `-P`: what is in the folder of the session is not imported."""
+        """This Python, with this planwire. `-P` keeps Python from importing modules in the session's folder."""
         arguments = ("-P", "-m", "planwire", "mcp", "--binding")
         return ToolServer(sys.executable, arguments, str(self._folder), self._is_connected, configured_servers)
 
@@ -42,7 +42,7 @@ class Handoffs:
         return is_taken_up(self._folder / key)
 
     def mark(self) -> RecordingMark | None:
-        """A file that shows the servers how far the relay has come with recording; they do without it if need be."""
+        """A file that shows the servers how far the relay has come with recording; None if there can't be one."""
         try:
             return RecordingMark(self._folder / MARK)
         except (OSError, ValueError):

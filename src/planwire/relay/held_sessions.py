@@ -1,7 +1,7 @@
 """The relay's leases: it holds one for each session that it has recorded something of, and renews it with every turn.
 
-Those who look at a journal learn from them which sessions are alive. They are a courtesy: where one can't be had,
-events are recorded all the same, and the next try waits a while.
+They tell readers of the journal which sessions are alive. They are a courtesy: without a lease, events are recorded all
+the same, and the next try waits a while.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,13 @@ from planwire.journal.protocol import Journal, Lease, Terms
 
 __all__ = ["HeldSessions"]
 
-#: Seconds until the next try after a lease could not be had.
+#: Seconds until the next try after a failed one.
 _RETRY: Final = 5.0
 
 
 class HeldSessions:
-    """The leases by the names of their sessions. `terms` says what is true of a session now, by its id on the wire."""
+    """The leases by the names of their sessions. `terms` tells, by a session's id on the wire, what its lease should
+    say now."""
 
     def __init__(self, terms: Callable[[str], Terms]) -> None:
         self._terms = terms
@@ -27,9 +28,10 @@ class HeldSessions:
         self._next_try = 0.0
 
     def hold(self, journal: Journal, wire_id: str, name: str, *, is_new: bool) -> None:
-        """Renew the lease of a session. Take one if there `is_new` something to record of it, or a turn is on.
+        """Renew the lease of a session. Take one if there is something new to record (`is_new`), or a turn is on.
 
-        Call it before the events of a turn are written: whoever reads that a turn has ended finds that it is not on.
+        Call it before the events of a turn are written, so that a reader of the turn's end never finds the turn still
+        on.
         """
         terms = self._terms(wire_id)
         lease = self._leases.get(name)

@@ -1,7 +1,7 @@
-"""Lines of the relay's own in a direction: asked for by the thread that writes, never pushed.
+"""The relay's own lines in one direction: fetched by the thread that writes, never pushed.
 
-Whoever has news only rings. So nobody waits for a slow reader, nothing piles up for it, and no line comes between two
-pieces of another.
+A thread with news only rings. So no thread waits for a slow reader, nothing piles up for it, and no line comes between
+two pieces of another.
 """
 
 import os
@@ -15,7 +15,7 @@ __all__ = ["Injector"]
 
 
 class Injector:
-    """A bell for one pipe. `ask` returns the lines to write by now, `sent` hears that they are written."""
+    """A bell for one pipe. `ask` returns the lines to write now; `sent` gets them once they are written."""
 
     def __init__(self, ask: Callable[[], list[Action]], sent: Callable[[list[Action]], None]) -> None:
         self.ask = ask
@@ -26,11 +26,11 @@ class Injector:
 
     def ring(self) -> None:
         """There may be news. From any thread, at any time."""
-        with suppress(OSError):  # it rang so often that once more makes no difference
+        with suppress(OSError):  # the pipe is full of rings: one more makes no difference
             os.write(self._rope, b"!")
 
     def wait(self, source: int) -> bool:
-        """Wait for the source or for news. Whether the source has something, which then comes first."""
+        """Wait for the source or for news. Returns whether the source has something, which then goes first."""
         ready, _, _ = select.select([source, self._bell], [], [])
         if self._bell in ready:
             with suppress(OSError):

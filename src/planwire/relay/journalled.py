@@ -1,7 +1,7 @@
-"""The sessions of one connection in their journal: found, written after whatever others wrote, and told to the policy.
+"""The sessions of one connection in their journal: found, written after what others wrote, and told to the policy.
 
-This is the half of the recorder that knows what to write. When to write, and what to do about a journal that fails, is
-the other half's business (`recorder`).
+This is the half of the recorder that knows what to write. The other half (`recorder`) decides when to write, and what
+to do about a journal that fails.
 """
 
 import os
@@ -40,16 +40,16 @@ _UNSTORABLE: Final = "the journal can't store it"
 
 
 def open_for_recording(url: str | None) -> Journal:
-    """Open a journal. What is recorded is on the disk within a moment, though its server may be silent for long."""
+    """Open a journal so that records reach the disk within a moment, even if its server is silent for long."""
     return open_journal(url, patience=MOMENT)
 
 
 class _JournalledSession:
-    """One session: what the journal has, what it will have, and what is on its way from one to the other: events, and
-    the thoughts whose digests these hold."""
+    """One session: what the journal has, what it will have, and what is on its way there: events, and the thoughts
+    whose digests these hold."""
 
     def __init__(self, memory: SessionMemory, is_fresh: bool = False) -> None:
-        self.is_fresh = is_fresh  # nobody else can mean it, and nothing of it is written yet
+        self.is_fresh = is_fresh  # no one else can mean it, and nothing of it is written yet
         self.written = self.told = memory
         self.pending = PendingHistory(memory)
         self.unwritten: list[Stamped] = []
@@ -58,7 +58,7 @@ class _JournalledSession:
         self.opened = memory.state.opened  # as it was last known: it may have been forgotten since
 
     def take(self, record: Record, at: int) -> None:
-        """Take in a record, with a digest in place of its why. A thought that comes again is the one before."""
+        """Take in a record, with a digest in place of its why. A thought that comes again is used again."""
         if record.why:
             if self._last is None or self._last.text != record.why:
                 self._last = think(record.why)
@@ -67,14 +67,14 @@ class _JournalledSession:
         self.unwritten += self.pending.take(record, at)
 
     def open_again(self) -> None:
-        """Begin with what was known of the session, if the journal was told to forget it meanwhile."""
+        """If the journal was told to forget the session meanwhile, begin again with what was known of it."""
         events = [each.event for each in self.unwritten]
         if about := reopening(self.written.state, events, self.opened):
             opening = [Stamped(self.unwritten[0].at, BY_RELAY, each) for each in about]
             self.unwritten = self.pending.rebase(self.written, [*opening, *self.unwritten])
 
     def keep_thoughts(self, journal: Journal) -> list[Stamped]:
-        """The events to write, once their thoughts are kept; if that can't be, without a why."""
+        """Keep the events' thoughts. Returns the events to write, without a why if that failed."""
         known = (self._thoughts.get(why_in(each.event)) for each in self.unwritten)
         if not keep_all(journal, self.written.id, [each for each in known if each]):
             bare = [replace(each, event=with_why(each.event, "")) for each in self.unwritten]
@@ -82,15 +82,15 @@ class _JournalledSession:
         return self.unwritten
 
     def forget_thoughts(self) -> None:
-        """Let go of thoughts that are kept, or that belong to nothing new, but not of that of a text to come."""
+        """Let go of thoughts that are kept by now or belong to nothing new, but keep that of a text to come."""
         self._thoughts = {digest: each for digest, each in self._thoughts.items() if digest == self.pending.held_why}
 
 
 class JournalledSessions:
-    """The sessions by their ids on the wire. `tell` hears what the journal knows of one, whenever that changes; `terms`
-    says what the lease of one is to say.
+    """The sessions by their ids on the wire. `tell` gets what the journal knows of one, whenever that changes; `terms`
+    tells what the lease of one should say.
 
-    One thread writes, and another may `look`. Both tell, and neither takes back what the other told.
+    One thread writes, and another may `look`. Both tell, and neither replaces what the other told with something older.
     """
 
     def __init__(
@@ -103,11 +103,11 @@ class JournalledSessions:
 
     @property
     def unwritten(self) -> int:
-        """Events that wait for a journal that can't be written."""
+        """How many events are not written yet."""
         return sum(len(session.unwritten) for session in tuple(self._sessions.values()))
 
     def take(self, journal: Journal, action: Meet | Record | RecordLine, at: int) -> None:
-        """Take something in that happened at a time, in milliseconds."""
+        """Take in something that happened at a time, in milliseconds."""
         session = self._sessions.get(action.session)
         if session is None:
             if isinstance(action, Meet):
@@ -136,7 +136,8 @@ class JournalledSessions:
         return problems
 
     def look(self, journal: Journal) -> None:
-        """Tell what others wrote. This only reads, from any thread: it waits for no writer, not even for ours."""
+        """Tell what others wrote. This only reads, so any thread may call it, and it waits for no writer, not even for
+        ours."""
         for wire_id, session in tuple(self._sessions.items()):
             with self._telling:
                 known = session.told
@@ -153,7 +154,7 @@ class JournalledSessions:
 
     def _begin(self, journal: Journal, meeting: Meet, at: int) -> SessionMemory:
         """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now.
-        While the journal's server is away nobody can say which names are taken: a new session gets one that none has.
+        While the journal's server is away, taken names can't be looked up: a new session gets a random one.
         """
         try:
             return self._found(journal, meeting)
@@ -205,8 +206,8 @@ class JournalledSessions:
     def _append_apart(
         self, journal: Journal, wire_id: str, session: _JournalledSession, problems: list[UnstorableEvent]
     ) -> None:
-        """Append event by event, with a gap in the place of each that the journal can't store: only its server knows
-        what is too large for it, and all together may be where none of them is."""
+        """Append event by event, with a gap in the place of each that the journal can't store. Only its server knows
+        what is too large for it, and all together may be too large where none of them is."""
         waiting = deque(session.keep_thoughts(journal))
         try:
             while waiting:
@@ -215,7 +216,7 @@ class JournalledSessions:
                     self._append(journal, wire_id, session)
                 except UnstorableEvent as error:
                     if isinstance(waiting[0].event, Gap):
-                        raise  # then it is no event that is wrong, but the session
+                        raise  # then the session is at fault, not an event
                     problems.append(error)
                     waiting[0] = Stamped(waiting[0].at, BY_RELAY, Gap(1, _UNSTORABLE))
                 else:
@@ -224,7 +225,7 @@ class JournalledSessions:
             session.unwritten = session.pending.rebase(session.written, list(waiting))
 
     def _rename(self, journal: Journal, wire_id: str, session: _JournalledSession) -> None:
-        """Give a new session the next free name: since it was met, another relay took the one that was free then."""
+        """Give a new session the next free name: another relay took the one that was free when it was met."""
         self._held.let_go(session.written.id)
         session.written = begin(_free_name(journal, wire_id))
         session.unwritten = session.pending.rebase(session.written, session.unwritten)
@@ -262,8 +263,8 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     """The memory of a session, or an empty one under a name of its own.
 
     Agents give ids to their sessions, and some count from 1 in every process. A new session must not pass for an old
-    one that had its id, nor one agent's session for another's: it gets the next free name (`1~2`). Of several that may
-    be meant, one of this machine is.
+    one with the same id, nor one agent's session for another's: it gets the next free name (`1~2`). If several may be
+    meant, one of this machine is chosen.
     """
     found = None
     for name in _names(meeting.session):
@@ -285,8 +286,8 @@ def _free_name(journal: Journal, session: str) -> str:
 
 
 def _is_taken(journal: Journal, memory: SessionMemory) -> bool:
-    """Whether a session that was still to begin has begun by another relay. The plan tools of ours may be faster, too,
-    and mean the same one."""
+    """Whether another relay has meanwhile begun a session under this name. Our own plan tools may have begun it, too,
+    but they mean the same session."""
     first = next(iter(journal.read(memory.id, 0, 1)), None) if not memory.seq and journal.last_seq(memory.id) else None
     return first is not None and first.by == BY_RELAY
 

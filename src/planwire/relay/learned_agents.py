@@ -1,4 +1,4 @@
-"""Rows of agents that planwire learned on this machine: a file each, in the user's folder for settings."""
+"""Rows of agents that planwire learned on this machine: one file each, in the user's settings folder."""
 
 import os
 import re
@@ -14,12 +14,12 @@ from planwire.relay.agents import AgentRow
 __all__ = ["keep_row", "learned_rows", "rows_folder"]
 
 
-#: The letters of an agent's name that are part of its file's.
+#: The most characters of an agent's name in its file's name.
 _LONGEST: Final = 80
 
 
 def rows_folder() -> Path:
-    """The folder with the rows: `planwire/agents` where the user's settings are."""
+    """The folder with the rows: `planwire/agents` in the user's settings folder."""
     if os.name == "nt":
         base = Path(os.environ.get("APPDATA") or Path.home())
     else:
@@ -28,7 +28,7 @@ def rows_folder() -> Path:
 
 
 def learned_rows(warn: Callable[[str], None]) -> list[AgentRow]:
-    """The rows, by the names of their files. One that can't be read costs itself alone, and a warning."""
+    """The rows, in the order of their files' names. One that can't be read is left out with a warning."""
     rows: list[AgentRow] = []
     try:
         files = sorted(rows_folder().glob("*.json"))
@@ -43,7 +43,7 @@ def learned_rows(warn: Callable[[str], None]) -> list[AgentRow]:
 
 
 def keep_row(row: AgentRow) -> Path:
-    """Write a row for the relay to read. Returns where."""
+    """Write a row for the relay to read. Returns its file."""
     name = re.sub(r"[^a-z0-9.]+", "-", row.agent.lower())[:_LONGEST].strip("-.") or "agent"
     file = rows_folder() / f"{name}.json"
     text = msgspec.json.format(msgspec.json.encode(row), indent=2) + b"\n"

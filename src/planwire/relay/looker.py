@@ -1,7 +1,7 @@
 """The thread that finds out what others wrote, while a prompt waits for it.
 
 It does nothing but read, so that a prompt waits neither for what is on its way to the disk nor for another writer. It
-is a thread of its own, because a file system may hang: a prompt can leave this thread behind, but not a read.
+is a thread of its own because a file system may hang: a prompt can stop waiting for a thread, but not for a read.
 """
 
 from collections.abc import Callable
@@ -27,12 +27,12 @@ class Looker:
 
     @property
     def answers(self) -> bool:
-        """Whether the journal answered the last time, and in time."""
+        """Whether the last look is over and the journal answered it."""
         return self._could_look and self._last.is_set()
 
     def ask(self, patience: float) -> None:
-        """Have a look, and wait for its end no more than so many seconds. After a look took longer, or failed, nobody
-        waits until one succeeds."""
+        """Have a look, and wait `patience` seconds at most for its end. After a look that failed or took longer, don't
+        wait until one succeeds."""
         if self._last.is_set():
             self._last = asked = Event()
             self._questions.put(asked)

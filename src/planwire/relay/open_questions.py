@@ -20,8 +20,8 @@ class OpenQuestions:
 
     def __init__(self) -> None:
         self._asked: dict[PlanId, ReviewAsked] = {}  # by the plan that is asked about
-        self._awaited: set[PlanId] = set()  # plans that came after the question about them
-        self._answered: dict[PlanId, tuple[ReviewAsked, PlanReviewed]] = {}  # on plans that are to come in this turn
+        self._awaited: set[PlanId] = set()  # plans to come after the question about them
+        self._answered: dict[PlanId, tuple[ReviewAsked, PlanReviewed]] = {}  # about plans that are to come in this turn
         self._judged: set[PlanId] = set()  # plans of this turn that a person has judged as they are
 
     def begin_turn(self) -> None:
@@ -32,7 +32,7 @@ class OpenQuestions:
         self._asked.clear()
 
     def unasked(self, plans: Iterable[PlanId]) -> set[PlanId]:
-        """Those of the plans that no question was about, as they are now."""
+        """The plans without those that a person has judged as they are now."""
         return set(plans) - self._judged
 
     def ask(self, question: Question) -> bool:
@@ -74,13 +74,13 @@ class OpenQuestions:
             del self._asked[question.plan_id]
 
     def wait_for(self, plan_id: PlanId) -> bool:
-        """Whether it matters to a question, or to its answer, that this plan comes."""
+        """Whether an update of this plan matters to a question or its answer."""
         return any(plan_id in known for known in (self._asked, self._awaited, self._answered, self._judged))
 
     def plan_came(self, plan_id: PlanId, *, is_news: bool) -> list[ReviewAsked | PlanReviewed]:
-        """The agent sent a plan: what was asked about it, and answered, before it came, and the question still open.
+        """The agent sent a plan. Returns what was asked and answered about it before, and the question still open.
 
-        A quick client may answer before the plan is here: its question is recorded all the same.
+        A quick client may answer before the plan is here: the question is recorded all the same.
         """
         if is_news:
             self._judged.discard(plan_id)

@@ -1,7 +1,7 @@
-"""Sessions that begin, go on, or branch off another one, and what their client has to be shown.
+"""Sessions that begin, go on or are forks, and what their client has to be shown.
 
-The id of a new session comes with the agent's answer, and some agents speak of it before. So a session is met when its
-id is first mentioned, on whichever line that is.
+The id of a new session comes with the agent's answer, but some agents mention it before. So a session is met when its
+id is first mentioned, on whatever line.
 """
 
 from collections.abc import Iterator
@@ -33,11 +33,12 @@ class Openings:
         self._requests = requests
         self._tools = tools
         self._overheard = overheard
-        self._unnamed: dict[str, list[Action]] = {}  # mentioned before the answer that says what they are; what is late
+        self._unnamed: dict[str, list[Action]] = {}  # what is put off, by sessions not explained yet
 
     def meet(self, session_id: str, *, by_client: bool = False) -> Iterator[Action]:
-        """A line has a session. One that the agent names first is likely the one that the client asked for. While forks
-        are open, only an answer says whose history it has. The client names none before it has an answer."""
+        """Meet the session of a line, unless it is known. One that the agent names first is likely the one that the
+        client asked for. While forks are open, only an answer says whose history a session has. The client names no
+        session before it has an answer."""
         is_open = not by_client and self._requests.are_forks_open
         if session_id in self._unnamed and not is_open:
             yield from self._named(session_id, None)
@@ -50,7 +51,7 @@ class Openings:
             yield from self._begin(session_id, None if by_client else self._requests.opening())
 
     def put_off(self, actions: list[Action]) -> list[Action]:
-        """The actions, without those that record something of a session before anybody knows what it is."""
+        """The actions, without those that would record something of a session before it is known what it is."""
         if not self._unnamed:
             return actions
         now: list[Action] = []
@@ -62,7 +63,7 @@ class Openings:
         return now
 
     def attach(self, params: Fields, method: str, key: str | None) -> Iterator[Action]:
-        """An old session goes on. The agent may retell its history (R37, R39), and some do so unasked."""
+        """The client loads or resumes a session. The agent may retell its history (R37, R39), some even unasked."""
         session_id = params.get("sessionId")
         if method not in ATTACHING or not isinstance(session_id, str):
             return
@@ -83,7 +84,7 @@ class Openings:
             self._sides.translator.retell(session_id)
 
     def attached(self, session: WireSession, asked: ClientRequest, *, failed: bool) -> Iterator[Action]:
-        """The agent answered that it goes on, or that it can't. Another request of that sort may still be open."""
+        """The agent answered a load or resume. Another such request may still be open."""
         yield from session.end_retelling(failed=failed)
         if self._requests.is_attaching(session.id):
             session.plans.begin_retelling()
@@ -95,7 +96,7 @@ class Openings:
         yield from self.opened(session.id, asked)
 
     def opened(self, session_id: object, asked: ClientRequest) -> Iterator[Action]:
-        """A session is there, by an id that the agent gives it."""
+        """A session is open, under the id that the agent gave it."""
         if not isinstance(session_id, str):
             return
         if session_id in self._unnamed:
@@ -106,7 +107,7 @@ class Openings:
         if asked.method == FORK:
             session.is_unshown = True
             parent = self.sessions.get(text_of(asked.params, "sessionId"))
-            if parent is not None:  # its agent has read what the parent's has, whenever the journal says so
+            if parent is not None:  # the fork's agent has read what the parent's has, even before the journal says so
                 session.context.marks = {**parent.context.known_marks, **session.context.marks}
         cwd = text_of(asked.params, "cwd") or None
         session.cwd = cwd or session.cwd
@@ -115,14 +116,14 @@ class Openings:
         yield Record(session_id, SessionOpened(self._sides.agent, self._sides.client, cwd), BY_RELAY)
 
     def unshown(self, session: WireSession) -> Iterator[Action]:
-        """The plans of a session that goes on and that the agent did not retell, for its client, once the journal has
-        answered. Those of the tools come from there (`Tools.news`). A text that has become a message of the chat stays
-        one of the past."""
+        """Lines for the client with the plans that the agent did not retell of a session that goes on, once the journal
+        has answered. Those of the tools come from `Tools.news`. A text that the chat has as a message is not shown
+        again."""
         translator = self._sides.translator
         if session.memory is None or not session.is_unshown or translator is None:
             return
         session.is_unshown = False
-        lines: dict[bytes, None] = {}  # where all plans become one list, each of them may bring all of it
+        lines: dict[bytes, None] = {}  # without repeats: where all plans become one list, each brings it
         for record in session.records():
             plan = record.state.plan
             is_other = record.owner != PLANWIRE or not self._tools.has(session.id)
@@ -134,12 +135,12 @@ class Openings:
         yield from (ToClient(line + b"\n") for line in lines)
 
     def _begin(self, session_id: str, asked: ClientRequest | None) -> Iterator[Action]:
-        """Meet a session: a new one, if the client asked for one, and else one that may have a history."""
+        """Meet a session: a new one if the client asked for one, otherwise one that may have a history."""
         self.sessions[session_id] = WireSession(session_id, self._overheard, attached=asked is None)
         yield self._meeting(session_id, asked)
 
     def _named(self, session_id: str, asked: ClientRequest | None) -> Iterator[Action]:
-        """Meet a session that the agent spoke of before: what it told of a fork is the parent's history."""
+        """Meet a session that the agent mentioned before: what it told of a fork is the parent's history."""
         session = self.sessions[session_id]
         if asked is not None:
             session.context.detach()

@@ -58,7 +58,7 @@ def _used(line: bytes, update: Fields, session: WireSession, _sides: Connection)
 
 
 def _informed(line: bytes, update: Fields, session: WireSession, _sides: Connection) -> list[Action]:
-    """A title. Some agents make it of the whole prompt, or of its beginning: the relay's block is no part of that."""
+    """A title. Some agents make it from the prompt or its beginning: the relay's block is cut out."""
     said = text_of(update, "title")
     has_blocks = session.context.known_marks or session.context.trusts_echoes
     title = without_block(said) if has_blocks else said
@@ -82,13 +82,13 @@ def _advertised(line: bytes, update: Fields, session: WireSession, _sides: Conne
 
 
 def _echoed(line: bytes, update: Fields, session: WireSession, sides: Connection) -> list[Action]:
-    """The user's words as the agent tells them back, without what the relay put into the prompt."""
+    """The user's words as the agent echoes them, without what the relay put into the prompt."""
     if ELEMENT.encode() not in line:
         return [ToClient(line)]
     if session.plans.is_retold:
         session.context.hear_echo(blocks_in(update))
     ways = sides.ways
-    # A relay that came to a sudden end may have handed over a block that no journal knows.
+    # A relay that was killed may have sent a block that no journal knows.
     trust = session.plans.is_retold or session.context.trusts_echoes
     echoes = Echoes(session.context.known_marks, trust, ways.joiner, ways.wrapping)
     remaining = echoes.without_in_line(line, update)

@@ -1,8 +1,8 @@
-"""Lines of the relay's own, until the pipes of their directions ask for them.
+"""The relay's own lines, until the pipes of their directions ask for them.
 
-A line that goes the other way than the one that caused it can't be written by the thread that heard that one. So it
-waits here, and the pipe takes it as soon as it is between two lines. What a line means for the journal goes with it: it
-is recorded once the line has left.
+A line that goes the opposite way to its cause can't be written by the thread that heard the cause. So it waits here,
+and the other pipe takes it as soon as it is between two lines. Its records for the journal go with it: they are written
+once the line has left.
 """
 
 from collections.abc import Iterable
@@ -29,28 +29,28 @@ class Outbox:
         return not (self._agent or self._client)
 
     def for_agent(self) -> list[Action]:
-        """Take out what the agent is to get."""
+        """Take out what is for the agent."""
         taken, self._agent = self._agent, []
         return taken
 
     def for_client(self) -> list[Action]:
-        """Take out what the client is to get."""
+        """Take out what is for the client."""
         taken, self._client = self._client, []
         return taken
 
     def pass_on(self, actions: Iterable[Action]) -> None:
-        """Let the agent have a line of the client's behind what is on its way, with what it means."""
+        """Queue a line of the client's, with its other actions, after what is already on its way to the agent."""
         self._agent += actions
 
     def behind(self, actions: list[Action]) -> list[Action]:
-        """What comes of a line of the client's at once. The line itself never overtakes what is on its way."""
+        """The actions to take at once for a client's line. The line itself never overtakes what is on its way."""
         if not self._agent:
             return actions
         self.pass_on(action for action in actions if isinstance(action, ToAgent))
         return [action for action in actions if not isinstance(action, ToAgent)]
 
     def hold(self, hold: HoldBack) -> None:
-        """Wait for the agent once it has what was put in before."""
+        """Begin a wait once the agent has what was queued before."""
         self._agent.append(hold)
 
     def answer_agent(self, request: object, result: Fields, *records: Record) -> None:
@@ -60,7 +60,7 @@ class Outbox:
         self._agent += (ToAgent(_line({"id": request, "method": method, "params": params})), *records)
 
     def tell_client(self, actions: Iterable[Action]) -> None:
-        """Let the client have lines."""
+        """Queue lines for the client."""
         self._client += actions
 
     def notify_agent(self, method: str, params: Fields) -> None:
@@ -70,7 +70,7 @@ class Outbox:
         self._client.append(ToClient(_line({"method": method, "params": params})))
 
     def show_client(self, session: str, update: Fields) -> None:
-        """Let the client show something in a session."""
+        """Queue an update of a session for the client to show."""
         self._client.append(ToClient(write_update(session, update) + b"\n"))
 
 

@@ -1,6 +1,6 @@
 """Permission for planwire's own tools: whether a request is for one of them, beyond doubt.
 
-Some agents ask the person for every call of a tool, also for one that ticks a step. The relay answers these questions
+Some agents ask the person for every call of a tool, even for one that ticks a step. The relay answers these questions
 itself, and only these: for the server that it gave the agent, by exact names, and only if no other server's tool can
 have the same name. Everything else is the client's to answer.
 """
@@ -17,23 +17,23 @@ from planwire.relay.envelope import text_of
 
 __all__ = ["clashes", "granted", "is_bare", "names_server"]
 
-#: The kinds of tool calls that a tool of an MCP server may have. A command, say, can have any title.
+#: The kinds that a call of an MCP server's tool may have. A command, for example, can have any title.
 _KINDS: Final = (None, "", "other")
-#: Those that agents make of a tool's hints: that it only reads, or may destroy. A file can have any title, so with one
-#: of these the call needs a name for programs.
+#: Kinds that agents derive from a tool's hints: it only reads, or may destroy. A call about a file can have any title,
+#: so with one of these kinds the call needs a machine-readable name.
 _HINTED: Final = ("delete", "edit", "read")
-#: Where a server got its configuration from, if that was the client.
+#: How agents name the source of a server that the client configured.
 _GIVEN: Final = ("", "dynamic")
 #: Arguments of other sorts of tools. None of planwire's own has them.
 _FOREIGN: Final = frozenset(("cmd", "code", "command", "file_path", "script", "url"))
-#: All that a request says of its call if it leaves the rest to the updates before it.
+#: The only fields of a call if its request leaves the rest to the updates before it.
 _BARE: Final = frozenset(("toolCallId", "status"))
 _ALLOW: Final = "allow_once"
 
 
 def granted(call: Fields, params: Any, ways: AgentRow, *, is_only_server: bool) -> str | None:
     """The option that allows a call of one of planwire's own tools, once; None if the request is for anything else, or
-    if anything that it says speaks against it. Names without a server count only if there is no other."""
+    if anything in it speaks against that. Names without a server count only if there is no other server."""
     if not _is_of_a_server(call) or not all(map(_is_ours, _origins(call))):
         return None
     if not (_is_spelled(call, ways, is_only_server=is_only_server) or (is_only_server and _is_asked(call, ways))):
@@ -42,12 +42,12 @@ def granted(call: Fields, params: Any, ways: AgentRow, *, is_only_server: bool) 
 
 
 def is_bare(call: Fields) -> bool:
-    """Whether a request says no more of its call than which one it is."""
+    """Whether a request only identifies its call."""
     return _BARE.issuperset(call)
 
 
 def names_server(call: Fields) -> bool:
-    """Whether a tool call may be one of planwire's server."""
+    """Whether a tool call may be for planwire's server."""
     return any(SERVER in each for each in (*_names_of(call), text_of(call, "title")))
 
 
@@ -65,14 +65,14 @@ def _is_of_a_server(call: Fields) -> bool:
 
 
 def _is_spelled(call: Fields, ways: AgentRow, *, is_only_server: bool) -> bool:
-    """Whether a tool call has the name of one of planwire's tools: all of those for programs, if it has any, and else
-    what a person reads."""
+    """Whether a tool call has the name of one of planwire's tools: in all its machine-readable names, or in its title
+    if it has none."""
     spelled = {name for pattern in ways.tool_names if is_only_server or "SERVER" in pattern for name in _names(pattern)}
     return spelled.issuperset(_names_of(call) or [text_of(call, "title")])
 
 
 def _is_asked(call: Fields, ways: AgentRow) -> bool:
-    """Whether the question itself is about a tool by a bare name, in the words of an agent that says no more."""
+    """Whether the question's text is about a tool by its bare name, in the words of an agent that says no more."""
     match call.get("content"):
         case [{"content": {"text": str(text)}}] if not _names_of(call):
             title = text_of(call, "title").partition(": ")[0]
@@ -81,7 +81,7 @@ def _is_asked(call: Fields, ways: AgentRow) -> bool:
 
 
 def _names_of(call: Fields) -> list[str]:
-    """The names of a tool call for programs. One that is no text fits no tool."""
+    """The machine-readable names of a tool call. One that is not a text fits no tool."""
     names = [str(call["name"])] if call.get("name") is not None else []
     return [*names, *filter(None, _tool_names(call.get("_meta")))]
 
@@ -105,7 +105,7 @@ def _is_ours(origin: tuple[Any, Any]) -> bool:
 
 
 def _tool_names(meta: Any) -> Iterator[str]:
-    """The name of the tool in the `_meta` of a tool call, under the name of whichever agent or under none."""
+    """The names of the tool in the `_meta` of a tool call, at its top or under any agent's name."""
     if isinstance(meta, dict):
         yield from (text_of(each, key) for each in (meta, *meta.values()) for key in ("toolName", "tool_name"))
 

@@ -1,4 +1,4 @@
-"""One session's part in the turns that a person starts from planwire: what is wanted, and what waits for it."""
+"""One session's side of the turns that a person starts from planwire: what is wanted, and what waits for it."""
 
 from typing import Final
 
@@ -19,8 +19,9 @@ class OwnTurn:
     - `wanted`: a person wants the agent to hear now what people said, and it has not been sent yet.
     - `is_on`: a prompt of ours runs, and prompts of the client's wait in `held` until it is answered. `number` counts
       these turns.
-    - `steering`: words that are on their way into a running turn. `is_unsteerable`: the agent refused some, and
-      `is_deaf`: it takes none in this turn. `answers`: what the agent gets once it has said what came of the words.
+    - `steering`: how many requests with words for the running turn are unanswered. `is_unsteerable`: the agent refused
+      one. `is_deaf`: it takes none in this turn. `answers`: what the agent gets once it has said what became of the
+      words.
     """
 
     def __init__(self) -> None:
@@ -37,7 +38,7 @@ class OwnTurn:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more may wait."""
+        """Whether no more lines may wait."""
         return len(self.held) >= _MOST_LINES or sum(map(len, self.held)) > _MOST_BYTES
 
     def hold(self, line: bytes) -> None:
@@ -45,12 +46,12 @@ class OwnTurn:
         self.held.append(line if line.endswith(b"\n") else line + b"\n")
 
     def forget_until(self, seq: int) -> None:
-        """Nothing that was wanted up to an event is wanted now: nobody waits for it any more."""
+        """Ignore every wish up to an event: no one waits for it any more."""
         self._forgotten = seq
         self._seen.clear()
 
     def is_news(self, asked: Wish | None) -> bool:
-        """Whether a person asked for something that nobody has seen to. The second time it is no news."""
+        """Whether a person's wish is new here. The second time it is no news."""
         if asked is None or asked.seq <= self._forgotten or asked.seq in self._seen:
             return False
         self._seen.add(asked.seq)

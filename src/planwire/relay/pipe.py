@@ -1,7 +1,7 @@
-"""One direction of the traffic: a thread that reads a pipe, asks about the lines that may matter, and writes another.
+"""One direction of the traffic: a thread that reads one pipe, asks about lines that may matter, and writes another.
 
 It blocks while its reader is slow, which slows the writer down as if there were no relay. It holds no more than one
-line that is not whole yet.
+incomplete line.
 """
 
 import os
@@ -23,13 +23,13 @@ _REPORT: Final = "Please report this"
 
 
 class Pipe:
-    """From one file descriptor to another. `hear` says what to do about a line; `afterwards` gets that once the line
-    has left.
+    """Carries lines from one file descriptor to another. `hear` returns the actions for a line; once the line has left,
+    `afterwards` gets those that are not lines themselves.
 
-    `overhear` gets the lines that nobody has to look into, before those that come behind them are heard.
+    `overhear` gets the lines that `hear` need not see, before the lines after them are heard.
 
-    The pipe calls `at_last` when nothing more comes, and `at_end` when it is closed, then or because nobody reads it.
-    What the `injector` has to say comes behind what the source has said by then, and before what it says next.
+    The pipe calls `at_last` when nothing more comes, and `at_end` when it is closed, then or because its reader is
+    gone. The lines of the `injector` come after what the source has said so far, and before what it says next.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Pipe:
         self._thread.start()
 
     def join(self, seconds: float) -> bool:
-        """Wait for the end; whether it has come."""
+        """Wait for the end. Returns whether it has come."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def silence(self) -> float:
-        """Seconds since something came. As long as its reader is slow, a writer can't be called silent."""
+        """Seconds since something came. While the pipe waits for a slow reader, its writer does not count as silent."""
         return 0.0 if self._is_writing else monotonic() - self.heard_at
 
     def _run(self) -> None:
@@ -79,7 +79,7 @@ class Pipe:
             self._at_last()
             self._inject()
             self._pass_on(self._framer.end())
-        except OSError:  # nobody reads any more
+        except OSError:  # the reader is gone
             pass
         finally:
             _let_go(self._source)
@@ -96,8 +96,8 @@ class Pipe:
                     self._overhear(data)
 
     def _look_through(self, data: bytes) -> None:
-        """Write the lines as they leave: the same object, if nothing changes. Everything else comes once they are
-        written, so that nobody waits for it. Where they become more, they leave in portions."""
+        """Write the lines as they leave: the same object, if nothing changes. Other actions come once the lines are
+        written, so that no line waits for them. Where lines become more, they leave in portions."""
         rest: list[Action] = []
         pieces: list[bytes] = []
         done = size = seen = 0
@@ -142,7 +142,7 @@ class Pipe:
         """What is sent for a line."""
         try:
             actions = self._hear(line)
-        except Exception as error:  # a fault of ours must not cost the line, nor those behind it
+        except Exception as error:  # a fault of ours must not cost the line, nor those after it
             actions = self._excuse(line, error)
         sent = [action.data for action in actions if isinstance(action, (ToAgent, ToClient))]
         if len(actions) > len(sent):
@@ -163,7 +163,7 @@ class Pipe:
         while True:
             try:
                 return os.read(self._source, _CHUNK)
-            except BlockingIOError:  # whoever made the pipe made it so
+            except BlockingIOError:  # the pipe was made non-blocking elsewhere
                 select.select([self._source], [], [])
 
     def _write(self, data: bytes) -> None:

@@ -59,8 +59,8 @@ __all__ = ["Policy"]
 class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;
     `server` has the plan tools, if the agent gets them; `read_file` gives the text of a plan file by its URI and the
-    folder of its session, or None. Without `steers`, nothing that people do elsewhere reaches the agent but with the
-    client's own prompts. `learned` are rows of agents that win over planwire's own."""
+    folder of its session, or None. Without `steers`, what people do elsewhere reaches the agent only with the client's
+    own prompts. `learned` are rows of agents that win over planwire's own."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Policy:
         return [*self._outbox.for_client(), *self._tools.news(self._sessions.values(), self._sides.translator)]
 
     def end_input(self) -> None:
-        """No more lines come from the client: those that are held back go to the agent while they can."""
+        """No more lines come from the client: those held back go to the agent while they can."""
         for session in self._sessions.values():
             self._let_pass(session)
 
@@ -138,7 +138,7 @@ class Policy:
         return [*self._answering.lose_client()]
 
     def overdue(self, hold: HoldBack) -> None:
-        """Something waited for as long as may be."""
+        """Something has waited as long as it may: let it go."""
         session = self._sessions[hold.session]
         if hold.what != PROMPT:
             self._prompting.give_answers(session)
@@ -146,7 +146,7 @@ class Policy:
             self._let_pass(session)
 
     def close(self) -> list[Action]:
-        """Both sides are at their end: a replay that was going on is over, and so is every turn."""
+        """Both sides have ended: end every replay and every turn."""
         actions: list[Action] = []
         for session in self._sessions.values():
             actions += session.end_retelling()
@@ -187,7 +187,7 @@ class Policy:
 
     def _prompted(self, line: bytes, message_id: object, params: Fields) -> list[Action]:
         session_id = params.get("sessionId")
-        if not isinstance(session_id, str) or message_id is UNSET:  # nobody will say when it is over
+        if not isinstance(session_id, str) or message_id is UNSET:  # no answer will say when it is over
             return [ToAgent(line)]
         actions: list[Action] = [*self._openings.meet(session_id, by_client=True)]
         session = self._sessions[session_id]
@@ -229,7 +229,7 @@ class Policy:
         return self._tools.lend(session, self._sessions.values())
 
     def _block(self, session: WireSession, why: str = STEERED) -> ContextBlock | None:
-        """A block for the agent. One that was never told of its tools, or lost its context, may not know of them."""
+        """A block for the agent. It names hidden tools unless the agent knows of them for sure."""
         is_hidden = self._sides.ways.hides_tools and self._tools.has(session.id)
         announces = is_hidden and (why != STEERED or session.announcing() is not None)
         file_text = partial(self._file_text, session.id)
@@ -245,12 +245,12 @@ class Policy:
     # -- from the agent
 
     def words_of_agent(self) -> tuple[bytes, ...]:
-        """Words by which a line of the agent's matters just now, though it is not about plans."""
+        """Words that make a line of the agent's matter at the moment, though it is not about plans."""
         spoken = (_SPOKEN,) if self._sides.translator is not None and self._sides.translator.is_open else ()
         return (*spoken, *self._tools.words)
 
     def overhear(self, block: bytes) -> None:
-        """Lines of the agent's passed by that have no word of ours. This needs no lock (see `Overheard`)."""
+        """Lines of the agent's passed by without any of our words. This needs no lock (see `Overheard`)."""
         self._overheard.pass_by(block)
 
     def from_agent(self, line: bytes) -> list[Action]:
@@ -378,7 +378,7 @@ class Policy:
         """Go on with what waited for the end of a turn, or of a request."""
         if not session.is_working:
             self._let_pass(session)
-            if session.worked > 1:  # some agents start their servers behind the first turn
+            if session.worked > 1:  # some agents start their servers after the first turn
                 self._outbox.tell_client(self._tools.absence())
         self._prompting.go_on(session)
 

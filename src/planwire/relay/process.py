@@ -24,9 +24,9 @@ __all__ = [
     "start_agent",
 ]
 
-#: Seconds of silence after the end of its input that an agent may take before the relay ends it.
+#: Seconds that an agent may be silent after the end of its input before the relay ends it.
 GRACE: Final = 5.0
-#: Seconds between asking an agent to end and ending it.
+#: Seconds between asking an agent to end and killing it.
 _KILL_AFTER: Final = 2.0
 _GLANCE: Final = 0.05
 #: Programs and words that only start the agent.
@@ -36,7 +36,7 @@ _FORWARDED: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 
 class AgentProcess(Protocol):
-    """An agent, as much of a process as the relay needs."""
+    """An agent: as much of a process's interface as the relay needs."""
 
     returncode: int | None
 
@@ -80,7 +80,7 @@ def start_agent(command: Sequence[str]) -> "subprocess.Popen[bytes]":
 
 
 def _forward_signals(agent: "subprocess.Popen[bytes]") -> None:
-    """Forward our signals. A thread does that: the main one runs a handler only when the system call that it waits in
+    """Forward our signals, from a thread. The main thread runs a handler only once the system call that it waits in
     ends, and a signal that comes right before that call does not end it."""
 
     def forward(number: int) -> None:
@@ -111,8 +111,8 @@ def not_started(command: Sequence[str], error: Exception, role: str = "agent") -
 
 
 def end_when_silent(agent: AgentProcess, silence: Callable[[], float], grace: float) -> None:
-    """End an agent whose input is at its end, once it has been silent for long enough since. One that talks may go on,
-    and one that had nothing to say for an hour before gets as much time to end by itself as any other."""
+    """End an agent whose input is at its end, once it has been silent for `grace` seconds since. One that talks may go
+    on, and silence before the end of its input does not count."""
     ended = monotonic()
 
     def watch() -> None:
@@ -130,7 +130,7 @@ def end_when_silent(agent: AgentProcess, silence: Callable[[], float], grace: fl
 @contextmanager
 def ended_after_us(agent: "subprocess.Popen[bytes]", grace: float) -> Iterator[None]:
     """Guard against an agent that outlives us. If a SIGKILL ends this process, it can't end an agent that ignores the
-    end of its input. So meanwhile a shell waits for a word from us, or for our end, and then ends the agent."""
+    end of its input. So meanwhile a shell waits for a word from us, and ends the agent if we end without one."""
     glances = f"for each in 1 2 3 4 5; do sleep {grace / 5:g}; kill -0 {agent.pid} || exit; done"
     script = f"read -r word && exit; {glances}; kill {agent.pid}; sleep {_KILL_AFTER:g}; kill -9 {agent.pid}"
     guard: subprocess.Popen[bytes] | None = None
@@ -165,7 +165,7 @@ def end_like(code: int) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Open the standard streams that are closed, to nowhere, so that no pipe of the agent's takes their numbers."""
+    """Open closed standard streams on the null device, so that no pipe of the agent's takes their numbers."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

@@ -1,13 +1,13 @@
 """Turns that a person starts from planwire: the agent hears now what people said, or stops.
 
 An idle agent gets a prompt of the relay's own. One that works gets the words by its own way into a running turn, if it
-has one (`agents`); else, if the person agreed to that, its turn is cancelled first. The relay never prompts while a
-request of the client's for the same session is open: its answer must not be taken for the other's. All of this happens
-only by a person's act.
+has one (`agents`). Otherwise, if the person agreed to that, its turn is cancelled first. The relay never prompts while
+a request of the client's for the same session is open: one's answer must not be taken for the other's. All of this
+happens only when a person acts.
 
-The client has not asked for such a turn, so it never sees its answer, and the words reach it as a message of the
-user's. It may send a prompt of its own in the middle: an agent that queues gets it at once, any other when the turn is
-over, or after a minute.
+The client has not asked for such a turn, so it never sees the answer, and the words reach it as a user message. It may
+send a prompt of its own in the middle: an agent that queues gets it at once, any other when the turn is over, or after
+a minute.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,7 +33,7 @@ __all__ = ["HOLD", "Prompting"]
 
 #: Seconds that a prompt of the client's waits for the end of a turn that a person started from planwire.
 HOLD: Final = 60.0
-#: Seconds that an answer waits for the agent to say what came of the words that go before it.
+#: Seconds that an answer waits for the agent to say what became of the words sent before it.
 PATIENCE: Final = 1.0
 
 
@@ -81,7 +81,7 @@ class Prompting:
     # -- a person's act
 
     def look(self, session: WireSession) -> None:
-        """Do what people ask for by now, as far as it can be done."""
+        """Do what people have asked for, as far as it can be done now."""
         memory = session.memory
         if memory is None or not self.is_on:
             return
@@ -97,8 +97,8 @@ class Prompting:
         self.go_on(session)
 
     def _answer(self, session: WireSession, question: Question, decision: Review) -> None:
-        """Give the agent an answer. Words that belong to it go before: the agent may make its next plan at once. If
-        they can't go into this turn, they begin the next one."""
+        """Give the agent an answer. Words that belong to it go first, because the agent may make its next plan at once.
+        If they can't go into this turn, they begin the next one."""
         turn, words = session.own_turn, _words_with(session, decision)
         if (question, decision) in turn.answers:
             return
@@ -111,7 +111,7 @@ class Prompting:
         self._answering.give(session, question, decision)
 
     def give_answers(self, session: WireSession) -> None:
-        """The agent has the words that go before an answer, or does not say so in time."""
+        """Give the agent its answers: it has the words that go before them, or did not say so in time."""
         waiting, session.own_turn.answers = session.own_turn.answers, []
         for question, decision in waiting:
             if self._answering.is_open(question):
@@ -191,8 +191,8 @@ class Prompting:
         return [HoldBack(session.id, session.own_turn.number, HOLD, PROMPT)] if is_first else []
 
     def hear_cancel(self, session: WireSession, line: bytes, *, is_turn: bool) -> None:
-        """The client cancels the turn, or a request: at once, and again once the agent has the prompt that was held
-        back."""
+        """The client cancels the turn or a request. This goes to the agent at once, and again after a prompt that was
+        held back."""
         session.is_cancelled |= is_turn
         if session.own_turn.held:
             session.own_turn.hold(line)

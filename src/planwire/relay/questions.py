@@ -1,10 +1,10 @@
 """Questions about plans: permission requests in which an agent asks a person to approve what it intends.
 
-The request itself may hold nothing of the plan: its text stood in an update of the tool call before it. An answer that
+The request itself may hold nothing of the plan, whose text came in an update of the tool call before it. An answer that
 allows approves the plan (R43), one that rejects asks for changes. Anything else dismisses the question.
 
-A person may answer elsewhere, and be faster than the client. Then the client's own answer is late, and not for the
-agent any more.
+A person may answer elsewhere, faster than the client. Then the client's own answer is late and no longer goes to the
+agent.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping
@@ -25,9 +25,9 @@ __all__ = ["Question", "Questions"]
 
 _REVIEW_PREFIX: Final = "plan-review:"
 _LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
-#: Tool calls whose texts to remember, and questions that may wait for an answer.
+#: The most tool calls whose texts are remembered, and the most questions that may wait for an answer.
 _MOST: Final = 64
-#: Options to record, and characters of their names.
+#: The most options to record, and the most characters of their names.
 _MOST_NAMES: Final = 32
 _LONGEST_NAME: Final = 200
 _LONGEST_ID: Final = 1_000
@@ -35,8 +35,8 @@ _LONGEST_ID: Final = 1_000
 
 class Question(Struct, frozen=True):
     """A question about a plan. `id` is its name in the journal, `request` its id on the wire. `options` are the answers
-    by their ids. `proposed` is the plan itself where no plan message has said it. `is_ahead`: nobody knows the plan
-    yet, and the verdict is on the one that comes next."""
+    by their ids. `proposed` is the plan itself if no plan message has told it. `is_ahead`: the plan is not known yet,
+    and the verdict is on the one that comes next."""
 
     session: str
     plan_id: PlanId
@@ -69,12 +69,13 @@ class Questions:
         self._ahead: dict[tuple[str, str], PlanId] = {}  # plans that are asked about before their tool call tells them
         self._unanswered = Requests[Question](_MOST)
         self._overtaken = Requests[Question](_MOST)  # answered elsewhere, and the client's answer is still to come
-        self._others = Requests[dict[str, Option]](_MOST)  # questions about other things with an id of these
+        self._others = Requests[dict[str, Option]](_MOST)  # questions about other things with the id of one of these
 
     def hear_tool_call(self, session: str, call: Fields) -> MarkdownPlan | None:
         """Remember the text of a plan in a tool call or an update of one: a question about it may follow.
 
-        Or the question overtook it, as it may: agents send the two on paths of their own. Then this is its plan.
+        The question may have come first, as agents send the two on separate paths. Then this is its plan, which is
+        returned.
         """
         text, call_id = _plan_text(call), call.get("toolCallId")
         if not text or not isinstance(call_id, str):
@@ -137,12 +138,12 @@ class Questions:
         self._overtaken.ask(AGENT, question.request, question)
 
     def is_late(self, request_id: object) -> bool:
-        """Whether an answer of the client's comes too late for a question."""
+        """Whether an answer of the client's to this request comes too late."""
         return self._overtaken.is_asked(AGENT, request_id)
 
     def take_late(self, request_id: object, result: Any) -> Question | None:
         """The question that an answer comes too late for. An agent may use an id again: then a choice answers its newer
-        question, and anything else is the receipt for the older."""
+        question, and anything else only confirms that the older one was taken back."""
         newer = self._unanswered.get(AGENT, request_id)
         options = newer.options if newer else self._others.get(AGENT, request_id) or {}
         if selected(options, result)[1] is not None:

@@ -1,14 +1,14 @@
 """The thread that has the journal: it writes what happened, and finds out what others wrote.
 
 The traffic never waits for it. It shares an interpreter with the pipes, so it works in small slices and makes way while
-lines flood in. It tries a locked or full journal again for as long as the backlog lasts, and leaves one alone that
-can't be used at all. What it could not record it counts, and the journal gets a `Gap` in its place. If it falls behind,
-sooner once a turn has ended, and in the end if time is short, it lets the past go, so that the journal has the newest
+lines flood in. It tries a locked or full journal again for as long as the backlog lasts, and gives up on one that can't
+be used at all. It counts what it could not record, and the journal gets a `Gap` in its place. If it falls behind
+(sooner after the end of a turn), or time is short at the end, it lets the past go, so that the journal has the newest
 state of every plan.
 
 A prompt waits a moment for a look at what others wrote, so that a person's last word goes along (`look_now`). Another
-thread has that look (`looker`), whatever this one is at. Only a session with a history that is still to be found has to
-wait for this thread, which then makes way for nobody.
+thread takes that look (`looker`), whatever this one is doing. Only a session whose history has not been found yet has
+to wait for this thread, which then makes way for nothing.
 """
 
 import gc
@@ -37,7 +37,7 @@ __all__ = ["LOOK", "Recorder"]
 SLICE: Final = 16
 SLICE_BYTES: Final = 32 * 1024
 SLICE_SECONDS: Final = 0.05
-#: Records in one slice when all is over, and nobody is in the way.
+#: Records in one slice at the end, when there is no traffic to make way for.
 LAST_SLICE: Final = 256
 #: Seconds to wait for more before a slice, while lines come in. If more than a few wait then, it is a flood, which this
 #: thread makes way for. Others write to the same sessions, and the order must be right within ten milliseconds.
@@ -46,14 +46,14 @@ FEW: Final = 4
 MAKE_WAY: Final = 0.035
 #: Seconds that a record may wait for this thread, in a journal that answers, before the past is let go.
 BEHIND: Final = 5.0
-#: Seconds that the end of a turn may wait likewise: nobody knows how long this process is left to live then.
+#: Seconds that the end of a turn may wait likewise: this process may be ended at any time then.
 BEHIND_THE_END: Final = 2.0
 #: Seconds after which a write counts as one that had to wait for another writer or the disk.
 SLOW: Final = 1.0
-#: The share of the time that is left in the end for the past, and seconds more for the newest state.
+#: The share of the time at the end that the past may take, and extra seconds for the newest state.
 FOR_THE_PAST: Final = 0.75
 LAST_PATIENCE: Final = 3.0
-#: Seconds until the next try at a journal that could not be written, when all is over.
+#: Seconds until the next try at a journal that could not be written, at the end.
 LAST_RETRY: Final = 0.05
 #: Records after which the garbage collector runs: Python 3.11 keeps two thousand freed tuples of exactly twenty
 #: elements, and never uses them again (gh-121439).
@@ -70,10 +70,10 @@ _ENDED: Final = "the agent ended before they could be recorded"
 class Recorder:
     """Writes to the journal that `open_journal` opens.
 
-    `tell` hears what the journal knows of a session. `traffic` is a number that changes as long as there is traffic,
-    `look` the seconds between two looks at the journal. `on_unavailable` hears, once, that the journal can't be used;
-    for whoever wants to know that, the recorder opens it at once. `terms` says what the lease of a session is to say.
-    `mark` shows another process how far the recorder has come. `say` tells whoever reads the log what to do.
+    `tell` gets what the journal knows of a session. `traffic` returns a number that changes as long as there is
+    traffic, `look` the seconds between two looks at the journal. `on_unavailable` is called once if the journal can't
+    be used; if it is given, the recorder opens the journal at once. `terms` tells what the lease of a session should
+    say. `mark` shows another process how far the recorder has come. `say` writes to the log what a person has to do.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Recorder:
         self._since_tidied = 0
         self._lost: Counter[str] = Counter()  # by the reason
         self._answers_since = 0  # milliseconds: the journal could be used since then
-        self._asked: float | None = None  # when the journal was asked for what it is at
+        self._asked: float | None = None  # when the journal got the request that it is working on
         self._turn_end = Arrived(Meet("", True))  # the last one of any session
         self._past_until = 0.0
         self._problem: Exception | None = None
@@ -134,13 +134,13 @@ class Recorder:
         self._backlog.wake()
 
     def look_now(self, patience: float) -> None:
-        """Find out what others wrote, at once, and wait for that no more than so many seconds. After a journal took
-        longer, or failed, nobody waits for it until it answers again."""
+        """Find out at once what others wrote, waiting `patience` seconds at most. After a journal took longer, or
+        failed, no call waits for it until it answers again."""
         self._looker.ask(patience)
 
     def close(self, patience: float) -> str | None:
-        """Write what is left, for so many seconds: the past for a part of them, and then the newest state of
-        everything, which may take some seconds more. Returns a sentence about what was lost, if anything was."""
+        """Write what is left, for `patience` seconds: the past for a part of them, then the newest state of everything,
+        which may take some seconds more. Returns a sentence about what was lost, if anything was."""
         self._past_until = monotonic() + patience * FOR_THE_PAST
         with self._worked:
             self._closing = True
@@ -193,7 +193,7 @@ class Recorder:
             self._worked.wait_for(lambda: self._closing, RETRY)
 
     def _work(self, most_records: float = SLICE, most_bytes: float = SLICE_BYTES) -> bool:
-        """Work off a slice. False if the journal could not be used this time."""
+        """Work off a slice. Returns False if the journal could not be used this time."""
         if self._given_up:
             self._held += self._backlog.take()
             self._drop()
@@ -244,7 +244,7 @@ class Recorder:
         self._asked = None
 
     def _is_stuck(self, seconds: float) -> bool:
-        """Whether the journal takes longer than that over what it is asked."""
+        """Whether the journal has been working on its request for longer than that."""
         asked = self._asked
         return asked is not None and monotonic() - asked > seconds
 
@@ -270,8 +270,8 @@ class Recorder:
             self._mark.recorded(min((each.number - 1 for each in waiting), default=arrived))
 
     def _finish(self) -> None:
-        """Write the past for as long as there is time, then the newest word on each thing. A journal that can't be used
-        may come back in that time."""
+        """Write the past for as long as there is time, then the newest record on each subject. A journal that can't be
+        used may come back in that time."""
         works = self._work()
         while self._held or len(self._backlog) or self._sessions.unwritten:
             is_late = monotonic() > self._past_until
@@ -304,13 +304,13 @@ class Recorder:
             on_unavailable(error)
 
     def _report_refusal(self, journal: Journal) -> None:
-        """Say, once, that the journal's server refuses the login: nobody but a person can mend that."""
+        """Say, once, that the journal's server refuses the login: only a person can mend that."""
         if self._say is not None and (refusal := refusal_of(journal)) is not None:
             self._say(f"{refusal}. The agent works on, and what is recorded waits on this machine until then")
             self._say = None
 
     def _drop(self) -> None:
-        """Count what nobody will record."""
+        """Drop what will not be recorded, and count it."""
         lost = sum(not isinstance(each.action, Meet) for each in self._held) + self._sessions.drop()
         self._lost[str(self._problem or _ENDED)] += lost
         self._held.clear()
@@ -319,7 +319,7 @@ class Recorder:
     # -- the looker's thread
 
     def _look_for_prompt(self) -> bool:
-        """Tell what others wrote, once every session is found. Whether the journal answered."""
+        """Tell what others wrote, once every session is found. Returns whether the journal answered."""
         if self._unfound:
             self._backlog.wake()
             with self._worked:
@@ -337,8 +337,8 @@ def _now() -> int:
 
 
 def _weight(action: Meet | Record, size: int) -> int:
-    """About the bytes that a record of a line holds. The line may bring no more of a text than its newest piece; of a
-    prompt only the title stays."""
+    """Roughly how many bytes a record of a line holds. The line may bring only the newest piece of a text; of a prompt
+    only the title stays."""
     match action:
         case Record(event=PlanSet(plan=plan), why=why):
             return max(size, len(prose_of(plan) or "")) + len(why)

@@ -1,6 +1,6 @@
 """A reminder of the plan for an agent whose context may have lost it: one block of text at the end of a prompt.
 
-It carries a mark, a random word with a checksum of the block, by which `echoes` knows it again.
+It carries a mark, a random word with a checksum of the block, by which `echoes` recognises it.
 """
 
 import re

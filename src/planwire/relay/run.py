@@ -62,7 +62,7 @@ def relay(
 
 def say(text: str) -> None:
     """Write a line to stderr, which editors show in the agent's log."""
-    if sys.stderr is not None:  # if it is closed: `print` would take the client's stream instead
+    if sys.stderr is not None:  # None if it is closed: `print` would take the client's stream instead
         with suppress(OSError, ValueError):
             print(f"planwire: {text}", file=sys.stderr, flush=True)
 

@@ -1,7 +1,7 @@
-"""Servers that people gave an agent themselves, in the agent's own files: any at all, and one that is called planwire.
+"""MCP servers that people gave an agent in its own files: whether there are any, and one that is called planwire.
 
-These files are the agent's, in formats of its own, and only a doubt is needed here. So their text is searched for names
-of servers, and a file that can't be read has none.
+These files have formats of the agent's own, and here a doubt is enough. So their text is searched for names of servers,
+and a file that can't be read has none.
 """
 
 import re
@@ -13,7 +13,7 @@ __all__ = ["configured_servers"]
 
 _MOST_BYTES: Final = 4_000_000
 _ANY: Final = re.compile(rb'"(?:mcpServers|mcp_servers|mcp)"\s*:\s*\{\s*"|mcp_servers\s*(?:\.|\]\]|:)')
-#: A name that begins like planwire's: with the name of a tool, the rest of it may make the same name.
+#: A name that begins like planwire's: its rest and the name of a tool may together make the same name.
 _NAME: Final = rb"plan[-_. ]?wire[\w.-]*"
 _SAME: Final = re.compile(
     rb'(?:^|[\s"\'{,])%b["\']?\s*:|mcp_servers\s*\.\s*["\']?%b|name["\']?\s*[:=]\s*["\']?%b' % ((_NAME,) * 3),
@@ -22,7 +22,8 @@ _SAME: Final = re.compile(
 
 
 def configured_servers(files: tuple[str, ...], folder: str | None) -> tuple[bool, bool]:
-    """Whether these files, in a folder, above it and in the user's home, name any server, and one like planwire's."""
+    """Whether these files (in a folder, above it and in the user's home) name any server, and whether one like
+    planwire's."""
     texts = [*_texts(files, folder)]
     return any(map(_ANY.search, texts)), any(map(_SAME.search, texts))
 

@@ -15,7 +15,7 @@ from planwire.model.plan import Fields
 
 __all__ = ["Outcome", "SteerWay", "announced_steering", "announces_queueing"]
 
-#: What came of words for a running turn: the agent has them, it has no running turn, or it does not take them.
+#: What became of words for a running turn: the agent has them, it has no running turn, or it does not take them.
 Outcome: TypeAlias = Literal["injected", "idle", "refused"]
 
 _CAPABILITIES: Final = tuple(dict.fromkeys(row.agent_capabilities for row in DIALECTS.values()))
@@ -24,8 +24,8 @@ _CAPABILITIES: Final = tuple(dict.fromkeys(row.agent_capabilities for row in DIA
 class SteerWay(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A request that puts words into the running turn of a session, and how to read its answer.
 
-    - `says`: the member of the result that tells what came of the words. `taken` are its values if the agent has them,
-      be it for this turn or a turn of its own, and `idle` those if no turn runs. Any other value is a refusal.
+    - `says`: the member of the result that tells what became of the words. `taken` are its values if the agent has
+      them, for this turn or another, and `idle` those if no turn runs. Any other value is a refusal.
     - `idle_codes`: the codes of errors that mean the same as `idle`.
     - `meta`: what goes with the words, so that an idle agent leaves them to the relay.
     """
@@ -43,7 +43,7 @@ class SteerWay(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
         return asked if self.meta is None else {**asked, "_meta": self.meta}
 
     def outcome(self, result: Any, is_error: bool) -> Outcome:
-        """What the answer says: its `result`, or its `error`. An answer that nobody understands is a refusal."""
+        """What the answer says: its `result`, or its `error`. An unknown answer is a refusal."""
         if is_error:
             code = _at(result, ("code",))
             return "idle" if isinstance(code, int) and code in self.idle_codes else "refused"
@@ -53,8 +53,8 @@ class SteerWay(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
         return "injected" if word in self.taken else "idle" if word in self.idle else "refused"
 
 
-#: claude-agent-acp and codex-acp, and whoever follows them. Without the wish in `meta`, or where it isn't known, an
-#: idle agent starts a turn that belongs to no request.
+#: claude-agent-acp, codex-acp and agents that follow them. Without `meta`, or where it isn't understood, an idle agent
+#: starts a turn that belongs to no request.
 _STEERING: Final = SteerWay(
     "_session/steering",
     says="outcome",
@@ -94,7 +94,7 @@ def _announced(value: Any, row: SteerWay) -> SteerWay | None:
 
 
 def _queues(meta: Any) -> bool:
-    """Whether the `_meta` of an agent's capabilities says so, under the name of whichever agent."""
+    """Whether the `_meta` of an agent's capabilities announces queueing, under any agent's name."""
     named = meta.values() if isinstance(meta, dict) else ()
     return any(_at(each, ("promptQueueing",)) is True for each in named)
 

@@ -1,7 +1,7 @@
-"""The agent of a relay that is part of a proxy chain: the component behind it, reached through its conductor.
+"""The agent of a relay in a proxy chain: the next component, reached through the conductor.
 
-The relay has a pipe in each direction, as it always has. Three threads part what comes from the conductor into these
-pipes, and bring together what leaves them.
+The relay has a pipe in each direction, as always. Three threads split what comes from the conductor into these pipes,
+and join what leaves them.
 """
 
 import os
@@ -17,7 +17,7 @@ __all__ = ["Successor"]
 
 
 class Successor:
-    """The agent, as much of a process as the relay needs."""
+    """The agent: as much of a process's interface as the relay needs."""
 
     def __init__(self, source: int = 0, target: int = 1) -> None:
         self.stdin: BinaryIO
@@ -39,8 +39,8 @@ class Successor:
 
     @contextmanager
     def carried(self, patience: float) -> Iterator[tuple[int, int]]:
-        """Carry lines, and in the end let the conductor have what the relay said last. Gives the ends of the pipes
-        from and to the client."""
+        """Carry lines, and at the end give the conductor what the relay said last. Yields the ends of the pipes from
+        and to the client."""
         self._start()
         yield self._client
         for end in self._kept:
@@ -59,13 +59,13 @@ class Successor:
         Thread(target=self._part, name="planwire conductor", daemon=True).start()
 
     def wait(self) -> int:
-        """Wait for the end of the chain: the conductor ended our input, and the relay what it had to say."""
+        """Wait for the end of the chain: the conductor has closed our input, and the relay has said everything."""
         self._ended.wait()
         self.returncode = 0
         return self.returncode
 
     def terminate(self) -> None:
-        """Give up on an agent that does not end: its conductor does that."""
+        """Stop waiting for an agent that does not end: to end it is the conductor's task."""
         self._ended.set()
 
     kill = terminate

@@ -1,7 +1,7 @@
 """The why of a plan, overheard: what an agent thought and said right before it.
 
-Thoughts come in thousands of small pieces, and most of them no plan ever needs. So the relay keeps the newest bytes
-that pass by as they are, whatever session they are of, and reads them only when a plan comes that is news.
+Thoughts come in thousands of small pieces, most of which no plan ever needs. So the relay keeps the newest bytes that
+pass by as they are, of all sessions together, and reads them only when a plan comes that is news.
 """
 
 from collections import deque
@@ -16,9 +16,9 @@ from planwire.model.text import newest
 
 __all__ = ["MESSAGE_CAP", "SAYINGS", "THOUGHT_CAP", "WINDOW", "Overheard", "SessionThoughts"]
 
-#: Bytes that are kept as they came. A piece of a few letters takes two hundred, so this holds what is read of it.
+#: Bytes that are kept as they came. A piece of a few letters takes two hundred, so this holds all that is ever told.
 WINDOW: Final = 256 * 1024
-#: Bytes that are told of thoughts and of messages: those closest to the plan, 4 KiB with the gap between them.
+#: The most bytes told of messages and of thoughts: those closest to the plan, 4 KiB with the gap between them.
 _GAP: Final = "\n\n"
 MESSAGE_CAP: Final = 1024
 THOUGHT_CAP: Final = 4 * 1024 - MESSAGE_CAP - len(_GAP)
@@ -32,9 +32,9 @@ SAYINGS: Final = {
     "agent_message_chunk": False,
     "agent_message": False,
 }
-#: Those that hold a message from its beginning.
+#: The updates that hold a whole message, not a piece of one.
 _WHOLE: Final = {"agent_thought", "agent_message"}
-#: Letters from which on a text that comes twice is no accident.
+#: From this many characters on, a text that comes twice is no accident.
 _REPEATED: Final = 20
 
 
@@ -63,14 +63,14 @@ class _SpokenLine(Struct):
 
 
 _decode: Final = msgspec.json.Decoder(_SpokenLine).decode
-#: Bytes of a line from which on only the end of its words is kept: that is all that is ever told of them.
+#: Of a line with more bytes than this, only the end of its words is kept: no more of them is ever told.
 _LONG: Final = 16 * 1024
 
 
 class Overheard:
-    """The newest bytes that an agent sent and that nobody read, in whole lines. `end` counts all that ever passed.
+    """The newest bytes of an agent's words, unread and in whole lines. `end` counts all that were ever kept.
 
-    One thread lets them pass, without a lock: what streams by waits for nobody. Others may read `end`.
+    One thread lets them pass, without a lock, so that the stream never waits. Others may read `end`.
     """
 
     def __init__(self, most: int = WINDOW) -> None:
@@ -80,7 +80,7 @@ class Overheard:
         self._blocks: deque[tuple[int, bytes]] = deque()  # each with the end of what passed with it
 
     def pass_by(self, block: bytes) -> None:
-        """Keep lines that nobody looks into, if an agent's words may be in them."""
+        """Keep lines that passed unread, if an agent's words may be in them."""
         if _WORD in block:
             self.keep(block)
 
@@ -95,7 +95,7 @@ class Overheard:
             self._size -= len(self._blocks.popleft()[1])
 
     def lines(self, after: int) -> Iterator[bytes]:
-        """The lines behind a place, as far as they are still there."""
+        """The lines after a place, as far as they are still there."""
         for end, block in self._blocks:
             if end > after:
                 yield from block.splitlines()
@@ -134,7 +134,7 @@ class SessionThoughts:
 
 
 def _shortened(line: bytes) -> bytes:
-    """A long line with the end of its words, so that it can be read as a whole."""
+    """A long line cut to the end of its words, so that it can still be read as a whole."""
     if len(line) <= _LONG:
         return line
     try:
@@ -149,8 +149,8 @@ def _shortened(line: bytes) -> bytes:
 def why_of(updates: Iterable[_SpokenUpdate]) -> str:
     """The words of an agent's updates, its thoughts before its messages, each within its bound.
 
-    Pieces of one message belong together, and a whole message takes the place of its pieces. One that comes again
-    without a name, as some agents repeat at the end what they streamed, is told once.
+    Pieces of one message are joined, and a whole message takes the place of its pieces. A message that comes again
+    without an id is told once: some agents repeat at the end what they streamed.
     """
     words: dict[tuple[bool, str | int], str] = {}
     run, last = 0, None

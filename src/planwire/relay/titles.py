@@ -1,4 +1,4 @@
-"""Titles that agents make of a prompt, or of its beginning: the relay's block is no part of that."""
+"""Titles that agents make from a prompt, or from its beginning: the relay's block is cut out of them."""
 
 import re
 from contextlib import suppress
@@ -18,13 +18,13 @@ _BLOCK: Final = re.compile(
 
 
 def without_block(title: str) -> str:
-    """A title without the block behind the words that it is made of."""
+    """A title without the block after its words."""
     return _BLOCK.sub("", title)
 
 
 def listed_without_blocks(line: bytes) -> bytes:
-    """An answer of the agent's, without blocks in the titles of sessions, if it lists some. Agents keep such a title,
-    and others that they make of the same prompt beside it."""
+    """An answer of the agent's, without blocks in the titles of the sessions that it lists. Agents keep such a title,
+    and in `_meta` others that they make from the same prompt."""
     if b'"sessions"' not in line or _TAG[:2].encode() not in line:
         return line
     answer: Any = value_of(line)
@@ -39,7 +39,7 @@ def listed_without_blocks(line: bytes) -> bytes:
 
 
 def _cleaned(session: Any) -> Any:
-    """A session in a list without blocks in the texts where it may have a title."""
+    """A listed session, without blocks in the texts that may be titles."""
     if not isinstance(session, dict):
         return session
     title, meta = session.get("title"), session.get("_meta")

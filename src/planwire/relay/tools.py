@@ -36,15 +36,16 @@ _ABSENT: Final = (
     "it may need a setting or an extra to start the servers of a client"
 )
 
-#: Tool calls of a session to remember, the ids of those that can be found in any line, and the states of past ones.
+#: How many tool calls of a session to remember, which ids can be searched for in a line, and the statuses of past
+#: calls.
 _MOST_CALLS: Final = 8
 _PLAIN_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
 _OVER: Final = ("completed", "failed")
 
 
 class ToolServer(Struct, frozen=True):
-    """How an agent starts the server; `folder` holds the handoffs. `is_connected` says whether a server with a key
-    runs, `finds_servers` whether files name servers of an agent: the first any, the second one like planwire's."""
+    """How an agent starts the server; `folder` holds the handoffs. `is_connected` says whether the server with a key
+    runs. `finds_servers` says whether an agent's files name any server, and whether one like planwire's."""
 
     command: str
     arguments: tuple[str, ...]
@@ -53,8 +54,8 @@ class ToolServer(Struct, frozen=True):
     finds_servers: Callable[[tuple[str, ...], str | None], tuple[bool, bool]] = lambda _files, _folder: (False, False)
 
     def entry(self, key: str, *, typed: bool) -> Fields:
-        """The server as an element of `mcpServers`. Version 1 tells this sort by its lack of a type, version 2 by its
-        type, and each drops what looks like the other's."""
+        """The server as an element of `mcpServers`. Version 1 knows this sort by its lack of a type, version 2 by its
+        type, and each drops the other's form."""
         entry = {"name": SERVER, "command": self.command, "args": [*self.arguments, f"{self.folder}/{key}"], "env": []}
         return {"type": "stdio", **entry} if typed else entry
 
@@ -73,7 +74,7 @@ class _ToolSession:
     def __init__(self) -> None:
         self.key: str | None = None
         self.folder: str | None = None
-        self.others: tuple[object, ...] = ()  # servers that the client gives it besides
+        self.others: tuple[object, ...] = ()  # the other servers that the client gives it
         self.lent_to: str | None = None  # the session that its server works for
         self.calls: dict[str, Fields] = {}  # the newest tool calls, by their ids
         self.is_open = True  # the client does not wait for a load or a resume
@@ -85,7 +86,7 @@ class _ToolSession:
 
 
 class Tools:
-    """The tools on one connection. Without a server there are none, and nobody hears of their plans."""
+    """The tools on one connection. Without a server there are none, and no plans of theirs are sent."""
 
     def __init__(self, server: ToolServer | None, new_word: Callable[[], str]) -> None:
         self._server = server
@@ -102,7 +103,8 @@ class Tools:
         self._problem = problem
 
     def offer(self, line: bytes, method: str, params: Fields, agreed: Capabilities | None) -> Offered:
-        """Add planwire's MCP server to a session request. An author's own server of that name stays alone."""
+        """Add planwire's MCP server to a session request. If the person has a server of that name, it stays the only
+        one."""
         servers = params.get("mcpServers")
         if self._server is None or self._problem or agreed is None:
             return Offered(line)
@@ -165,7 +167,7 @@ class Tools:
 
     def grant(self, session_id: str, line: bytes, ways: AgentRow) -> str | None:
         """The option to choose for the agent whose line asks whether it may call a plan tool; None leaves that to the
-        client. The server must be the one that it got here, and run; no other server may have its name."""
+        client. The server must be the one that it got here, and be running; no other server may have its name."""
         mine = self._of(session_id)
         if self._server is None or mine.key is None or clashes(mine.others, ways):
             return None
@@ -190,8 +192,8 @@ class Tools:
         yield Warn(_ABSENT)
 
     def lend(self, session: WireSession, sessions: Iterable[WireSession]) -> Iterator[Bind]:
-        """A turn begins. An agent that starts one server for all of its sessions calls that of another session, whose
-        own turn is over: let it work for this one, until a turn begins in its own."""
+        """A turn begins. An agent that starts one server for all of its sessions calls that of another session: if that
+        session's turn is over, let its server work for this one, until a turn begins in its own."""
         mine = self._of(session.id)
         if self._server is None or mine.key is None:
             return
@@ -212,7 +214,8 @@ class Tools:
         return self._server is not None and any(self._server.is_connected(each) for each in (key, *lent) if each)
 
     def news(self, sessions: Iterable[WireSession], translator: Translator | None) -> list[Action]:
-        """Updates of the tools' plans for the client, and then the handoffs: a tool's answer waits until it knows."""
+        """Updates of the tools' plans for the client, and then the handoffs: a tool's answer waits until the client
+        knows."""
         actions: list[Action] = []
         if self._server is None:
             return actions

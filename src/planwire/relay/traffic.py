@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Traffic"]
 
-#: Seconds that the agent's output may be silent after its end: a child of the agent may still hold the pipe.
+#: Seconds that the output may be silent after the agent's end: a child of the agent may still hold the pipe.
 _LEFT_OPEN: Final = 1.0
-#: Seconds that an agent may think about a prompt without a word, though nobody will ask for more.
+#: Seconds that an agent may think about a prompt without a word, after the end of its input.
 _THINKING: Final = 300.0
-#: Seconds that the journal has for what is left when all is over.
+#: Seconds that the journal has at the end for what is left.
 _JOURNAL_PATIENCE: Final = 2.0
 #: Seconds after which the recorder's thread makes way for the traffic.
 _SWITCH_INTERVAL: Final = 0.0005
@@ -139,7 +139,7 @@ class Traffic:
     # -- what the pipes ask
 
     def _from_client(self, line: bytes) -> list[Action]:
-        """A prompt may have to tell the agent what a person said of its plan just now."""
+        """A prompt may have to tell the agent what a person said about its plan just now."""
         if self._context and _PROMPT in line:
             self._recorder.look_now(_LOOK_PATIENCE)
         with self._lock:

@@ -1,4 +1,4 @@
-"""An agent's lines about plans, in the dialect of its client, and what the client gets besides."""
+"""An agent's lines about plans, in the dialect of its client, and what the client gets in addition."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,8 @@ __all__ = ["blank_line", "followed", "translated", "whole_list"]
 
 
 def translated(line: bytes, reading: Reading, translator: Translator | None) -> Iterator[ToClient]:
-    """The lines that the client gets for one. Before the two sides agreed on a dialect, there is no translator."""
+    """The lines that the client gets for one of the agent's. Before the two sides agreed on a dialect, there is no
+    translator."""
     if translator is None:
         yield ToClient(line)
         return
@@ -20,7 +21,7 @@ def translated(line: bytes, reading: Reading, translator: Translator | None) -> 
     update = reading.updates[0]
     lines = translator.translate(text, AGENT, reading)
     if isinstance(update.body, Extension) and translator.dialect.operations:
-        lines = (translator.spelled(text, update) or text,)  # who gets pieces of a text has asked for pieces
+        lines = (translator.spelled(text, update) or text,)  # a client that gets pieces has asked for them
     if lines == (text,):
         yield ToClient(line)
     else:
@@ -29,7 +30,7 @@ def translated(line: bytes, reading: Reading, translator: Translator | None) -> 
 
 
 def blank_line(session_id: str, translator: Translator | None) -> list[ToClient]:
-    """What sets an agent's words apart from the text of a plan that the client got before."""
+    """The blank line between the text of a plan that the client got and the agent's words after it."""
     return [ToClient(each + b"\n") for each in translator.close(session_id)] if translator is not None else []
 
 

@@ -1,7 +1,7 @@
 """Questions about plans, and verdicts, that are on their way to the journal.
 
 A journal may be seconds behind: another writer has it locked, or its disk is busy. An agent that is told its plans
-meanwhile must not hear of a proposal that was rejected, nor of one as new that was approved turns ago.
+meanwhile must not hear of a proposal that was rejected, nor of one approved turns ago as if it were new.
 """
 
 from msgspec import Struct
@@ -26,13 +26,13 @@ class _Unrecorded(Struct, frozen=True):
 
 
 class UnrecordedReviews:
-    """Those of one session on this connection, as long as the journal does not have them."""
+    """One session's questions and verdicts on this connection that the journal does not have yet."""
 
     def __init__(self) -> None:
         self._waiting: dict[PlanId, list[_Unrecorded]] = {}
 
     def add(self, event: ReviewAsked | PlanReviewed, by: str, worked: int) -> None:
-        """Somebody asked, or judged, after so many turns of this connection."""
+        """Add a question or a verdict that came after `worked` turns of this connection."""
         self._waiting.setdefault(event.plan_id, []).append(_Unrecorded(event, by, worked))
 
     def forget(self, plan_id: PlanId) -> None:
@@ -49,7 +49,8 @@ class UnrecordedReviews:
         self._waiting = {plan_id: reviews for plan_id, reviews in left.items() if reviews}
 
     def fold_onto(self, state: SessionState, plan_id: PlanId, worked: int) -> SessionState:
-        """The state with those of a plan, each in the turn that it belongs to; so many turns have ended by now."""
+        """The state with a plan's unrecorded reviews, each in the turn that it belongs to; `worked` turns have ended by
+        now."""
         for review in self._waiting.get(plan_id, ()):
             then = replace(state, turns=state.turns - (worked - review.worked))
             event = addition(then, review.event)

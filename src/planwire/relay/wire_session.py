@@ -1,4 +1,4 @@
-"""One session as the relay hears it: the parts that follow it, and the events that come of what they hear."""
+"""One session as the relay hears it: the parts that follow it, and the events that result."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -61,9 +61,9 @@ class ContextBlock(Struct, frozen=True):
 
 class WireSession:
     """A session on this connection. `cwd`: where it works, if the client said so here. `worked`: how many turns of it
-    ended here. `has_stopped`: its turn is over, and its agent has not mentioned a plan since. `is_cancelled`: somebody
-    cancelled its turn. `is_rejected`: a person rejected a plan in it. `is_unshown`: it goes on, and its client may lack
-    plans that the agent did not retell."""
+    ended here. `has_stopped`: its turn is over, and its agent has not mentioned a plan since. `is_cancelled`: its turn
+    was cancelled. `is_rejected`: a person rejected a plan in its turn. `is_unshown`: it goes on, and its client may
+    lack plans that the agent did not retell."""
 
     def __init__(self, session_id: str, overheard: Overheard, *, attached: bool) -> None:
         self.id = session_id
@@ -131,8 +131,8 @@ class WireSession:
         return not self._prompts
 
     def end_turn(self, reason: str) -> list[Record]:
-        """End the turn, and say why: some agents say of a cancelled turn that it ended by itself, and some of one that
-        ended with the rejection of a plan that it was cancelled."""
+        """End the turn, for the right reason: some agents report a cancelled turn as ended by itself, and some report
+        one that ended with the rejection of a plan as cancelled."""
         if self.is_cancelled and reason == STOP_END_TURN:
             reason = STOP_CANCELLED
         elif self.is_rejected and reason == STOP_CANCELLED and not self.is_cancelled:
@@ -160,7 +160,7 @@ class WireSession:
         return self._record(self.plans.hear(body), streams_in=True)
 
     def hear_list(self, line: bytes, plan_id: PlanId = None) -> tuple[RecordLine, ...]:
-        """The same for a line that took the fast way."""
+        """The same for a line that took the fast path."""
         if not self.plans.hear_list(line, plan_id):
             return ()
         self.has_stopped = False
@@ -183,11 +183,11 @@ class WireSession:
             yield self._review(question.asked())
 
     def hear_proposal(self, plan: Plan) -> Iterator[Record | Warn]:
-        """A plan that a question is about, from the question or its tool call: no plan message may ever say it."""
+        """A plan that a question is about, from the question or its tool call: it may never come in a plan message."""
         return self._record(self.plans.hear(plan), streams_in=False)
 
     def hear_answer(self, question: Question, result: Any, by: str = BY_CLIENT) -> Iterator[Record]:
-        """The client answered it, or the agent took it back."""
+        """The client answered a question, or the agent took it back."""
         review = self.questions.answer(question, result)
         self.is_rejected |= question.answered(result).verdict == CHANGES_REQUESTED
         if review is not None:
@@ -204,7 +204,7 @@ class WireSession:
 
     def announcing(self) -> str | None:
         """Why the next prompt has to tell the agent that it has the plan tools: this alone, or with the plans that it
-        may lack; None if it was told before, or nobody knows that yet."""
+        may lack; None if it was told before, or that is not known yet."""
         if any(ANNOUNCED in sent.text for sent in self.context.known_marks.values()):
             return None
         if self.context.is_attached:
@@ -222,7 +222,7 @@ class WireSession:
         return ContextBlock(mark, text, words, why)
 
     def tell(self, told: ContextBlock, way: str, before: str = "") -> tuple[MessageAdded, Told]:
-        """The agent gets a block by a way, behind a text: the events of that."""
+        """The agent gets a block by a way, after the text `before`. Returns the events of that."""
         sent = SentBlock(told.text, before[len(before.rstrip()) :])
         reminder = Reminder(told.mark, told.text, f"{told.why.partition('.')[0]}.", sent.gap)
         return MessageAdded(write_reminder(reminder)), self.context.tell(told.mark, sent, told.words, way)
