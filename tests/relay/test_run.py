@@ -222,6 +222,14 @@ def test_an_agent_that_ignores_the_end_of_its_input_is_ended(stubborn: tuple[str
         assert code == -how
 
 
+def test_an_agent_whose_last_words_nobody_reads_is_ended_as_well() -> None:
+    with Relayed("speaks_last.py", options=("--grace", "0.2")) as relayed:
+        relayed.line()
+        relayed.close_output()
+        relayed.close_input()
+        assert relayed.process.wait(SOON) != 0
+
+
 def test_an_agent_that_was_silent_for_long_has_time_to_end_by_itself() -> None:
     ended: list[float] = []
     agent: Any = SimpleNamespace(returncode=None, terminate=lambda: ended.append(monotonic()), kill=lambda: None)

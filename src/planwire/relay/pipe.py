@@ -169,14 +169,16 @@ class Pipe:
     def _write(self, data: bytes) -> None:
         self._is_writing = True
         view: bytes | memoryview = data
-        while view:
-            try:
-                written = os.write(self._target, view)
-            except BlockingIOError:
-                select.select([], [self._target], [])
-            else:
-                view = memoryview(view)[written:] if written < len(view) else b""
-        self._is_writing = False
+        try:
+            while view:
+                try:
+                    written = os.write(self._target, view)
+                except BlockingIOError:
+                    select.select([], [self._target], [])
+                else:
+                    view = memoryview(view)[written:] if written < len(view) else b""
+        finally:
+            self._is_writing = False
 
 
 def _let_go(descriptor: int) -> None:

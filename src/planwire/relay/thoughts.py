@@ -96,7 +96,7 @@ class Overheard:
 
     def lines(self, after: int) -> Iterator[bytes]:
         """The lines after a place, as far as they are still there."""
-        for end, block in self._blocks:
+        for end, block in self._blocks.copy():  # at once: more may pass by meanwhile
             if end > after:
                 yield from block.splitlines()
 
