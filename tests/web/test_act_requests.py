@@ -147,6 +147,14 @@ def test_only_so_much_is_taken_at_once(here: Here) -> None:
     assert len(here.events()) == 1
 
 
+def test_what_is_long_but_not_too_long_is_answered_in_words(here: Here) -> None:
+    here.write(items("pending"))
+    for size in (300_000, LARGEST_BODY - 1_000):
+        answer = here.act("comment", seen=1, text="x" * size)
+        assert answer.status_code == 422
+        assert "at most 4,096 fit into one remark" in answer.json()["error"]
+
+
 def test_other_sites_and_strangers_can_not_steer(here: Here) -> None:
     here.write(items("pending"))
     base = here.board.base

@@ -12,7 +12,7 @@ from planwire.errors import InputError
 from planwire.journal import open_journal
 from planwire.web import BoardServer
 from planwire.web.guard import LARGEST_BODY, LONGEST_ADDRESS
-from planwire.web.server import LARGEST_REQUEST, TOKEN_VARIABLE, new_token
+from planwire.web.server import LARGEST_HEAD, TOKEN_VARIABLE, new_token
 from tests.web.board import TOKEN, Running, items, running_board
 
 ADDRESSES = ("/sessions", "/sessions.json", "/sessions/s1", "/sessions/s1/history", "/live/sessions/s1", "/about.json")
@@ -240,6 +240,10 @@ def test_an_address_or_a_header_that_is_too_long_is_refused(board: Running) -> N
     assert board.get("/sessions").status_code == 200
 
 
+def test_an_address_with_a_slash_behind_it_leads_nowhere_else(board: Running) -> None:
+    assert httpx.get(f"{board.pages}/sessions/", cookies={board.cookie: board.key.value}).status_code == 404
+
+
 @pytest.mark.parametrize(
     "beginning",
     [
@@ -255,7 +259,7 @@ def test_a_request_that_never_ends_is_cut_off(board: Running, beginning: bytes) 
 
     def say_all(raw: socket.socket) -> None:
         raw.sendall(beginning)
-        for _ in range(40 * LARGEST_REQUEST // len(line)):
+        for _ in range(40 * LARGEST_HEAD // len(line)):
             raw.sendall(line)
 
     raw = socket.create_connection(("127.0.0.1", board.server.port), timeout=20)

@@ -16,7 +16,7 @@ from planwire.journal import Terms, open_journal
 from planwire.model.events import Choice, PlanReviewed, Remarked, ReviewAsked
 from planwire.session.users_file import UsersFile
 from planwire.web import BoardServer
-from planwire.web.sign_in import ALL_TRIES, TRIES
+from planwire.web.sign_in import ALL_TRIES, TRIES, Tries
 from planwire.web.team import Team
 from tests.waiting import until
 from tests.web.board import items
@@ -171,6 +171,15 @@ def test_who_guesses_codes_is_stopped_after_a_few_and_the_right_one_works_a_minu
         monkeypatch.setattr("planwire.web.sign_in.MINUTE", 0.0)
         assert post(code).status_code == 303
     assert TRIES < ALL_TRIES
+
+
+def test_the_addresses_of_one_network_have_their_tries_together() -> None:
+    tries = Tries()
+    addresses = ["2001:db8::1", "2001:db8:0:0:ffff::2", "2001:db8::3", "2001:db8::4", "2001:db8::5"]
+    assert all(tries.begin(each) for each in addresses)
+    assert not tries.begin("2001:db8::6")
+    for other in ("2001:db8:0:1::1", "::ffff:192.0.2.1", "::ffff:192.0.2.2", "192.0.2.3", "a socket"):
+        assert tries.begin(other)
 
 
 def test_a_link_on_another_site_leads_in_although_the_cookie_is_strict(shared: TeamBoard) -> None:

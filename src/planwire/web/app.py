@@ -81,6 +81,10 @@ class BoardApp:
         pages = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=problems)
         live = LiveStreams(self.hub)
 
+        pages.router.redirect_slashes = (
+            False  # it would lead to another scheme behind a proxy, and past the secret path
+        )
+
         async def live_or_page(scope: Scope, receive: Receive, send: Send) -> None:
             answer = live if scope.get("path", "").startswith("/live/") else pages
             await answer(with_ending(scope), receive, send)

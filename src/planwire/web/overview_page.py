@@ -81,6 +81,8 @@ def overview_page(
 ) -> Part:
     """The sessions that match, and the form to search for others."""
     matching, facets = found(glances, query, now), varied(glances)
+    last = max(1, -(-len(matching) // PAGE))
+    query = replace(query, page=min(query.page, last))  # sessions may be gone since the address was made
     row = partial(session_row, facets=facets)
     shown = inbox(matching[(query.page - 1) * PAGE : query.page * PAGE], now, query.group)
     needs = [inbox_item(each, ask(each.id), facets) for each in shown.needs_you[:ANSWERED_HERE]]
@@ -98,7 +100,7 @@ def overview_page(
         _form(glances, query, facets),
         leaf("trouble", "p", problem or EMPTY, class_="trouble", role="alert" if problem else None),
         branch("inbox", "div", [part for part in parts if part is not None], class_="inbox"),
-        _pages(query, len(matching), loading),
+        _pages(query, last, loading=loading and bool(matching)),
     )
     return branch("content", "main", children, class_="overview")
 
@@ -226,8 +228,7 @@ def _nothing(glances: list[Overview], loading: bool) -> Html:
     )
 
 
-def _pages(query: Query, count: int, loading: bool) -> Part:
-    last = max(1, -(-count // PAGE))
+def _pages(query: Query, last: int, *, loading: bool) -> Part:
     links = []
     if last > 1:
         for number in (query.page - 1, query.page + 1):
@@ -235,7 +236,7 @@ def _pages(query: Query, count: int, loading: bool) -> Part:
                 name = "Newer" if number < query.page else "Older"
                 links.append(action(name, _address(query, number)))
         links.insert(1 if query.page > 1 else 0, el("span", f"page {query.page} of {last}"))
-    if loading and count:
+    if loading:
         links.append(el("span", "still reading the journal…"))
     return leaf("pages", "nav", *links, class_="pages", aria_label="pages")
 

@@ -23,12 +23,13 @@ from planwire.journal import Journal
 from planwire.readmodel.audience import shown_to_several
 from planwire.session.steering import USER
 from planwire.web.app import BoardApp
+from planwire.web.guard import LARGEST_BODY
 from planwire.web.hub import MOST_WATCHERS
 from planwire.web.listening import BACKLOG, addresses_of, listen, listen_on_path, refuse_unsafe
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles, check_tls
 
-__all__ = ["LARGEST_REQUEST", "TOKEN_VARIABLE", "BoardServer", "new_token"]
+__all__ = ["LARGEST_HEAD", "TOKEN_VARIABLE", "BoardServer", "new_token"]
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 #: The environment variable that holds the token; an argument would show in the list of processes.
@@ -36,8 +37,8 @@ TOKEN_VARIABLE: Final = "PLANWIRE_BOARD_TOKEN"  # noqa: S105
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
-#: The most bytes of a request, with its head. Below that, the guard refuses what is too large, in words.
-LARGEST_REQUEST: Final = 256 * 1024
+#: The most bytes of a request's head. The body has a limit of its own, which the guard refuses to exceed in words.
+LARGEST_HEAD: Final = 256 * 1024
 #: Seconds until the head of a request must be complete. Browsers open connections before they need them.
 HEAD_SECONDS: Final = 20.0
 #: Seconds from there until its body must be complete.
@@ -229,6 +230,7 @@ class _LimitedConnection(HttpToolsProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._received = 0
+        self._most = LARGEST_HEAD
         self._deadline: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
@@ -248,16 +250,18 @@ class _LimitedConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         self._received += len(data)
-        if self._received > LARGEST_REQUEST:
+        if self._received > self._most:
             self.transport.close()
         elif self.cycle is None or self.cycle.response_complete:
             self._wait_for_a_head()
 
     def on_message_begin(self) -> None:
         self._received = 0
+        self._most = LARGEST_HEAD
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
+        self._most = LARGEST_HEAD + LARGEST_BODY
         self._stop_waiting()
         super().on_headers_complete()
         self._wait(BODY_SECONDS)

@@ -8,6 +8,7 @@ planted it.
 import asyncio
 import re
 from collections import deque
+from ipaddress import IPv6Address
 from time import monotonic
 from typing import Final
 from urllib.parse import parse_qs
@@ -91,7 +92,11 @@ class Tries:
 
 def _network(address: str) -> str:
     """The network of an IPv6 address, in which one person has many addresses; any other address as it is."""
-    return ":".join(address.split(":")[:4]) if ":" in address else address
+    try:
+        found = IPv6Address(address)
+    except ValueError:
+        return address
+    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 class SignIn:
