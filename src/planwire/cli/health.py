@@ -87,7 +87,7 @@ def _spool(url: str | None) -> Condition:
     if not os.access(folder, os.W_OK | os.X_OK):
         return trouble("hooks", f"{folder} can't be written: change its permissions")
     waiting, lost = (_size(folder, names) for names in (_SPOOL, _LOST))
-    drainer = "somebody records it" if is_drained(str(folder)) else "the next planwire command records it"
+    drainer = "a running planwire records it" if is_drained(str(folder)) else "the next planwire command records it"
     if lost:
         return trouble("hooks", f"some of what they said was lost, since {folder} was full: run planwire sessions")
     if _size(folder, _ASIDE):
