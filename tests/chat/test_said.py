@@ -312,7 +312,7 @@ def test_a_plan_that_a_reminder_shortens_still_says_who_said_what(line: str) -> 
     ],
 )
 def test_what_is_no_block_is_refused(text: str) -> None:
-    with pytest.raises(BadMessage, match="no block of planwire's"):
+    with pytest.raises(BadMessage, match="not a block of planwire's"):
         said_in(text)
 
 

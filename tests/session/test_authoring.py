@@ -80,9 +80,9 @@ def test_what_is_no_change_is_refused_in_words(plans: BlockingPlanSession) -> No
 
 def test_a_thought_or_a_mode_that_is_no_text_is_refused_before_it_does_harm(plans: BlockingPlanSession) -> None:
     wrong: Any = None
-    with pytest.raises(TypeError, match="a thought is a text, and this is a NoneType"):
+    with pytest.raises(TypeError, match="a thought must be a text, not NoneType: None"):
         plans.think(wrong)
-    with pytest.raises(TypeError, match="a mode is a text"):
+    with pytest.raises(TypeError, match="a mode must be a text"):
         plans.switch_mode(wrong)
     assert plans.set(["read"]).version == 1
 

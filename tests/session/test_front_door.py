@@ -52,7 +52,7 @@ def test_an_option_that_there_is_none_of_is_refused_before_anything_is_opened(ki
 
 def test_an_id_that_is_a_number_is_an_error_that_says_what_to_use() -> None:
     key: Any = 5
-    with pytest.raises(TypeError, match="the id of a session is a text, and 5 is none: use '5'"):
+    with pytest.raises(TypeError, match="a session id must be a text, not 5: use '5'"):
         BlockingPlanSession.open("memory:", key)
     with BlockingPlanSession.open("memory:", "s") as session, pytest.raises(TypeError, match="use '5'"):
         session.fork(key)

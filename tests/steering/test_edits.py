@@ -140,7 +140,7 @@ def test_nobody_edits_a_plan_that_no_question_takes_an_edit_of() -> None:
     for session in (unasked, over, asking(takes=False), asking(LIST)):
         before = session.state
         assert not takes_edit(session.record)
-        with pytest.raises(PlanError, match="Nobody waits for an edited plan"):
+        with pytest.raises(PlanError, match="The agent doesn't take an edited plan"):
             session.do("review", verdict=APPROVED, edited=EDITED, seen=1)
         assert session.state is before
 
@@ -148,7 +148,7 @@ def test_nobody_edits_a_plan_that_no_question_takes_an_edit_of() -> None:
 def test_nobody_edits_a_plan_that_only_its_client_can_answer_for() -> None:
     session = asking()
     session.reach = Reach()
-    with pytest.raises(PlanError, match="Nobody waits for an edited plan"):
+    with pytest.raises(PlanError, match="The agent doesn't take an edited plan"):
         session.do("review", verdict=APPROVED, edited=EDITED, seen=1)
 
 

@@ -111,7 +111,7 @@ def test_the_pages_of_a_long_plan_have_all_of_it_and_none_is_too_long(letter: st
         assert "".join(step["content"] for step in steps) == f"a{text}b"
     for number, page in enumerate(found[:-1], start=1):
         assert (page["page"], page["pages"]) == (number, len(found))
-        assert page["more"] == f"the rest is behind get_plan with page: {number + 1}"
+        assert page["more"] == f"call get_plan with page: {number + 1}"
 
 
 def test_a_step_that_is_too_long_for_a_page_comes_in_parts() -> None:

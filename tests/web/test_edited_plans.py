@@ -52,7 +52,7 @@ def test_a_question_that_takes_none_refuses_one(here: Here) -> None:
         assert EDIT_LABEL not in here.page()
         refused = approve(here, edited=EDITED)
         assert refused.status_code == 422
-        assert refused.json()["error"].startswith("Nobody waits for an edited plan")
+        assert refused.json()["error"].startswith("The agent doesn't take an edited plan")
 
 
 def test_an_edited_plan_is_written_with_its_approval(here: Here) -> None:

@@ -1,8 +1,8 @@
 """The events that bring a message of another chat into a session.
 
-A plan becomes a plan of the session, with the life that it had: `model.carried` reads it from the message. What people
-said becomes their remarks, under their names. A plan that is too large, a change that does not fit the plan here, and
-words on a plan that is not here stay messages: the model sees them as they were, and they change nothing.
+A plan becomes a plan of the session, with its history, which `model.carried` reads from the message. What people said
+becomes their remarks, under their names. A plan that is too large, a change that does not fit the plan here, and words
+on a plan that is not here stay messages: the model sees them as they were, and they change nothing.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ from planwire.model.step_changes import StepChange
 
 __all__ = ["Adopted", "adopted"]
 
-#: More remarks than a chat can have had.
+#: A count of remarks that no chat can reach: a greater one is not believed.
 MOST_REMARKS: Final = 1_000_000_000
 #: The way of a verdict that came with a chat.
 IMPORTED: Final = "import"
@@ -120,7 +120,7 @@ def _change(message: EventMessage, record: PlanRecord, origin: Fields) -> PlanCh
 
 
 def _words(message: EventMessage, state: SessionState, *, named: bool, reader: str) -> Iterator[Adopted]:
-    """What people said, as words of theirs here; the rest of it in a message."""
+    """What people said, as their remarks here; the rest of it as a message."""
     items = message.payload.get("items")
     rest: list[Fields] = []
     match message.payload.get("remarked"):

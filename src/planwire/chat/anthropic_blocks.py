@@ -1,9 +1,9 @@
-"""The blocks of Anthropic's messages. The results of a batch stand in the one user message behind it, before anything
-else in it. What the server answers stands in a message of the model: in that of the call, or in a later one.
+"""The blocks of Anthropic's messages. The results of a batch of calls are in the one user message after it, before
+anything else. The server's results are in a message of the model: that of the call, or a later one.
 
 Anthropic caches a prompt up to breakpoints on blocks, at most four in a request. planwire sets two, on the first plans,
-and leaves two to the author for tools and system prompt. A breakpoint never moves: a provider must see every message
-again byte for byte. One that follows the end of the chat is for the request itself (`cache_control={"type":
+and leaves two to the author for tools and system prompt. A breakpoint never moves: the provider must see every message
+again byte for byte. A breakpoint at the end of the chat belongs to the request (`cache_control={"type":
 "ephemeral"}`). An author who sets breakpoints in messages knows better, so from then on planwire sets none.
 """
 

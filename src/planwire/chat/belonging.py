@@ -1,9 +1,9 @@
 """The steps that a message belongs to: those in progress when it came, or none.
 
 A compaction lets go of what belongs to finished steps first. The changes that say when a step was in progress may be
-gone by then, so each message keeps its steps in its envelope, which no provider gets, together with whether it is
-pinned: `{"extra": {"planwire": {"steps": ["main#s2"], "pinned": true}}}`. In a stream of another program the plans and
-their changes say it, as far as they are there.
+gone by then. So each message keeps its steps, and whether it is pinned, in its envelope, which no provider gets:
+`{"extra": {"planwire": {"steps": ["main#s2"], "pinned": true}}}`. In another program's stream, the steps are taken from
+the plans and changes that are still there.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -38,14 +38,14 @@ class Belonging(Struct, frozen=True):
 
 
 def open_steps(state: SessionState, reader: str = LEAD) -> frozenset[str]:
-    """The open steps of a reader's living plans. A step that is gone is as good as finished."""
+    """The open steps of a reader's living plans. A step that is gone counts as finished."""
     records = plans_of(state, reader).items()
     return frozenset(_name(key, step.id) for key, record in records for step in record.state.steps if step.is_open)
 
 
 class CurrentSteps:
-    """The steps in progress in the plans of one reader. It looks again only when plans have changed: most events of a
-    session are messages."""
+    """The steps in progress in the plans of one reader. They are looked up again only after plans have changed, since
+    most events of a session are messages."""
 
     def __init__(self, reader: str = LEAD) -> None:
         self._reader = reader
@@ -62,12 +62,12 @@ class CurrentSteps:
 
 
 def with_steps(message: _M, steps: tuple[str, ...]) -> _M:
-    """A message with the steps that it belongs to, unless it came with some."""
+    """A message with the steps that it belongs to, unless it already has some."""
     return _with(message, "steps", list(steps)) if steps and _steps_in(message) is None else message
 
 
 def with_pin(message: _M, pinned: bool) -> _M:
-    """A message that is pinned, or no longer."""
+    """A message, pinned or unpinned."""
     return message if is_pinned(message) == pinned else _with(message, "pinned", pinned or None)
 
 
@@ -76,8 +76,8 @@ def is_pinned(message: Stored) -> bool:
 
 
 def belonging(messages: Sequence[Stored], without: Container[int] = ()) -> Belonging:
-    """The steps of each message: those that it keeps itself, else those that the plans before it have in progress.
-    `without` are the indexes of plans of the past, which stand out of their order."""
+    """The steps of each message: those that it keeps itself, or else those in progress in the plans before it.
+    `without` are the indexes of past plans, which are not in order."""
     walk = _Walk()
     found: list[tuple[str, ...]] = []
     for index, message in enumerate(messages):
@@ -89,7 +89,7 @@ def belonging(messages: Sequence[Stored], without: Container[int] = ()) -> Belon
 
 
 class _Walk:
-    """The steps that are open and in progress, on a way through a stream."""
+    """The steps that are open and in progress at each point of a stream."""
 
     def __init__(self) -> None:
         self.open: dict[str, None] = {}
@@ -150,7 +150,7 @@ def _envelope(message: Stored) -> Fields:
 
 
 def _steps_in(message: Stored) -> tuple[str, ...] | None:
-    """The steps that a message keeps; a summary keeps those of the messages that it stands for."""
+    """The steps that a message keeps; a summary keeps those of the messages that it replaces."""
     steps = _envelope(message).get("steps") if message.extra else None
     if isinstance(message, EventMessage) and message.subkind == SUMMARIZATION_MARKER:
         steps = message.payload.get("steps", [])

@@ -1,7 +1,7 @@
-"""Calls of tools in a chat: how a message names them, and which of them still wait for their answers.
+"""Tool calls in a chat: how a message names them, and which of them still wait for their results.
 
-The client answers most calls. Others the server answers itself, in the same answer of the model or in a later one:
-planwire keeps such a call together with its answer, and never invents one.
+The client answers most calls. The server answers others itself, in the same answer of the model or in a later one:
+planwire keeps such a call together with its result, and never invents one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,7 @@ CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call wa
 
 class CallRef(Struct, frozen=True):
     """A tool call, as its message or its result names it. Old messages and Gemini's may have no id: then the name
-    counts. `caller` is the call of the server's that made this one, and `repeated` are fields that the answer must have
-    as well."""
+    counts. `caller` is the server's call that made this one, and `repeated` are fields that the answer must repeat."""
 
     id: str
     name: str = ""

@@ -1,6 +1,6 @@
 """A chat in the middle of its compaction: the rules of the classes in `roles`, one method each.
 
-`compaction` says in which order they apply. What goes when a budget must be met, `what_goes` and `making_room` decide.
+`compaction` has the order in which they apply. `what_goes` and `making_room` decide what goes to meet a budget.
 """
 
 from collections import defaultdict
@@ -50,10 +50,10 @@ def _no_plan(_plan_id: str) -> None:
 
 
 class FromState(Struct, frozen=True):
-    """What a session's state adds to a compaction of its chat: the message with `remarks` in the place of all earlier
-    ones of that session, the plans whose life has `ended`, the steps that are still open (`open_steps`), and `plan`,
-    which tells a plan anew. `has_news`: the agent has not heard all of the remarks. A chat without a state keeps the
-    remarks and plans it has."""
+    """What a session's state adds to a compaction of its chat: the message with `remarks` in place of all earlier ones
+    of that session, the plans whose life has `ended`, the steps that are still open (`open_steps`), and `plan`, which
+    retells a plan. `has_news`: the agent has not heard all of the remarks. A chat without a state keeps the remarks and
+    plans it has."""
 
     session: str
     remarks: MakeAnew
@@ -64,7 +64,7 @@ class FromState(Struct, frozen=True):
 
 
 class CompactedChat:
-    """A compaction in progress: which messages go, and which markers stand in front of which."""
+    """A compaction in progress: which messages go, and which new messages come before which."""
 
     def __init__(self, messages: Sequence[Stored], form: Format, count: Counter) -> None:
         self.names = {each.id for each in messages}
@@ -98,7 +98,7 @@ class CompactedChat:
         self.retire(past_plans(self.messages, ended))
 
     def tell_anew(self, state: FromState, *, everything: bool) -> None:
-        """Tell plans anew, at the end: those that take more than a plan may, together with their changes, or all."""
+        """Retell plans at the end: all, or those that are larger than a plan may be, together with their changes."""
         told: dict[str, list[int]] = defaultdict(list)
         for index in sorted(plan_messages(self.messages) - self.gone):
             message = self.messages[index]
@@ -116,8 +116,8 @@ class CompactedChat:
         return 0 if isinstance(message, Ordinary) else len(block(message).encode())
 
     def leave_room(self, state: FromState) -> None:
-        """Take out what people said, and leave room for all of it that holds. How much of it a message must hold, only
-        those that stay can tell."""
+        """Take out what people said, and leave room for everything of it that holds. How much of that must be retold
+        depends on the messages that stay."""
         earlier = remarks_of(self.messages, state.session)
         self.earlier = {index for index, each in enumerate(self.messages) if each.id in earlier}
         self.let_go(self.earlier)
@@ -126,7 +126,7 @@ class CompactedChat:
         self.total += self.room
 
     def make_anew(self, state: FromState, budget: int | None) -> None:
-        """Put what people said, as far as it holds, at the end, unless the chat shows just that already."""
+        """Put what people said, as far as it holds, at the end, unless the chat already shows exactly that."""
         self.total -= self.room
         remarks = state.remarks(self.shown())
         earlier = (self.messages[each] for each in self.earlier)
@@ -139,8 +139,8 @@ class CompactedChat:
             self.write(len(self.messages), remarks)
 
     def keep_recent(self, recent: int) -> None:
-        """Keep the newest of each source and subkind. One marker replaces the others; it also counts those that an
-        earlier marker stood for."""
+        """Keep the newest of each source and subkind. One marker replaces the rest; it also counts those that an
+        earlier marker replaced."""
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         markers: dict[tuple[str, str], list[int]] = defaultdict(list)
         for index, message in enumerate(self.messages):
@@ -157,8 +157,8 @@ class CompactedChat:
                 self.write(counted[0], history_marker([self.messages[index] for index in counted], source, subkind))
 
     def find_tail(self, tail: int) -> None:
-        """Find the last messages that stay: as many as `tail`, and calls at the end that wait for results, with all
-        that belongs to them."""
+        """Find the last messages that stay: as many as `tail`, and calls at the end that wait for results, with
+        everything that belongs to them."""
         staying = [index for index in range(len(self.messages)) if index not in self.gone]
         first = staying[max(0, len(staying) - tail)] if tail and staying else len(self.messages)
         if self.units and self.is_waiting(self.units[-1]):
@@ -166,7 +166,7 @@ class CompactedChat:
         self.tail = next((unit.start for unit in self.units if unit.stop > first), len(self.messages))
 
     def is_waiting(self, unit: range) -> bool:
-        """Whether something is about to follow that belongs to a unit: results, or the item of a reasoning."""
+        """Whether a unit is not complete: results may follow, or the item after a reasoning."""
         calls: dict[tuple[int, int], CallRef] = {}
         holds = False
         for index in unit:
@@ -220,13 +220,13 @@ class CompactedChat:
                 self.total -= self.cost[index]
 
     def retire(self, indexes: Iterable[int]) -> None:
-        """Let go of plans of the past, and of the changes to them."""
+        """Let go of past plans and of the changes to them."""
         past = {*indexes}
         self.retired |= past
         self.let_go(past)
 
     def write(self, index: int, message: Hidden) -> None:
-        """Write a message, under a name that no message of the chat has: both would be kept or dropped as one."""
+        """Write a message under a unique name: two of one name would be kept or dropped together."""
         name = free_name(message.id, self.names)
         self.names.add(name)
         self.written[index].append(message if name == message.id else msgspec.structs.replace(message, id=name))
@@ -246,6 +246,6 @@ class CompactedChat:
 
 
 def _sent(message: Stored, form: Format) -> Fields:
-    """A message as the provider gets it at most: any plan may be one of the first, which have breakpoints."""
+    """A message as the provider gets it at its largest: any plan may be one of the first, which get breakpoints."""
     fields = sent(message, form) or {}
     return with_breakpoint(fields) if fields and form.has_breakpoints and isinstance(message, PlanMessage) else fields

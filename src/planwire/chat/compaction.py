@@ -7,14 +7,14 @@
 | KeepRecentN | the newest N of a source and subkind stay, a marker counts the rest | the same |
 | PreserveWindow | stays | goes |
 | PreserveAnchor | stays | stays while there is room; `what_goes` says what goes first |
-| FromState | made anew, at the end | made anew, at the end |
+| FromState | made again, at the end | made again, at the end |
 
-Past plans go. A plan that grew too large together with its changes is told anew, in one message. Calls stay with their
-results, and calls that wait for theirs stay whatever happens. The journal keeps everything: a compaction names the
-messages that it left out, and loses none.
+Past plans go. A plan that grew too large together with its changes is retold in one message. Calls stay with their
+results, and calls that wait for results always stay. The journal keeps everything: a compaction names the messages that
+it left out, and loses none.
 
-It is a generator that yields messages to summarise and is sent their summary, so that it waits for nobody: where
-summaries come from, and on which thread or loop, is up to those who drive it.
+It is a generator that yields messages to summarise and is sent their summary, so that it never waits: where summaries
+come from, and on which thread or loop, is up to its driver.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -54,8 +54,8 @@ TAIL: Final = 8
 class Compaction(Struct, frozen=True):
     """The result of a compaction.
 
-    `messages` are the stream from here on, `written` those of them that are new. `retired` are past plans, `left_out`
-    the ids of everything that is gone. `over_by` is how far the rest, which may not go, exceeds the budget.
+    `messages` are the stream from here on, `written` the new ones among them. `retired` are past plans, `left_out` the
+    ids of everything that is gone. `over_by` is by how much the rest, which may not go, exceeds the budget.
     """
 
     messages: tuple[Stored, ...]
@@ -68,7 +68,7 @@ class Compaction(Struct, frozen=True):
 
     @property
     def stream(self) -> tuple[Stored, ...]:
-        """The stream for a file, where no journal keeps the past plans: with these, marked as past."""
+        """The stream for a file, with the past plans, marked as past: a file has no journal that keeps them."""
         if not self.retired:
             return self.messages
         return (retired_marker(each.id for each in self.retired), *self.retired, *self.messages)
@@ -86,10 +86,10 @@ def compact(
     state: FromState | None = None,
     rebase: bool = False,
 ) -> Compaction:
-    """Compact a stream to `budget` tokens if that can be done; None only applies the classes.
+    """Compact a stream to `budget` tokens if possible; None only applies the classes.
 
     The last `tail` of the messages that stay are not touched. Without `summarise` the same stream always gives the same
-    result. `rebase` tells every plan anew that has changed since it was told.
+    result. `rebase` retells every plan that has changed since it was told.
     """
     work = compacting(
         messages,
@@ -110,7 +110,7 @@ def driven(work: Compacting, summarise: Summarise | None) -> Compaction:
     try:
         asked = next(work)
         while True:
-            assert summarise is not None, "nobody asks for summaries but those who can have them"
+            assert summarise is not None, "a compaction asks for summaries only if it has `summarise`"
             asked = work.send(summarise(asked))
     except StopIteration as end:
         made: Compaction = end.value
@@ -129,7 +129,7 @@ def compacting(
     state: FromState | None = None,
     rebase: bool = False,
 ) -> Compacting:
-    """A compaction that yields messages to summarise, and is sent their summary. It asks only if it is `summarised`."""
+    """A compaction as a generator: it yields messages to summarise and is sent their summary, if it is `summarised`."""
     work = CompactedChat(messages, form, count)
     work.drop_retired()
     before = work.total

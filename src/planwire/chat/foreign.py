@@ -1,5 +1,5 @@
-"""Messages with roles that a provider does not know, and that are not planwire's either: goals, and whatever else other
-programs store in a chat. The model gets them as blocks, as it gets plans and events.
+"""Messages with roles that neither the provider nor planwire knows: goals, and anything else that other programs store
+in a chat. The model gets them as blocks, like plans and events.
 
     <goal version="1">             <goal-update seq="2">              <event subkind="message" source="context_file">
     <text>Ship it</text>           <note>without the old API</note>   <message>src/main.rs</message>
@@ -19,8 +19,8 @@ __all__ = ["foreign_block", "goal_update"]
 
 
 def foreign_block(message: Ordinary) -> str:
-    """The text of a message for a model whose provider does not know the role; the role is the source of the text.
-    Empty if the message says nothing."""
+    """The block for a message whose role the provider does not know; the role is given as its source. Empty if the
+    message has no content."""
     role, words = str(message.message.get("role")), _words(message.message)
     if not words:
         return ""
@@ -41,7 +41,7 @@ def goal_update(message: EventMessage) -> str:
 
 
 def _words(fields: Fields) -> str:
-    """The text of a message; what is more than text, as JSON."""
+    """The text of a message; JSON for content that is not only text."""
     content: Any = fields.get("content", fields.get("parts"))
     if isinstance(content, str):
         return content

@@ -2,7 +2,7 @@
 
 An author's own messages pass through as they are. A row says how to give a model a text as user context, which roles
 the provider takes, which tool calls a message makes or answers, how to answer an interrupted call, and how to declare a
-tool. A new format is a new row here, and a file beside this one with what its messages consist of.
+tool. A new format is a new row here, and a file beside this one for the parts of its messages.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Format(Struct, frozen=True, kw_only=True):
     tool: Callable[[str, str, Fields], Fields]
     #: The earlier calls that the server answers in a message of the model.
     answered_by_server: Callable[[Fields], Sequence[CallRef]] = lambda message: ()
-    #: Whether the server put a summary of all earlier messages into a message. They go before it does.
+    #: Whether the server put a summary of all earlier messages into a message. They are let go before it is.
     stands_for_all_before: Callable[[Fields], bool] = lambda message: False
     #: A message with results, in a role that the provider takes.
     as_result: Callable[[Fields], Fields] = lambda message: {**message, "role": "user"}
@@ -51,19 +51,19 @@ class Format(Struct, frozen=True, kw_only=True):
     has_breakpoints: bool = False
 
     def is_foreign(self, message: Fields) -> bool:
-        """Whether a message has a role that the provider does not know: it is told as user context. Items need no role,
+        """Whether a message has a role that the provider does not know: it is sent as user context. Items need no role,
         and results get the right one."""
         return not self._takes(message.get("role")) and not self.results(message)
 
     def taken(self, message: Fields) -> Fields:
-        """A message that is not foreign, as the provider takes it."""
+        """A message that is not foreign, in a form that the provider takes."""
         return message if self._takes(message.get("role")) else self.as_result(message)
 
     def _takes(self, role: Any) -> bool:
         return role is None or (isinstance(role, str) and role in self.roles)
 
     def answers(self, messages: Sequence[Fields]) -> list[Fields]:
-        """The answers to a batch of calls, as the provider takes them: results come before anything else."""
+        """The answers to a batch of calls in the form that the provider takes: results before anything else."""
         field, messages = self.batch, [self.taken(message) for message in messages]
         if field is None or len(messages) < 2:
             return messages

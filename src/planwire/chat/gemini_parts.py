@@ -1,5 +1,5 @@
-"""The parts of Gemini's messages, in the REST spelling and in that of the Python package. The results of a batch stand
-in the one user message behind it, before anything else in it; the server's own in a message of the model."""
+"""The parts of Gemini's messages, in the REST spelling and in that of the Python package. The results of a batch of
+calls are in the one user message after it, before anything else; the server's own are in a message of the model."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,13 +9,13 @@ from planwire.model.plan import Fields
 
 __all__ = ["CALLS", "HOSTED", "PLAIN", "RESULTS", "ROLES", "answered_by_server", "calls", "cancellation", "results"]
 
-#: The roles that the provider takes. Results had one of their own (`function`) before they came from the user.
+#: The roles that the provider takes. Results used to have their own (`function`) and now come from the user.
 ROLES: Final = frozenset(("function", "model", "user"))
 
 #: The fields of a part that hold a call for the client, and those of its results.
 CALLS: Final = ("functionCall", "function_call")
 RESULTS: Final = ("functionResponse", "function_response")
-#: What the server calls, and the fields in which it answers that.
+#: The fields of the server's own calls, and those of their results.
 HOSTED: Final = {
     "executableCode": "codeExecutionResult",
     "executable_code": "code_execution_result",

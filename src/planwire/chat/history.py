@@ -1,4 +1,4 @@
-"""A session's plans and its chat, folded together from the journal: the knowledge of a `PlanSession`."""
+"""A session's plans and its chat, folded together from the journal."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -28,7 +28,7 @@ __all__ = ["COMPACT", "REBASE", "ChatHistory"]
 COMPACT: Final = "compact"
 REBASE: Final = "rebase"
 
-#: The version of the snapshot and of the rules of folding. A snapshot of another version is of no use.
+#: The version of the snapshot and of the rules of folding. A snapshot of another version is ignored.
 RULES = 10
 
 
@@ -47,7 +47,7 @@ class ChatHistory:
         self.state = SessionState(session)
         self.stream = ChatStream(form)
         self.reader = reader
-        #: The names of messages that could not have the one of their event, by the number of that.
+        #: The names of messages whose usual name was taken, by the number of their event.
         self.renamed: dict[int, str] = {}
         self._current = CurrentSteps(reader)
 
@@ -71,7 +71,7 @@ class ChatHistory:
         return message
 
     def _with_free_name(self, message: Stored, recorded: Recorded) -> Stored:
-        """A message under a name that no other one of the chat has: a compaction keeps messages by their names."""
+        """A message under a name that is unique in the chat, since a compaction keeps messages by name."""
         name = free_name(message.id, self.stream.names)
         if name == message.id:
             return message

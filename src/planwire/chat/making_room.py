@@ -1,12 +1,12 @@
 """Making room: letting go of messages, in the order of `what_goes`, until the rest fits a budget.
 
-What goes lies in piles, and a marker stands for each: one that counts the messages since the last plan, or, with a
-summariser, a summary for each set of steps. Markers cost something too, by any counter. So the rest has to fit together
-with them, and where it would not, the budget comes first:
+Messages that go are put in piles, and a marker replaces each pile: a count of the messages since the last plan, or,
+with a summariser, a summary for each set of steps. Markers cost something too, by any counter. So the rest has to fit
+together with them, and where it would not, the budget comes first:
 
 1. A pile whose marker would cost as much as its messages stays.
 2. Summaries that are too long become counts, the longest first.
-3. One marker counts everything; if that is still too much, none does. Only a chat that would be empty keeps it.
+3. One marker counts everything; if that is still too much, it goes as well, unless the chat would be empty without it.
 """
 
 from collections import deque
@@ -24,14 +24,14 @@ __all__ = ["Room", "Summaries"]
 Summaries: TypeAlias = Generator[Sequence[int], str, None]
 _Key: TypeAlias = tuple[str, ...] | int
 
-#: What a summary is expected to cost beside its marker until it is there: an eighth of its messages, or as much as
-#: eight markers, whichever is less.
+#: A summary not yet written is expected to cost, on top of its marker, an eighth of its messages or as much as eight
+#: markers, whichever is less.
 _EXPECTED: Final = 8
 
 
 class _Pile:
-    """Messages that go, by their indexes, and the text that stands for them. `asked` is how many that text is about.
-    One that `is_silent` has no marker."""
+    """Messages that go, by their indexes, and the `text` that replaces them. `asked` is how many messages that text is
+    about. A pile that `is_silent` has no marker."""
 
     def __init__(self, steps: tuple[str, ...]) -> None:
         self.steps = steps
@@ -52,8 +52,8 @@ class _Pile:
 
 
 class Room:
-    """A chat that has to fit a budget. `total` is its cost, `segments` the number of plans before each message, and
-    `stays`: something will stay whatever goes."""
+    """A chat that has to fit a budget. `total` is its cost, `segments` the number of plans before each message.
+    `stays`: some messages stay in any case."""
 
     def __init__(
         self,
@@ -77,14 +77,14 @@ class Room:
         self._taken: set[int] = set()
 
     def make(self, budget: int, order: Iterable[Leaving], *, summarised: bool) -> Summaries:
-        """Let go of what must, and no more. Afterwards `gone` says what went."""
+        """Let go of as little as possible. Afterwards `gone` says what went."""
         self._by_step = summarised
         waiting = self._without_counts(order)
         margin = 0
         while True:
             while waiting and not self._fits(budget - margin):
                 if waiting[0].row >= LAST and self._bare <= budget and self._unsaid():
-                    break  # real summaries may turn out shorter, and the task stays
+                    break  # the real summaries may turn out shorter, so that the task stays
                 self._take(waiting.popleft())
             for pile in self._unsaid():
                 pile.indexes.sort()
@@ -105,8 +105,8 @@ class Room:
             yield indexes, summary_marker(sources, pile.text, pile.steps) if not pile.is_silent else None
 
     def _without_counts(self, order: Iterable[Leaving]) -> deque[Leaving]:
-        """The order, without markers that a new one for the same pile replaces: a count never goes alone, a summary
-        only where no new one is made for its steps."""
+        """The order without the markers that a pile's new marker replaces: a count never goes alone, a summary only if
+        no new one is made for its steps."""
         waiting: deque[Leaving] = deque()
         for leaving in order:
             [at, *more] = leaving.indexes
@@ -136,14 +136,14 @@ class Room:
         self._taken.update(new)
 
     def _fits(self, budget: int) -> bool:
-        """Whether the rest fits. Markers are looked at only when they matter: each look costs a count."""
+        """Whether the rest fits. Markers are priced only when they matter, since each price takes a count."""
         return self._bare <= budget and self._total() <= budget
 
     def _total(self) -> int:
         return self._bare + sum(map(self._priced, self._piles.values()))
 
     def _priced(self, pile: _Pile) -> int:
-        """The price of a pile's marker. That of a summary which is not there yet is a guess."""
+        """The price of a pile's marker; a guess while its summary is not written yet."""
         if pile.is_silent:
             return 0
         if pile.price < 0:
@@ -153,11 +153,12 @@ class Room:
         return pile.price
 
     def _unsaid(self) -> list[_Pile]:
-        """The piles that a summary is due for."""
+        """The piles that need a summary."""
         return [pile for pile in self._piles.values() if self._by_step and pile.asked < len(pile.indexes)]
 
     def _give_up_words(self, budget: int) -> None:
-        """Everything went, and it does not fit: let go of words about what went, as far as that helps."""
+        """Let go of summaries and markers, as far as that helps, when everything else went and the chat still does not
+        fit."""
         counts = [each for found in self._markers.values() for each in found if each not in self._taken]
         least = self._bare - sum(self._cost[each] for each in counts)
         helps = self._stays and least <= budget
@@ -185,10 +186,10 @@ class Room:
 
 
 def checked(text: object) -> str:
-    """The text of a summary."""
+    """The text of a summary. Raises `BadMessage` for anything but a text."""
     if isinstance(text, str):
         return text
-    if hasattr(text, "close"):  # a coroutine that nobody will await
+    if hasattr(text, "close"):  # a coroutine that is never awaited
         text.close()
     raise BadMessage(
         f"`summarise` must return a text, but returned {text!r:.200}: nothing was compacted. (A coroutine function "

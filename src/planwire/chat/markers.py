@@ -1,7 +1,7 @@
-"""Markers: messages that stand for others after a compaction, and the plans that one leaves out as past.
+"""Markers: messages that replace others in a compaction, and the past plans that it leaves out.
 
 A plan is past once a newer version supersedes it or its author removes it. Past plans stay in the journal and in stored
-streams. A marker names their ids, and from there on neither they nor the marker reach the model.
+streams. A marker names their ids, and from then on neither they nor the marker reach the model.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -29,22 +29,22 @@ SOURCE: Final = "planwire.compact"
 
 
 def history_marker(messages: Sequence[Stored], source: str, subkind: str) -> EventMessage:
-    """A marker that counts events of a source and subkind, in the place of the first."""
+    """A marker that counts events of a source and subkind, for the place of the first."""
     first, count = _origin(messages[0]), sum(map(counted, messages))
     payload = {"summarized_subkind": subkind, "count": count, "first_message_id": first}
     return _marker(f"history:{source}:{subkind}:{count}:{first}", payload, source=source)
 
 
 def summary_marker(messages: Sequence[Stored], text: str | None, steps: Sequence[str] = ()) -> EventMessage:
-    """A marker in the place of the first of several messages, with a summary of them if there is one. `steps` are
-    those that all of them belong to."""
+    """A marker for the place of the first of several messages, with their summary if there is one. `steps` are the
+    steps that all of them belong to."""
     first, count = _origin(messages[0]), sum(map(counted, messages))
     named = {"first_message_id": first, "sources": [message.id for message in messages]}
     return _summary(f"summary:{count}:{first}", count, text, steps, named)
 
 
 def priced_marker(count: int, text: str | None, steps: Sequence[str]) -> EventMessage:
-    """A marker that reads like the one for `count` messages: enough to say what that one will cost."""
+    """A marker that reads like the one for `count` messages, to find out what that one will cost."""
     return _summary("", count, text, steps, {})
 
 
@@ -57,7 +57,7 @@ def is_count(message: Stored) -> bool:
 
 
 def is_summary(message: Stored) -> bool:
-    """Whether a message stands for others, and says what they said."""
+    """Whether a message replaces others with a summary of them."""
     match message:
         case EventMessage(subkind="summarization_marker", payload={"sources": list()}):
             return not is_count(message)
@@ -67,8 +67,8 @@ def is_summary(message: Stored) -> bool:
 def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[int]:
     """The indexes of past plans and of the changes to them. `ended` are the ids of proposals whose life has ended.
 
-    The plan is that of the highest version. But a plan of another chat that is too large for a session stays a message,
-    and its version means nothing here: the session's own plan follows it.
+    The highest version is current. But a plan from another chat that is too large for the session stays a message, and
+    its version means nothing here: the session's own plan follows it.
     """
     bases: dict[str, int] = {}
     newest: dict[str, PlanMessage] = {}
@@ -94,7 +94,7 @@ def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[in
 
 
 def _follows(message: PlanMessage, other: PlanMessage | None) -> bool:
-    """Whether a plan takes the place of one before it. Those that a session set have a revision."""
+    """Whether a plan supersedes one before it. Only plans that a session set have a revision."""
     if other is None or message.version >= other.version:
         return True
     return "revision" in message.plan and "revision" not in other.plan
@@ -123,7 +123,7 @@ def _is_change(message: Stored) -> TypeGuard[EventMessage]:
 
 
 def counted(message: Stored) -> int:
-    """The number of messages behind one: a marker stands for as many as it counts."""
+    """The number of messages that one stands for: a marker for as many as it counts."""
     match message:
         case EventMessage(subkind="summarization_marker", payload={"count": int(count)}):
             return count
@@ -140,7 +140,7 @@ def _summary(message_id: str, count: int, text: str | None, steps: Sequence[str]
 
 
 def _origin(message: Stored) -> str:
-    """The id of the first message behind one."""
+    """The id of the first message that one stands for."""
     match message:
         case EventMessage(subkind="summarization_marker", payload={"first_message_id": str(first)}):
             return first

@@ -1,8 +1,8 @@
 """The markup of everything that planwire tells a model: elements that name the author of each text, and their escapes.
 
 Every line of planwire's own begins with `<`, and no line of a text does, whatever line breaks the text has: `<` and `&`
-are entities in it. So no text can pass for an element, or for another author's words. A text of several lines stands
-between its tags on lines of its own. A character that XML does not allow is an element (`<char code="27"/>`), so that
+are entities in it. So no text can pass for an element, or for another author's words. A text of several lines is on
+lines of its own between its tags. A character that XML does not allow becomes an element (`<char code="27"/>`), so that
 neither a provider nor a terminal obeys it. `said` reads all of it back.
 """
 
@@ -30,13 +30,13 @@ _ANY_IN_ATTRIBUTE: Final = re.compile("[\x00-\x1f&<>\"'\x7f-\x9f\ud800-\udfff\uf
 
 
 def inside(text: str) -> str:
-    """Text that can't leave the element it stands in. Every `>` but that of a CDATA end stays, so that markdown's
+    """Text escaped so that it can't leave its element. Every `>` except that of a CDATA end stays, so that markdown's
     quotes and arrows read as their author wrote them."""
     return _ANY_IN_TEXT.sub(lambda found: _IN_TEXT.get(found[0]) or f'<char code="{ord(found[0])}"/>', text)
 
 
 def attribute(text: str) -> str:
-    """Text for an attribute, between quotation marks: on one line. A picture (␛) stands for what XML does not allow."""
+    """Text escaped for an attribute, on one line. A picture (␛) stands for each character that XML does not allow."""
     return _ANY_IN_ATTRIBUTE.sub(lambda found: _IN_ATTRIBUTE.get(found[0]) or _picture(found[0]), text)
 
 

@@ -5,9 +5,9 @@
     {"message_id": "m3", "role": "event", "content": "…", "extra": {"event": {"subkind": "tick", "source": "…", …}}}
 
 The roles `plan` and `event` are planwire's own: no provider knows them and none ever gets them (`render`). Every other
-message belongs to its author and stays as it is, in the format of their provider. `message_id` and `extra` are the
-envelope around a stored message, which no provider gets either. Older streams, and those of Refact, have metadata at
-the top level of a message: reading takes it from there too, writing puts it into `extra`. Unknown fields stay.
+message belongs to its author and stays as it is, in their provider's format. `message_id` and `extra` are the envelope
+around a stored message, which no provider gets either. Older streams, and those of Refact, have metadata at the top
+level of a message: it is read from there too, and written into `extra`. Unknown fields stay.
 
 A stream file is a JSON list of messages, or an object that has the list as its `messages`, as Refact's trajectories.
 """
@@ -42,7 +42,7 @@ EVENT: Final = "event"
 
 _ENVELOPE: Final = ("message_id", "extra")
 _MESSAGES: Final = "messages"
-#: Words for JSON values that stand where another one should.
+#: What errors call a JSON value of the wrong type.
 _KINDS: Final = {
     NoneType: "missing",
     bool: "a boolean",
@@ -63,7 +63,7 @@ class Ordinary(Struct, frozen=True, gc=False):
 
 class PlanMessage(Struct, frozen=True, gc=False):
     """A whole plan. `content` is the text for the model; `plan` says which plan and version it is, and which one it
-    supersedes. `extra` and `other` are unknown fields, beside `plan` and beside `extra`."""
+    supersedes. `extra` are the unknown fields beside `plan`, `other` those beside `extra`."""
 
     id: str
     content: str
@@ -123,7 +123,7 @@ def read_message(value: Any, message_id: str | None = None) -> Stored:
 
 
 def stored_message(fields: Any, message_id: str | None = None) -> Stored:
-    """A message from its stored form, in JSON values that nobody else has: it keeps these, and copies none."""
+    """A message from its stored form. It keeps the JSON values without copying them, so nothing else may hold them."""
     if not isinstance(fields, dict):
         raise BadMessage(f"a message must be a JSON object, but this is {_kind(fields)}")
     message_id = fields.get("message_id") if message_id is None else message_id
@@ -181,7 +181,7 @@ def read_stream(data: bytes | str) -> list[Stored]:
 
 
 def read_trajectory(data: bytes | str) -> tuple[list[Stored], Fields | None]:
-    """The messages of a stream file, and the object around their list, with `messages` empty; None if there is none."""
+    """The messages of a stream file, and the object around their list with `messages` empty, or None without one."""
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -226,9 +226,9 @@ def write_stream(messages: Iterable[Stored], around: Fields | None = None) -> by
 
 
 def _plain(value: Any) -> Any:
-    """A deep copy of a JSON value, so that no later change of the original reaches the store.
+    """A deep copy of a JSON value, so that no later change to the original reaches the store.
 
-    Objects of the providers' own packages, which authors put into messages, become the values behind them.
+    Objects from the providers' own packages, which authors put into messages, become plain JSON values.
     """
     kind = type(value)
     if kind is str:
@@ -250,7 +250,7 @@ def _plain(value: Any) -> Any:
         if not isfinite(value):
             raise BadMessage(f"JSON has no number {value}: give a message as JSON values")
         return float(value)
-    if isinstance(value, str):  # of a class of its own, such as the members of an enumeration
+    if isinstance(value, str):  # of a subclass of str, such as the members of an enumeration
         return _plain(str.__str__(value))
     if hasattr(value, "model_dump"):
         return _plain(value.model_dump(mode="json", by_alias=True, exclude_unset=True))

@@ -1,7 +1,7 @@
 """The hidden message that stands for an event in the chat.
 
-A message depends on the event and the states around it, so folding the journal again gives the same chat: the same ids
-and the same words.
+A message depends only on the event and the states around it, so folding the journal again gives the same chat: the same
+ids and the same words.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ __all__ = ["merged_plan", "merged_plans", "message_for", "parent_fields", "remar
 
 
 def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
-    """The message of an event, or None if it says nothing to the model."""
+    """The message of an event, or None if the event has none for the model."""
     match recorded.event:
         case MessageAdded(message=message):
             return _stored(message, made_name(MESSAGE, recorded))
@@ -64,7 +64,7 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
 
 
 def _stored(message: Fields, name: str) -> Stored | None:
-    """A message of an event, under its own name or else this one."""
+    """The message stored in an event, under its own name or else `name`."""
     try:
         return read_message(message, message.get("message_id") or name)
     except ChatError:  # written under other rules
@@ -72,14 +72,14 @@ def _stored(message: Fields, name: str) -> Stored | None:
 
 
 def _words_of(told: Told, state: SessionState) -> Words:
-    """The words that a telling told."""
+    """What a telling told."""
     others = frozenset(each.id for record in state.plans.values() for each in record.remarks) - frozenset(told.remarks)
     reader = LEAD if told.reader == AGENT else told.reader
     return news(state, since=told.since, without=others, edits=False, reader=reader)
 
 
 def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
-    """What people said, as a hidden message of the session that it was said in."""
+    """The hidden message with what people said in a session."""
     payload = {"session": session, "items": list(words.items)}
     if words.besides:
         payload["besides"] = list(words.besides)
@@ -87,7 +87,7 @@ def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
 
 
 def merged_plans(state: SessionState, name: str, read: ReadFile = no_files, reader: str = LEAD) -> list[PlanMessage]:
-    """The living plans of a reader as they are now. An old proposal that got no list is told by its title."""
+    """The living plans of a reader as they are now. An old proposal that got no list is told by its title alone."""
     children = children_of(state)
     return [
         _by_title(state, record, f"{name}-{number}")
@@ -100,8 +100,8 @@ def merged_plans(state: SessionState, name: str, read: ReadFile = no_files, read
 def merged_plan(
     record: PlanRecord, message_id: str, read: ReadFile = no_files, state: SessionState | None = None
 ) -> PlanMessage:
-    """A plan as it is now, with everything since its last version: one message instead of several. `read` gives the
-    text of a plan file, `state` the step that the plan works for, and the plans that work for its steps."""
+    """A plan as it is now, with everything since its last version: one message instead of several. `read` returns the
+    text of a plan file; `state` has the step that the plan works for, and the plans that work for its steps."""
     return _merged(record, message_id, read, state, children_of(state) if state else {})
 
 
@@ -121,7 +121,7 @@ def _by_title(state: SessionState, record: PlanRecord, message_id: str) -> PlanM
 
 
 def _plan_set(state: SessionState, record: PlanRecord, origin: Fields | None) -> PlanMessage:
-    """The message of a version. One that was carried over stays as it was, if it is the same version here."""
+    """The message of a version. A message that was carried over stays as it was, if it is the same version here."""
     carried = carried_plan(origin)
     if carried and origin and carried.version == record.version:
         message = _stored(origin, record.message)
@@ -157,7 +157,7 @@ def _plan_message(
 
 
 def _past(record: PlanRecord) -> Fields:
-    """What a plan keeps of its earlier versions: how many changes it had and how many steps, and its notes."""
+    """What a plan keeps from its earlier versions: the numbers of changes and steps so far, and its notes."""
     past: Fields = {}
     if record.numbered:
         past["deltas"] = record.numbered
@@ -190,7 +190,7 @@ def _content(record: PlanRecord) -> str:
 
 
 def _in_file(plan: Plan, read: ReadFile) -> Fields:
-    """The text of a plan file. The content of its message is the address."""
+    """The text of a plan file. The content of its message is only the address."""
     shown = with_text(plan, read)
     return {} if shown is plan else {"text": text_of(shown)}
 
@@ -222,7 +222,7 @@ def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
 def _update(
     recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "", origin: Fields | None = None
 ) -> EventMessage:
-    """The message of a change. One that was carried over stays as it was, if it has the same number here."""
+    """The message of a change. A message that was carried over stays as it was, if it has the same number here."""
     name = made_name("delta", recorded)
     if origin is not None:
         message = _stored(origin, name)
@@ -235,5 +235,5 @@ def _update(
 
 
 def _plain(value: Any) -> Any:
-    """A value after a round trip through JSON, as the journal gives it back."""
+    """A value after a round trip through JSON, as the journal returns it."""
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,7 +1,7 @@
-"""Words of people in streams of older versions, which had them as changes of a plan: `wish`, `withdrawn`, `review`.
+"""Remarks in streams of older versions, which stored them as changes of a plan: `wish`, `withdrawn`, `review`.
 
-Read for ever, written no more: here they become the items of `model.unheard`, so that no suggestion reads as a change
-that was made.
+They are always read but no longer written. Here they become the items of `model.unheard`, so that no suggestion reads
+as a change that was made.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ def older_words(message: EventMessage) -> list[Fields]:
 
 
 def open_wishes(messages: Iterable[EventMessage]) -> set[str]:
-    """The ids of the messages with suggestions that nobody withdrew: they outlive the version they were made for."""
+    """The ids of the messages with suggestions that were not withdrawn: they outlive the version they were made for."""
     words = [(each.id, item) for each in messages for item in older_words(each)]
     withdrawn = [(item["plan_id"], item["id"]) for _, item in words if item["said"] == "closed"]
     return {

@@ -1,9 +1,9 @@
-"""The calls of a chat that wait for their answers, kept from message to message.
+"""The calls of a chat that wait for their results, tracked from message to message.
 
 A call for the client ends with its result, or when something else interrupts it. A call that the server answers may
-span several answers of the model: a program there makes calls for the client, and ends after their results. So it ends
-with its answer, with a new turn, or when the model goes on without it: from then on nothing waits for its answer, but
-one that comes after all has its place.
+span several answers of the model: a program on the server makes calls for the client, and ends after their results. So
+it ends with its result, with a new turn, or when the model goes on without it: from then on nothing waits for the
+result, but a late one is still accepted.
 """
 
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ class OpenCalls:
     def __init__(self, form: Format) -> None:
         self.calls: dict[str, CallRef] = {}
         self._format = form
-        self._given_up: dict[str, CallRef] = {}  # the server's, for which nothing waits
-        self._is_resumed = False  # results of the client came since the server last called or answered
+        self._given_up: dict[str, CallRef] = {}  # the server's calls whose results nothing waits for
+        self._is_resumed = False  # the client sent results since the server last called or answered
 
     @property
     def for_client(self) -> dict[str, CallRef]:
@@ -46,8 +46,8 @@ class OpenCalls:
                 self._is_resumed = False
 
     def end_with(self, fields: Fields) -> bool:
-        """Whether nothing answers these calls any more from this message on: a new turn, or another answer of the model
-        to calls of the one before it."""
+        """Whether a message ends the wait for these calls: a new turn, or another answer of the model after its calls
+        for the client."""
         form = self._format
         if not self.calls or form.results(fields):
             return False
@@ -73,6 +73,6 @@ class OpenCalls:
             self.calls = {result_id: call for result_id, call in self.calls.items() if call.is_hosted}
 
     def _give_up(self) -> None:
-        """Wait no longer for what the server owes."""
+        """Stop waiting for the results that the server owes."""
         self._given_up |= {result_id: call for result_id, call in self.calls.items() if call.is_hosted}
         self.calls = self.for_client

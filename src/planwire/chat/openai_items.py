@@ -1,6 +1,6 @@
 """The items of OpenAI's Responses API: which is a call, which item answers it, and how to cancel it.
 
-One answer of the model is several items. A type that no table here has passes through, and nothing is invented for it.
+One answer of the model is several items. A type that is in no table here passes through, and gets no made-up result.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ __all__ = [
     "results",
 ]
 
-#: The roles of messages. The other items have none, but for settings.
+#: The roles of messages. Other items have none, except settings.
 ROLES: Final = frozenset(("assistant", "developer", "system", "user"))
 
 
 class CallItem(Struct, frozen=True, kw_only=True):
-    """One row: a type of call, the type of its output, and the fields of an output that says that it was cancelled.
-    None: only the server makes the output."""
+    """One row: a type of call, the type of its output, and the fields of an output for a cancelled call, or None if
+    only the server makes outputs."""
 
     type: str
     output: str
@@ -89,11 +89,11 @@ CALLS: Final = (
     CallItem(type="program", output="program_output", cancelled=None),
     CallItem(type="multi_agent_call", output="multi_agent_call_output", cancelled=None),
 )
-#: Holds, encrypted, all items before it.
+#: An item that holds all items before it, encrypted.
 COMPACTION: Final = "compaction"
-#: Items that the next one belongs to. The server wants a trigger of a compaction at the end, and answers it.
+#: Items that the next one belongs to. The trigger of a compaction must come last, and the server answers it.
 HOLD_THE_NEXT: Final = ("reasoning", "compaction_trigger")
-#: The other types: words, and calls whose one item also holds what the server answered.
+#: The other types: texts, and calls whose item also holds the server's result.
 PLAIN: Final = frozenset(
     (
         "additional_tools",

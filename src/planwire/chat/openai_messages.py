@@ -14,7 +14,7 @@ __all__ = ["CALL_TYPES", "RESULT_ROLES", "ROLES", "as_result", "calls", "cancell
 ROLES: Final = frozenset(("assistant", "developer", "function", "system", "tool", "user"))
 #: The types of tool calls: each has its name in a field of that name.
 CALL_TYPES: Final = ("function", "custom")
-#: Refact stores the result of a call that changed files as a `diff`; the provider gets it as that of a tool.
+#: Refact stores the result of a call that changed files as a `diff`; the provider gets it as a tool's result.
 _DIFF: Final = "diff"
 RESULT_ROLES: Final = ("tool", "function", _DIFF)
 
@@ -39,7 +39,7 @@ def cancellation(call: CallRef) -> Fields:
 
 
 def as_result(message: Fields) -> Fields:
-    """The result of a tool, whatever its role is."""
+    """The result of a tool with the role `tool`, whatever its own role is."""
     content: Any = message.get("content")
     words = content if isinstance(content, str) else msgspec.json.encode(content).decode()
     return {"role": "tool", "tool_call_id": message["tool_call_id"], "content": words}

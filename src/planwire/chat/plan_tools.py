@@ -1,4 +1,4 @@
-"""The names of the plan tools. `tools` declares and runs them; a compaction knows their calls by these names."""
+"""The names of the plan tools. `tools` declares and runs them; a compaction recognises their calls by these names."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The messages in a chat that hold what people said, and the answers of tools that hold it already."""
+"""The messages in a chat that hold what people said, and the tools' answers that already hold it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -18,8 +18,8 @@ _SAID_IN: Final = '"said_in"'
 
 
 def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
-    """The ids of the messages that hold what people said in a session: its state holds that, too. Those of another one
-    came along with its chat, and are all that is left of it."""
+    """The ids of the messages that hold what people said in this session, and can be made again from its state. Those
+    from another session came with its chat and are the only copy."""
     return {
         each.id
         for each in messages
@@ -28,14 +28,15 @@ def remarks_of(messages: Iterable[Stored], session: str) -> set[str]:
 
 
 def made_here(message: Stored, session: str) -> Stored:
-    """A message that a compaction of this session made. An imported session may have had another id then."""
+    """A message that a compaction of this session made, under the session's current id. An imported session may have
+    had another id then."""
     if not isinstance(message, EventMessage) or message.subkind != REMARK:
         return message
     return msgspec.structs.replace(message, event={**message.event, "payload": {**message.payload, "session": session}})
 
 
 def say_the_same(messages: Iterable[Stored], made_anew: EventMessage | None) -> bool:
-    """Whether messages with what people said hold exactly what one that was made anew holds."""
+    """Whether these messages together hold exactly what people said according to `made_anew`."""
     before, after = Counter[bytes](), Counter[bytes]()
     for each in messages:
         before.update(_items(each))
@@ -50,7 +51,7 @@ def _items(message: Stored) -> Iterator[bytes]:
 
 
 def ids_in(messages: Iterable[Stored]) -> set[str]:
-    """The ids of the remarks that messages with what people said hold."""
+    """The ids of the remarks in the messages of what people said."""
     payloads = [each.payload for each in messages if isinstance(each, EventMessage) and each.subkind == REMARK]
     items = (item for payload in payloads for item in _list(payload.get("items")) if isinstance(item, dict))
     besides = (each for payload in payloads for each in _list(payload.get("besides")))
@@ -58,8 +59,8 @@ def ids_in(messages: Iterable[Stored]) -> set[str]:
 
 
 def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Format) -> set[str]:
-    """The ids of the remarks that a chat shows in the answer of a tool, open or not. They need no message of their own
-    for as long as that answer is there, but one that says that they have ended."""
+    """The ids of the remarks, open or not, that a chat shows in the answer of a tool. As long as that answer is there,
+    they need no message of their own except to say that they have ended."""
     remarks = (each for record in state.plans.values() for each in record.remarks)
     tellings = [(each.told.request, each.id) for each in remarks if each.told and each.told.way == TOOL]
     if not tellings:
@@ -70,8 +71,8 @@ def told_in_answers(state: SessionState, messages: Iterable[Stored], form: Forma
 
 
 def _tellings(value: Any) -> Iterator[tuple[str, str]]:
-    """The requests and remarks of the answers in a result, in whichever form a host passes them on: as an object, or
-    as its text. A text that only speaks of a request shows nothing."""
+    """The requests and remarks of the answers in a result, in whichever form a host passes them on: as an object, or as
+    its JSON text. A text that merely mentions a request does not count."""
     match value:
         case str() if _SAID_IN in value:
             with suppress(msgspec.DecodeError, RecursionError):

@@ -1,8 +1,8 @@
-"""A reminder in its stored form: that the relay told an agent its plans again, under which mark, and why.
+"""The stored form of a reminder: the relay retold an agent its plans, with a mark and a reason.
 
-The relay writes such a message, recognises it after a restart, and `readmodel.history` shows its reason to people. The
-shape has one home, so that rewording what an agent reads changes neither. Journals from before the reason was data have
-it only in the text, as the first sentence of the block.
+The relay writes such a message and recognises it after a restart, and `readmodel.history` shows its reason to people.
+The shape is defined only here, so that rewording what an agent reads breaks neither. In older journals the reason is
+only in the text, as the first sentence of the block.
 """
 
 from typing import Final
@@ -18,15 +18,15 @@ __all__ = ["ELEMENT", "HAS_TOOLS", "Reminder", "read_reminder", "write_reminder"
 #: The name of the element around a reminder, by which its echo can be found.
 ELEMENT: Final = "planwire-context"
 
-#: Why an agent is told something that is not its plan: it may not see its tools.
+#: The reason to tell an agent about the plan tools: its model may not see them.
 HAS_TOOLS: Final = "This session has plan tools."
 
 _SOURCE: Final = "relay"
 
 
 class Reminder(Struct, frozen=True):
-    """`text` is the block with its `mark`, `why` a sentence, `gap` the whitespace that the person's own text ends with:
-    an agent that joins both texts adds to that. An event of its own says what the block told (`Told`)."""
+    """`text` is the block with its `mark`, `why` a sentence, `gap` the whitespace at the end of the person's own text,
+    to which an agent that joins both texts adds. A separate event (`Told`) says what the block told."""
 
     mark: str
     text: str

@@ -10,7 +10,7 @@
     </plan-remarks>
 
 A block depends on its message alone, never on its surroundings: once sent, it stays as it is. The author of a text is
-the `by` of its element, or of the one around it. `markup` has the reasons why no text can imitate that.
+the `by` of its element, or of the one around it. `markup` explains why no text can imitate that.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,15 +31,15 @@ from planwire.model.text import shortened, unwrapped
 
 __all__ = ["block", "message_steps", "remark_elements", "step_line"]
 
-#: Length of a step's text in the index of a markdown plan: the whole text stands above it.
+#: Length of a step's text in the index of a markdown plan, below the whole text.
 INDEXED_CHARACTERS: Final = 48
 
-#: The author of a text that stands in a file.
+#: The author of a text that is in a file.
 _FILE: Final = "file"
-#: The author of a text in which others than the plan's own wrote steps; its index names them.
+#: The author of a text with steps by several authors; its index names them.
 _SEVERAL: Final = "several"
 _UNKNOWN: Final = "unknown"
-#: Fields of a marker that name the messages behind it, for planwire and not for the model.
+#: Fields of a marker that name the messages it replaces, for planwire and not for the model.
 _IDS: Final = ("first_message_id", "sources")
 
 #: Events in the pursuit of a goal that are kept for people, and not for the model.
@@ -56,7 +56,7 @@ _ARCHIVAL: Final = (
 _SAID: Final = frozenset(
     ("comment", "request", "selection", "suggestion", "verdict", "closed", "edit", "set", "removed")
 )
-#: What a remark asks of the agent, where its words do not say it.
+#: What a remark asks of the agent, where its words don't say so.
 _MEANING: Final = {
     "request": "change the plan before you go on",
     "selection": "run only these steps now, and leave the others until you are told",
@@ -66,8 +66,8 @@ _MEANING: Final = {
 
 
 def block(message: Stored) -> str:
-    """The text of a hidden message, or of one with a role that the provider does not know, for the model. Empty if it
-    says nothing."""
+    """The text for the model of a hidden message, or of one with a role that the provider does not know. Empty if there
+    is nothing to say."""
     match message:
         case PlanMessage():
             return _plan(message)
@@ -94,7 +94,7 @@ def step_line(step: Step) -> str:
 
 
 def message_steps(message: PlanMessage) -> Sequence[Step]:
-    """The steps that a plan message holds beside its text, if it has any."""
+    """The steps that a plan message holds besides its text, if any."""
     return _steps(message.plan.get("steps")) or _entries(message.plan.get("entries"))
 
 
@@ -246,7 +246,7 @@ def _item(item: Fields) -> Iterator[str]:
 
 
 def _author_of(part: str) -> str | None:
-    """The author of a part of a remark, where that is not its author: a quote is of the plan's words."""
+    """The author of a part of a remark, if not the remark's own: a quote is the plan's words."""
     return "plan" if part == "quote" else None
 
 
@@ -277,13 +277,13 @@ def _authors(plan: Fields) -> Fields:
 
 
 def _below(plan: Fields) -> Fields:
-    """How far the plans are that work for single steps."""
+    """The progress of the plans that work for single steps."""
     below = plan.get("below")
     return below if isinstance(below, dict) else {}
 
 
 def _steps(values: Any) -> list[Step]:
-    """Steps as a plan message holds them; none if they are unreadable, since the text of the plan is all there."""
+    """The steps in a plan message; none if they are unreadable, since the text of the plan has them, too."""
     try:
         return msgspec.convert(values, list[Step]) if values else []
     except msgspec.ValidationError:

@@ -1,6 +1,6 @@
-"""The plans of a session, told to its agent again: as a text for a context that may have lost them.
+"""The plans of a session retold to its agent, as a text for a context that may have lost them.
 
-The relay puts it into a prompt, and a hook answers with it. What does not fit is left out, and the text says so:
+The relay puts the text into a prompt, and a hook answers with it. What does not fit is left out, and the text says so:
 finished steps go first, then the end.
 """
 
@@ -37,9 +37,9 @@ _TOOLS: Final = (
     "(Added by planwire, which keeps the plan of this session.)"
 )
 _OVER: Final = [word for word, status in STATUSES.items() if not status.is_open]
-#: A step that is over, as a plan is rendered. No text can imitate it.
+#: A finished step in a rendered plan. No text can imitate it.
 _FINISHED: Final = re.compile(rf'<step [^>]*status="(?:{"|".join(_OVER)})"[^>]*>.*?</step>\n', re.DOTALL)
-#: Half a tag or half an entity, at the end of a text that was cut.
+#: Half a tag or half an entity at the end of a cut text.
 _HALF: Final = re.compile(r"(?:<[^>]*|&[^;]*)$")
 #: A tag that begins or ends an element: neither an empty one nor a character.
 _ELEMENT_TAG: Final = re.compile(r"<(?!char )(?:[^>]*[^>/])>")
@@ -63,8 +63,8 @@ def retell(
     most: int | None = None,
     reader: str = LEAD,
 ) -> str:
-    """The text for a reader: its `plans`, and the words of people. `read` gives the texts of plan files. A plan has no
-    more than `BODY_CAP` bytes, and all together have `most`, if that is given: the words come first then."""
+    """The text for a reader: its `plans`, and what people said. `read` returns the texts of plan files. A plan gets at
+    most `BODY_CAP` bytes, or the whole text at most `most` if given: then what people said has priority."""
     parts = [element("notice", f"{why} (Added by planwire, which keeps the plan of this session.)", by="planwire")]
     if announces_tools:
         parts.append(announce())
@@ -96,7 +96,7 @@ def _remarks(state: SessionState, words: Words, names: dict[str | None, str]) ->
 
 
 def _fitted(text: str, most: int) -> str:
-    """A plan in so many bytes: without its finished steps, the oldest first, if need be, and else cut off."""
+    """A plan in at most `most` bytes: without finished steps if need be, the oldest going first, and then cut off."""
     size = len(text.encode())
     if size <= most:
         return text
@@ -114,7 +114,7 @@ def _fitted(text: str, most: int) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """A plan in about so many bytes. A text ends where it has to, everything else at the end of an element."""
+    """A plan in about `most` bytes. A text is cut anywhere, everything else at the end of an element."""
     encoded = text.encode()
     if len(encoded) <= most:
         return text

@@ -1,6 +1,6 @@
 """The table of classes: what a compaction may do with a message.
 
-The classes act in a compaction only. Until then every message stays where it is, whatever its class.
+The classes matter only in a compaction. Until then every message stays where it is, whatever its class.
 """
 
 from typing import Final
@@ -35,10 +35,10 @@ DROP_ON_AGE: Final = "DropOnAge"
 KEEP_RECENT_N: Final = "KeepRecentN"
 #: Kept inside the tail, gone outside it.
 PRESERVE_WINDOW: Final = "PreserveWindow"
-#: May become part of a summary that names it; never goes in silence.
+#: May become part of a summary that names it; never goes without a trace.
 PRESERVE_ANCHOR: Final = "PreserveAnchor"
 
-#: Made from the session's state: a compaction makes it anew, with what still holds.
+#: Made from the session's state: a compaction makes it again, with what still holds.
 FROM_STATE: Final = "FromState"
 
 CLASSES: Final = (NEVER, DROP_ON_AGE, KEEP_RECENT_N, PRESERVE_WINDOW, PRESERVE_ANCHOR, FROM_STATE)
@@ -52,10 +52,10 @@ MODE_SWITCH: Final = "mode_switch"
 SUMMARIZATION_MARKER: Final = "summarization_marker"
 SYSTEM_NOTICE: Final = "system_notice"
 
-#: The source of the words that tell a child which step it works for.
+#: The source of the message that tells a child which step it works for.
 PARENT: Final = "planwire.parent"
 
-#: The role of a goal, which others keep in a chat as planwire keeps a plan.
+#: The role of a goal, which other programs keep in a chat as planwire keeps a plan.
 GOAL: Final = "goal"
 
 #: The class of every known subkind of event.
@@ -78,7 +78,7 @@ SUBKINDS: Final = {
 
 
 def class_of(message: Stored) -> str:
-    """The class of a message, by its role, then by its subkind; `PRESERVE_ANCHOR` for one that the table lacks."""
+    """The class of a message, by its role, then by its subkind; `PRESERVE_ANCHOR` for a subkind without a row."""
     match message:
         case PlanMessage() | Ordinary(message={"role": "goal"}) | EventMessage(source="planwire.parent"):
             return NEVER

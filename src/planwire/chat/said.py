@@ -3,7 +3,7 @@
     said_in('<plan-update id="main" by="ann"><note>never touch vendor/</note></plan-update>')
     # (Said(author='ann', kind='note', target='main', text='never touch vendor/'),)
 
-What comes back is exactly what went in, for any text: that is what it means that no text can imitate another author's.
+For any text, what comes back is exactly what went in: this is how we check that no text can imitate another author's.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Said", "said_in"]
 
-#: The elements that a block is.
+#: The outermost elements of blocks.
 _BLOCKS: Final = frozenset(
     (
         "plan",
@@ -32,7 +32,7 @@ _BLOCKS: Final = frozenset(
         "notice",
     )
 )
-#: Those that hold elements, and no text of their own.
+#: Blocks that hold elements and no text of their own.
 _CONTAINERS: Final = _BLOCKS - {"event-history", "notice"}
 #: Elements that planwire derives from other texts: they say nothing new.
 _DERIVED: Final = frozenset(("index", "also-open", "older-notes"))
@@ -40,8 +40,8 @@ _CHARACTER: Final = "char"
 
 
 class Said(Struct, frozen=True):
-    """A piece of free text: its author, the kind of thing that it is (`note`, `step`, `comment`, …), and its target: a
-    plan, or a step of one, as in `main#s2`."""
+    """A piece of free text: its author, its kind (`note`, `step`, `comment`, …), and its target: a plan, or a step of
+    one, as in `main#s2`."""
 
     author: str
     kind: str
@@ -57,14 +57,14 @@ def said_in(text: str) -> tuple[Said, ...]:
         root = fromstring(f"<said>{text}</said>")  # noqa: S314  (within an element there are no declarations)
         _refuse_loose_text(root)
         if strange := [each.tag for each in root if each.tag not in _BLOCKS]:
-            raise BadMessage(f"this is no block of planwire's: it has no element <{strange[0]}>")
+            raise BadMessage(f"this is not a block of planwire's: it has no element <{strange[0]}>")
         return tuple(said for each in root for said in _said(each, _Place()))
     except (ParseError, ValueError, OverflowError, RecursionError) as error:
-        raise BadMessage(f"this is no block of planwire's: {error}") from None
+        raise BadMessage(f"this is not a block of planwire's: {error}") from None
 
 
 class _Place(Struct, frozen=True):
-    """What the elements around a text say of it."""
+    """What the elements around a text say about it."""
 
     author: str = ""
     plan: str = ""
@@ -98,11 +98,11 @@ def _said(node: "Element", around: _Place) -> Iterator[Said]:
 
 def _refuse_loose_text(node: "Element") -> None:
     if any((text or "").strip() for text in (node.text, *(each.tail for each in node))):
-        raise BadMessage(f"this is no block of planwire's: there is text around the elements in <{node.tag}>")
+        raise BadMessage(f"this is not a block of planwire's: there is text around the elements in <{node.tag}>")
 
 
 def _text(node: "Element") -> str:
-    """The text of an element: without the line breaks that set several lines apart from their tags."""
+    """The text of an element, without the line breaks that separate several lines from their tags."""
     parts = [node.text or ""]
     for each in node:
         parts += chr(int(each.get("code", "0"))), each.tail or ""

@@ -1,7 +1,7 @@
 """A chat in the order in which the model sees it, and the list of messages for its provider.
 
-A stream only grows until a compaction: every request repeats the one before it, so that the provider's cache of the
-prompt holds. A hidden message that comes while tool calls are open waits for all their results, since nothing may stand
+A stream only grows until a compaction: every request repeats the one before it, so that the provider's prompt cache
+stays valid. A hidden message that comes while tool calls are open waits for all their results, since nothing may come
 between a call and its result. So does a message with a role that the provider does not know.
 """
 
@@ -27,7 +27,7 @@ _CANCELLED: Final = {"cancelled": True}
 
 
 class ChatStream:
-    """A chat in one provider's format. `messages` are those of the stream so far."""
+    """A chat in one provider's format. `messages` is the stream so far."""
 
     def __init__(self, form: Format, messages: Iterable[Stored] = ()) -> None:
         self.format = form
@@ -45,7 +45,7 @@ class ChatStream:
 
     @property
     def messages(self) -> list[Stored]:
-        """All messages: those that have their place, and the hidden ones that wait for it."""
+        """All messages: those that have their place, and the hidden ones that still wait for it."""
         return [*self._placed, *self._waiting]
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class ChatStream:
         return next((each for each in (*self._placed, *self._waiting) if each.id == message_id), None)
 
     def replace(self, message: Stored) -> None:
-        """Put a message in the place of the one with its id, which says the same to the model: its envelope differs."""
+        """Replace the message with the same id. To the model both say the same; only the envelope differs."""
         self._placed = [message if each.id == message.id else each for each in self._placed]
         if not isinstance(message, Ordinary):
             self._waiting = [message if each.id == message.id else each for each in self._waiting]
@@ -86,8 +86,8 @@ class ChatStream:
                 self._show_waiting()
 
     def admit(self, message: Stored) -> tuple[Stored, ...]:
-        """The messages to store for this one. Results for the calls that it interrupts come before it; a result that
-        comes too late, or for no call, becomes a notice. One that planwire made says nothing then, and goes."""
+        """The messages to store for this one. Results for the calls that it interrupts come before it. A result that
+        comes too late, or for no call, becomes a notice; a cancellation made by planwire is dropped instead."""
         if not self._is_own(message):
             return (message,)
         fields = message.message
@@ -109,8 +109,9 @@ class ChatStream:
     def context(self) -> list[Fields]:
         """The messages for the provider. The stream shares them: copy one before you change it.
 
-        An open call counts as cancelled here. Add `unanswered` before you send that, so that it stays so. While the
-        server owes an answer, hidden messages wait for it: not even its own requests may have them in between.
+        An open call counts as cancelled here. Add `unanswered` before you send the messages, so that it stays
+        cancelled. While the server owes an answer, hidden messages wait for it: they must not even come between its own
+        requests.
         """
         if not self._open.for_client:
             return self._shown[:]
@@ -160,7 +161,7 @@ class ChatStream:
 
 
 def sent(message: Stored, form: Format) -> Fields | None:
-    """A message as the provider gets it; None if it has nothing for the model."""
+    """A message as the provider gets it; None if there is nothing for the model."""
     if isinstance(message, Ordinary) and not form.is_foreign(message.message):
         return form.taken(message.message)
     text = block(message)
@@ -174,7 +175,7 @@ def _late(message: Ordinary, results: Iterable[CallRef]) -> EventMessage:
 
 
 def units(messages: Sequence[Stored], form: Format) -> list[range]:
-    """The stream as ranges of indexes that belong together: a call and its results, the items of one answer."""
+    """The stream as ranges of indexes that belong together: a call with its results, or the items of one answer."""
     found: list[range] = []
     start = 0
     open_calls = OpenCalls(form)

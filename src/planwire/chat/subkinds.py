@@ -1,4 +1,4 @@
-"""The eleven subkinds of hidden events: one row each, with the source and the payload that programs know them by.
+"""The eleven subkinds of hidden events: one row each, with the usual source and payload.
 
 A row names the fields of the payload that have a meaning; others stay as they are. `roles` says what a compaction does
 with an event of each subkind.
@@ -56,7 +56,7 @@ def event_message(subkind: str, content: str, source: str, payload: Fields) -> F
 
 
 def _words(row: Subkind, payload: dict[str, Any]) -> str:
-    """The usual words of an event, if its payload has what they speak of."""
+    """The usual words of an event; "" if its payload lacks a field that they name."""
     try:
         return row.words.format_map(payload)
     except KeyError:

@@ -1,9 +1,9 @@
-"""A guess of tokens that needs no tokenizer, for budgets: cheap, and rather high than low.
+"""A cheap estimate of tokens for budgets, without a tokenizer. It errs on the high side.
 
-Tokenizers first cut a text into words, numbers and signs. A common word is one token, a number one for three digits,
-and whatever looks random, such as a hash, falls into pieces of one or two characters. So what matters is how often the
-kind of character changes: that is counted here on the bytes of the message as JSON, without the escapes of quotation
-marks and line breaks, in a few passes without a loop.
+Tokenizers first cut a text into words, numbers and signs. A common word is one token, a number one per three digits,
+and anything that looks random, such as a hash, falls into pieces of one or two characters. So what matters is how often
+the kind of character changes. That is counted here on the bytes of the message as JSON, without the escapes of
+quotation marks and line breaks, in a few passes without a loop.
 """
 
 from typing import Final
@@ -30,7 +30,7 @@ _KINDS: Final = b"".join(_KIND.get(byte, b"." if byte < 128 else b"x") for byte 
 
 
 def about_tokens(message: Fields) -> int:
-    """About how many tokens a message takes."""
+    """The approximate number of tokens of a message."""
     kinds = msgspec.json.encode(message).replace(b'\\"', b'"').replace(b"\\n", b"\n").translate(_KINDS)
     count = kinds.count
     words, letters = count(b" a") + count(b".a") + count(b"0a"), count(b"a")

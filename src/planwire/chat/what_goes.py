@@ -2,7 +2,7 @@
 
 | row | what |
 |---|---|
-| 0 | what the chat holds a second time: calls of plan tools, and all that a provider's own compaction stands for |
+| 0 | what the chat holds twice: calls of plan tools, and everything that a provider's own compaction covers |
 | 1, 2 | tool output, then assistant text, of finished steps |
 | 3, 4 | tool output, then assistant text, of no step |
 | 5 | user messages of finished steps |
@@ -11,8 +11,8 @@
 | last | the first user message and pinned ones, then the item of a provider's compaction |
 
 Within a row the oldest goes first. A call goes with its results, as tool output. Why do user messages of finished steps
-go before the work on open ones? People say a third of some chats. To keep all of it would leave no room for what the
-agent needs next.
+go before the work on open ones? In some chats people write a third of the text. Keeping all of it would leave no room
+for what the agent needs next.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -59,13 +59,13 @@ _ROWS: Final = {
     (_Author.USER, _Life.OPEN): 8,
 }
 _TWICE: Final = 0
-#: The row of the task and of what is pinned, and the rows behind it.
+#: The row of the task and of pinned messages, and the row after it.
 LAST: Final = max(_ROWS.values()) + 1
 _STANDS_FOR_ALL: Final = LAST + 1
 
 
 class Leaving(Struct, frozen=True):
-    """Messages that go together, by their indexes: their row in the table, and the steps that they belong to."""
+    """Messages that go together: their row in the table, their indexes, and the steps that they belong to."""
 
     row: int
     indexes: tuple[int, ...]
@@ -73,7 +73,7 @@ class Leaving(Struct, frozen=True):
 
 
 def may_ever_go(message: Stored) -> bool:
-    """Whether a message is none of the author's instructions."""
+    """Whether a message may go at all: the author's instructions may not."""
     return not isinstance(message, Ordinary) or message.message.get("role") not in _INSTRUCTIONS
 
 
@@ -84,7 +84,7 @@ def in_order(
     belongs: Belonging,
     may_go: Callable[[int], bool],
 ) -> list[Leaving]:
-    """The units that may go, those that go first first."""
+    """The units that may go, in the order in which they go."""
     first = next((at for at, each in enumerate(messages) if _is_user(each, form)), -1)
     kept = [tuple(filter(may_go, unit)) for unit in units]
     stand = {unit[0] for unit in kept if any(_stands_for_all(messages[each], form) for each in unit)}
@@ -115,7 +115,7 @@ def _author(unit: Iterable[Stored], form: Format) -> _Author:
 
 
 def _is_of_plan(unit: Iterable[Stored], form: Format) -> bool:
-    """Whether a unit is nothing but calls of plan tools, and their answers."""
+    """Whether a unit consists only of calls of plan tools and their answers."""
     calls = [call for each in unit if isinstance(each, Ordinary) for call in form.calls(each.message)]
     return bool(calls) and all(call.name.rpartition("__")[2] in TOOL_NAMES for call in calls)
 

@@ -1,4 +1,4 @@
-"""The command line: one file per command, and one for all those that steer.
+"""The command line: one file per command, and one for all commands that steer.
 
 The file of a command says what it does and how to use it (`DESCRIPTION`, `EXAMPLES`), declares its options in
 `add_arguments`, and does the work in `run`, which returns the exit code. The commands that steer are made from the
@@ -64,7 +64,7 @@ _GROUPS: Final = {
         "completion": "print a shell's completion script",
     },
 }
-#: Commands that a program waits for, and whose words nobody reads.
+#: Commands that a program waits for, and whose output no person reads.
 _HURRIED: Final = {"hook", "mcp", "relay"}
 _MODULES: Final = {name for group in _GROUPS.values() for name in group}
 
@@ -103,7 +103,7 @@ class _TopParser(CommandParser):
 
 
 def _groups() -> dict[str, dict[str, str]]:
-    """All groups. The table of acts costs an import that an agent behind the relay would wait for."""
+    """All groups. The table of acts is imported only here, since an agent behind the relay would wait for it."""
     from planwire.steering.acts import ACTS  # noqa: PLC0415
 
     steer = {act.command: f"{act.help[0].lower()}{act.help[1:]}" for act in ACTS.values()}
@@ -127,13 +127,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. An error is one line on standard error; `exit_codes` has the codes."""
-    gc.set_threshold(50_000, 20, 50)  # values die by themselves, and the rest stays: look for garbage less often
+    gc.set_threshold(50_000, 20, 50)  # few values are in cycles, so look for garbage less often
     is_program = argv is None
     argv = sys.argv[1:] if argv is None else argv
     as_json = "--json" in argv[: argv.index("--") if "--" in argv else None]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character must not cost the rest
+            stream.reconfigure(errors="replace")  # a character that the terminal lacks must not stop the output
     try:
         arguments = _parsed(argv)
         is_hidden = take_hidden(arguments)
@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(str(answer), {"done": False, "words": str(answer)} if as_json else None)
         return DONE
     except PlanwireError as error:
-        if argv[:1] == ["hook"] and not sys.stdin.isatty():  # an agent takes everything else for a veto
+        if argv[:1] == ["hook"] and not sys.stdin.isatty():  # an agent takes any other exit code for a veto
             return DONE
         words, usage = error_words(error), f"\n{error.usage.rstrip()}" if isinstance(error, Misuse) else ""
         _say(f"planwire: {words}{usage}", {"error": words} if as_json else None, sys.stderr)
@@ -171,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _say(words: str, as_json: object, stream: TextIO | None = None) -> None:
-    """Tell a person, or the program that asked for JSON on standard output."""
+    """Print words for a person, or a value for the program that asked for JSON on standard output."""
     if as_json is None:
         print(printable(words), file=stream)
         return
@@ -183,8 +183,8 @@ def _say(words: str, as_json: object, stream: TextIO | None = None) -> None:
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     """Parse a command line with its command's own parser, so that errors show that command's usage.
 
-    It imports no other command: an agent behind the relay waits for the imports. Without a command there is only the
-    help or the version to print, which imports none.
+    It imports no other command, since an agent behind the relay waits for the imports. Without a command it prints the
+    help or the version, which imports none.
     """
     name = argv[0] if argv else "--help"
     if name == "help":

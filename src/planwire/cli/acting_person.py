@@ -1,12 +1,12 @@
-"""The person behind an act from the command line: by which name it is recorded, and whether it may be at all.
+"""The author of an act from the command line: the name it is recorded under, and whether it is allowed at all.
 
 An agent with a shell can run every command, and its acts must not be recorded as the person's own. So an act needs a
-name and a yes (`--as NAME --yes`) if it comes from below an agent that planwire knows, or from where nobody can be
-asked: without a terminal, that is, if standard input is none, or neither of the outputs is. This is the one gate: every
-command that steers passes it before it asks or reads anything, and so do the faces that the command line starts.
+name and a yes (`--as NAME --yes`) if it comes from below an agent that planwire knows, or if no person can be asked:
+standard input is not a terminal, or neither output is. This is the only gate: every command that steers passes it
+before it asks or reads anything, and so do the faces that the command line starts.
 
-A person without a name is `user`, whom faces call *you*. In a journal that a server keeps there may be several, so
-there they go by the name of PLANWIRE_NAME, or of their account. That is no name for the gate: an agent has it, too.
+A person without a name is `user`, whom faces call *you*. In a journal on a server there may be several people, so there
+they go by PLANWIRE_NAME or the name of their account. The gate does not accept that name, because an agent has it, too.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from planwire.session.steering import USER
 
 __all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "for_its_reader", "steering_person"]
 
-#: The environment variable with the name of the person.
+#: The environment variable with the person's name.
 NAME_VARIABLE: Final = "PLANWIRE_NAME"
 _BELOW: Final = "an agent that planwire knows runs this"
 _ALONE: Final = "there is no terminal here to ask on"
@@ -51,18 +51,18 @@ def acting_person(arguments: argparse.Namespace) -> str:
 
 
 def steering_person(arguments: argparse.Namespace) -> str | None:
-    """The author of what a person does on a board or a screen that runs from now on; None if it may only show.
+    """The author of what a person does on a board or screen that starts now; None if it may only show.
 
-    People come to these by themselves, so a terminal tells nothing. An agent that starts one needs a name and a yes.
+    A person may come to it later, so a terminal proves nothing. An agent that starts one needs a name and a yes.
     """
     name = _given(arguments)
     return (name if name and arguments.yes else None) if is_below_agent() else name or _own_name(arguments)
 
 
 def for_its_reader(arguments: argparse.Namespace) -> AbstractContextManager[None]:
-    """The words of what a command shows. In a journal that a server keeps its reader has a name, so who has none there
-    is somebody else."""
-    with suppress(PlanwireError):  # whoever acts hears of a name that can't be
+    """The context in which a command shows things. In a journal on a server its reader has a name, so words without a
+    name are another person's."""
+    with suppress(PlanwireError):  # an act reports a name that can't be used
         if is_remote(arguments.journal) and _own_name(arguments) != USER:
             return shown_to_named()
     return nullcontext()
@@ -80,7 +80,7 @@ def _own_name(arguments: argparse.Namespace) -> str:
         except InputError as error:
             raise InputError(f"{NAME_VARIABLE} can't be your name: {error}") from None
     if is_remote(vars(arguments).get("journal")):
-        with suppress(InputError, OSError, KeyError):  # an account may have a name that nobody can go by, or none
+        with suppress(InputError, OSError, KeyError):  # an account may have a name that can't be used, or none
             return person_name(getuser())
     return USER
 

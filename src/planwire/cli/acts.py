@@ -1,7 +1,7 @@
 """The commands that steer: one for each act of people, made from the table of acts.
 
-A row of the table says which arguments an act needs and takes, and each argument has its form on a command line here.
-Whether an act fits the plan, and what it then means, is not decided here.
+A row of the table says which arguments an act needs and takes; this file gives each argument its form on a command
+line. Whether an act fits the plan, and what it then means, is not decided here.
 """
 
 import argparse
@@ -45,7 +45,7 @@ __all__ = ["fill_parser", "run"]
 
 _STEP: Final = "a step: its id, its number in planwire show, or part of its text"
 
-#: The arguments that are words of their own, in the order of an act's needs.
+#: The positional arguments, in the order of an act's needs.
 _WORDS: Final[dict[str, dict[str, Any]]] = {
     "text": {"metavar": "TEXT"},
     "status": {"metavar": "STATUS", "help": " | ".join(STATUS_WORDS)},
@@ -58,7 +58,7 @@ _TEXTS: Final = {
     "tell": "what to tell it (default: what people said, and it has not heard)",
 }
 
-#: The remark that is meant without an id, for acts that end one, and for those that a plan takes, too.
+#: The default without an id: for acts that end a remark, and for acts that are on remarks or plans.
 _DEFAULTS: Final = {False: "your newest one that is open", True: "the plan itself, if it has ended"}
 _ASKING: Final = (
     "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest; where "
@@ -110,18 +110,18 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
 
 
 def _has_words(act: Act) -> bool:
-    """Whether words of the command line are arguments of the act, so that a session can't stand among them."""
+    """Whether the act has positional arguments, so that a session can't be one, too."""
     has_text = _may_have_text(act) or any(name in _WORDS for name in act.needs)
     return act.needs_target or act.on is On.REMARK or has_text
 
 
 def _may_have_text(act: Act) -> bool:
-    """Whether an act is a text and nothing else, and even that may be left out."""
+    """Whether an act's only argument is a text, which may be left out."""
     return act.on is On.PLAN and "text" in act.takes and not {"comments", "changes"} & {*act.takes}
 
 
 def _is_of_session(act: Act) -> bool:
-    """Whether an act is on the agent, whatever the plan: there is none to name, and none to have seen."""
+    """Whether an act is about the agent and not a plan: there is no plan to name, and no revision to have seen."""
     return act.on is On.PLAN and act.touches is Touches.NOTHING
 
 
@@ -169,7 +169,7 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
 
 
 def _asks(act: Act) -> bool:
-    """Whether an act is about all of a plan, so that a person has to have seen it, or ends what goes on."""
+    """Whether to ask first: the act is about a whole plan, which a person must have seen, or it can't be undone."""
     return act.touches is Touches.PLAN or (act.on is On.PLAN and act.is_final)
 
 
@@ -187,7 +187,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             target = find_plan(journal, arguments, partial(_meant, act, arguments, by), asking="option" in act.takes)
             refuse_beginning(journal, named_session(arguments), target.session.id)
-        except EngineAway as error:  # what waits, by this error, is from before
+        except EngineAway as error:  # what waits, as this error says, is from before
             raise EngineAway(f"{error}. Nothing was written now") from None
         if _asks(act):
             refuse_while_away(journal)
@@ -199,7 +199,7 @@ def run(arguments: argparse.Namespace) -> int:
                 if "edited" in act.takes:
                     wanted = with_edit(wanted, target, arguments)
                 with kept_if_refused(wanted, arguments):
-                    if _asks(act) and act.name in target.card.acts:  # or else it is refused, and nothing is asked
+                    if _asks(act) and act.name in target.card.acts:  # otherwise it is refused without asking
                         confirm(target, arguments, _question(act, wanted, target.card))
                     steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
         except MovedOn as moved:
@@ -210,7 +210,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _meant(act: Act, arguments: argparse.Namespace, by: str, session: ShownSession) -> PlanCard | None:
-    """The plan that an act is on where nobody names one."""
+    """The plan that an act is on if none is named."""
     name = vars(arguments).get("target")
     if act.on is On.REMARK or (act.on_suggested and is_remark(name)):
         return plan_of_remark(session, name, by, closed=act.or_plan)
@@ -271,8 +271,8 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by:
 
 
 def _verdict(given: dict[str, Any], card: PlanCard) -> Iterator[tuple[str, Any]]:
-    """What a person says of a plan, or which of the agent's options; and the question that they saw, if it is one that
-    can be answered here."""
+    """The person's verdict, or the agent's option that they chose, and the question that they saw, if it can be
+    answered here."""
     approved, changes, *_ = VERDICTS
     yield ("option", given["option"]) if "option" in given else ("verdict", changes if given["changes"] else approved)
     if card.question is not None and card.question.is_open and card.question.id:

@@ -1,4 +1,4 @@
-"""A client that starts an agent and talks to it, every wait bounded; it ends the agent afterwards."""
+"""A client that starts an agent, talks to it and ends it, with a limit on every wait."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ Message: TypeAlias = dict[str, Any]
 
 #: Seconds for the agent to end after its input did, and again after SIGTERM.
 _GRACE: Final = 2.0
-#: Cuts longer lines: the checker does not read on either.
+#: Longer lines are cut here, since the checker does not read on either.
 _LONGEST_LINE: Final = MAX_LINE_BYTES + 1
 #: Bounds the lines that wait in each direction.
 _WAITING: Final = 10_000
@@ -36,7 +36,7 @@ _SILENCE: Final = 3
 
 
 class AgentTrouble(Exception):
-    """The agent broke off the conversation. `code` is the checker's rule against that. It never leaves the command."""
+    """The agent broke off the conversation. `code` is the checker's rule against that. The command catches it."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -68,8 +68,8 @@ def declined(message: Message) -> Message | None:
 class AgentClient:
     """One agent and the conversation with it: every line of both sides, in the order in which this side saw them.
 
-    The agent has `seconds` for all of it. `replies` answers what it asks. `environment` comes on top of our own, where
-    None takes a variable away. `close` ends it.
+    The agent has `seconds` for all of it. `replies` answers its requests. `environment` is added to our own; None
+    removes a variable. `close` ends it.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class AgentClient:
             Thread(target=work, args=(pipe, lines), name="planwire client", daemon=True).start()
 
     def restart(self) -> None:
-        """End the agent and start it again. Lines and requests are counted on, and the time is not begun again."""
+        """End the agent and start it again. The counts of lines and requests go on, and so does the time limit."""
         self.close()
         self._begin()
 
@@ -126,7 +126,7 @@ class AgentClient:
         yield from self._until(lambda message: _is_idle(message, session), "the turn did not end with a `state_update`")
 
     def settle(self) -> Iterator[RecordedLine]:
-        """Hand on what still comes, until the agent is silent for some moments."""
+        """Hand on the remaining lines, until the agent is silent for some moments."""
         silent = 0
         while silent < _SILENCE and monotonic() < self._deadline:
             before = self._numbers
@@ -211,7 +211,8 @@ _KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def _start(command: Sequence[str], changes: Mapping[str, str | None]) -> "subprocess.Popen[bytes]":
-    """The agent in a process group of its own, so that no child of it stays. It shares our standard error."""
+    """Start the agent in a process group of its own, so that none of its children stay. It shares our standard
+    error."""
     pipe = subprocess.PIPE
     changed = {**agent_environment(), **changes}
     environment = {name: value for name, value in changed.items() if value is not None}
@@ -242,7 +243,7 @@ def _speak(given: BinaryIO, to_say: "Queue[bytes | None]") -> None:
 
 
 def _said(error: Any) -> str:
-    """What an error says, with the details that some agents put beside their message."""
+    """The message of an error, with the details that some agents add to it."""
     if not isinstance(error, dict):
         return str(error)
     data = error.get("data")
@@ -251,7 +252,7 @@ def _said(error: Any) -> str:
 
 
 def _messages(line: bytes) -> list[Message]:
-    """The messages on a line: none if it is no JSON, several if it is a batch."""
+    """The messages on a line: none if it is not JSON, several if it is a batch."""
     value = value_of(line)
     return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, dict)]
 

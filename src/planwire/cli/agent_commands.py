@@ -1,4 +1,4 @@
-"""An agent's own commands: run one, and say what it said if it failed."""
+"""An agent's own commands: run one, and report its output if it failed."""
 
 import shlex
 import shutil
@@ -18,14 +18,14 @@ _WORDS: Final = 500
 
 
 class Ran(NamedTuple):
-    """What became of a command: its exit status, and all that it printed, on either stream."""
+    """The result of a command: its exit status, and everything it printed on either stream."""
 
     code: int
     text: str
 
 
 def program_path(title: str, program: str) -> str:
-    """Where an agent's program is."""
+    """The path of an agent's program. Raises `NotFound` if it is not on the PATH."""
     found = shutil.which(program)
     if found is None:
         raise NotFound(
@@ -35,7 +35,7 @@ def program_path(title: str, program: str) -> str:
 
 
 def run_command(words: Sequence[str], folder: Path, typed: str = "") -> Ran:
-    """Run a command in a folder. It must not wait for a person: its input ends after what is `typed`."""
+    """Run a command in a folder. It can't wait for a person, since its input ends after `typed`."""
     try:
         ended = subprocess.run(  # noqa: S603  (an agent's own command)
             [shutil.which(words[0]) or words[0], *words[1:]],

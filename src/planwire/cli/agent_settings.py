@@ -1,6 +1,6 @@
-"""Agents in an editor's JSON settings: add one behind the relay, put the relay before all of them, take that back.
+"""Agents in an editor's JSON settings: add one behind the relay, put the relay before all of them, undo that.
 
-Each function takes the text of the file and returns the new one with what it did, in words. Nothing here knows where
+Each function takes the text of the file and returns the new text with what it did, in words. Nothing here knows where
 the file is.
 """
 
@@ -45,7 +45,7 @@ class AgentSettings(NamedTuple):
     more: Mapping[str, str]
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
-        """What the settings say of an agent with that command."""
+        """The settings of an agent with this command."""
         return {**self.more, _COMMAND: command[0], _ARGUMENTS: list(command[1:]), "env": {}}
 
     def add(self, text: str, name: str, command: Sequence[str]) -> Edit:
@@ -75,7 +75,7 @@ class AgentSettings(NamedTuple):
         return Edit(text, tuple(done), tuple(left))
 
     def take_back(self, text: str, before: str | None, after: str) -> Edit:
-        """Take out of a text what made `after` from `before`. What a person changed of that since is theirs now."""
+        """Undo in a text the edit that made `after` from `before`, except where a person has changed it since."""
         old, ours, now = self._agents(before or ""), self._agents(after), self._agents(text)
         done, left = [], []
         for name, agent in ours.items():

@@ -1,5 +1,5 @@
-"""What an act needs to be told once it is known how things stand: which of the agent's options a person means, and
-whether the agent's turn may be cancelled. On a terminal they are asked, and else told which argument says it."""
+"""What an act needs to know at the moment of writing: which of the agent's options a person means, and whether the
+agent's turn may be cancelled. On a terminal the person is asked; otherwise an error names the argument to pass."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ __all__ = ["answering"]
 
 
 def answering(journal: Journal, target: SteeredPlan, wanted: Wanted, by: str, *, asks: bool) -> Steered:
-    """Have an act written. `asks`: what it lacks is asked for."""
+    """Write an act. `asks`: ask the person for what it lacks."""
     while True:
         try:
             return write(journal, target, wanted, by)

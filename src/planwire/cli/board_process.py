@@ -13,10 +13,10 @@ __all__ = ["board_process"]
 
 @contextmanager
 def board_process(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:
-    """Serve the board of a journal. `tell` gets its address once it listens, or None if it could not start; if we end
-    it before that, `tell` is not called.
+    """Serve the board of a journal. `tell` is called with its address once it listens, or with None if it could not
+    start; it is not called if the board is ended before.
 
-    The thread that comes back ends with that call: join it to wait for the address.
+    The returned thread ends with that call: join it to wait for the address.
     """
     options = ["--port", "0", "--create"]
     ending = Event()

@@ -40,14 +40,14 @@ capabilities, what the client declares:
 With FILE, --capability matters only if the file lacks the `initialize` of its connection.
 
 The agent gets a session and a prompt, then whatever else it offers: the session is loaded, resumed and forked, and
-another one is planned in plan mode, where the first plan is rejected and the next approved. The last line of the
-verdict says what was driven, and after what no plan was told.
+in another session it plans in plan mode, where the first plan is rejected and the next approved. The last line of the
+verdict says what was tried, and after what the agent sent no plan.
 
 The agent works in an empty folder. It may go on with its plan; all its other requests are refused, unless you pass
 --allow. Its stderr is passed through.
 
-A client is run with an agent of planwire's, once for each dialect that it announces. {agent} in its command stands for
-the agent's, as one word; without it the agent's command comes last.
+A client is run with an agent of planwire's, once for each dialect that it announces. {agent} in its command is replaced
+by the agent's command, as one word; without it the agent's command is added at the end.
 
 The exit code is 0 if no rule is broken, 1 if one is, 2 if nothing could be checked.
 """
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     if what[:1] == ["--"] and len(what) > 1:
         verdict, lessons = check_agent(what[1:], _run_of(arguments))
     elif what and what[0] != "--":
-        if len(what) > 1:  # argparse has not parsed the options behind the file
+        if len(what) > 1:  # argparse has not parsed the options after the file
             arguments.what = []
             arguments.parser.parse_args(what[1:], arguments)
             if arguments.what:
@@ -138,7 +138,7 @@ def _run_of(arguments: argparse.Namespace) -> AgentRun:
 
 def _check_client(what: list[str], arguments: argparse.Namespace) -> int:
     if what[:1] != ["--"] or len(what) < 2:
-        raise InputError("no client to check: pass its command behind -- (planwire check --client -- CLIENT ARGUMENTS)")
+        raise InputError("no client to check: pass its command after -- (planwire check --client -- CLIENT ARGUMENTS)")
     verdict = try_client(what[1:], arguments.prompt or ASK, arguments.timeout)
     passes = verdict.passes(strict=arguments.strict)
     if arguments.json:

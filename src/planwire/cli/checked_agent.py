@@ -1,4 +1,4 @@
-"""One checked run of an agent: its folder, its model if that is scripted, the recording, and the verdict."""
+"""One checked run of an agent: its folder, its model if it is scripted, the recording, and the verdict."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ __all__ = ["AgentRun", "check_agent"]
 
 
 class AgentRun(Struct, frozen=True, kw_only=True):
-    """How to run an agent: what the arguments of the command say."""
+    """How to run an agent, from the arguments of the command."""
 
     capability: str
     prompt: str | None
@@ -40,14 +40,14 @@ class AgentRun(Struct, frozen=True, kw_only=True):
 
 
 class _Scripting(Struct, frozen=True):
-    """The agent's environment, and who hears of each part that begins. Without a script neither says anything."""
+    """The agent's environment, and a function to call when a part begins. Without a script both do nothing."""
 
     environment: dict[str, str | None] = {}
     begin: Callable[[str], None] = lambda part: None
 
 
 def check_agent(command: list[str], run: AgentRun) -> tuple[Verdict, list[str]]:
-    """The verdict on an agent, and what was learned of it, a line each. Learning needs a scripted model."""
+    """The verdict on an agent, and what was learned about it, one line each. Learning needs a scripted model."""
     checker, decider, observer = Checker(), Decider(allow=run.allow), Observer()
     number = None
     with (
@@ -69,7 +69,7 @@ def check_agent(command: list[str], run: AgentRun) -> tuple[Verdict, list[str]]:
                 observer.hear(recorded.line, recorded.sender)
         except AgentTrouble as trouble:
             checker.accuse(trouble.code, str(trouble), number)
-            return checker.close(), ["nothing was learned: the check did not come to its end"] if run.learns else []
+            return checker.close(), ["nothing was learned: the check did not finish"] if run.learns else []
         scripting.begin("")
         called = calls.read_text().split() if calls.exists() else []
         lessons = keep(observer.seen, command[0], called) if run.learns else []
@@ -105,7 +105,7 @@ def _model(name: str | None, project: str, observer: Observer) -> Iterator[_Scri
 
 
 def _folder(name: str | None) -> AbstractContextManager[str]:
-    """The agent's folder as an absolute path: the named one, or an empty one that goes afterwards."""
+    """The agent's folder as an absolute path: the named one, or an empty one that is removed afterwards."""
     if name is None:
         return TemporaryDirectory(prefix="planwire-check-", ignore_cleanup_errors=True)
     if not Path(name).is_dir():
@@ -115,7 +115,7 @@ def _folder(name: str | None) -> AbstractContextManager[str]:
 
 @contextmanager
 def _kept(name: str | None) -> Iterator[BinaryIO]:
-    """The file to record lines in: the named one, or the one that keeps nothing."""
+    """The file to record lines in: the named one, or the null device."""
     try:
         with Path(name or os.devnull).open("wb") as file:
             yield file

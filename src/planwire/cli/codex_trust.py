@@ -1,7 +1,6 @@
-"""Which hooks Codex trusts. Codex runs no hook that a person has not trusted, and says nothing about it; its
-app-server knows.
+"""Which hooks Codex trusts. Codex silently skips every hook that a person has not trusted; its app-server knows which.
 
-Trust is in the hooks and in everything else in the plugin's folder: a change of any file asks for it again.
+Trust covers the hooks and everything else in the plugin's folder: after a change to any file, Codex asks again.
 """
 
 import json
@@ -23,7 +22,7 @@ _LIST: Final = 2
 
 
 def untrusted_hooks(program: str, folder: Path) -> tuple[int, int] | None:
-    """How many of our hooks Codex would not run, and how many it has. None: it does not say."""
+    """How many of our hooks Codex would not run, and how many it has; None if it does not say."""
     client = {"name": NAME, "title": NAME, "version": __version__}
     said = (
         {"id": 1, "method": "initialize", "params": {"clientInfo": client}},
@@ -37,7 +36,7 @@ def untrusted_hooks(program: str, folder: Path) -> tuple[int, int] | None:
 
 
 def _answered(program: str, said: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
-    """The hooks in the answer of a Codex that is started for it and ended again."""
+    """The hooks in the answer of a Codex process that is started for this question and ended again."""
     spoken = b"".join(json.dumps(each).encode() + b"\n" for each in said)
     pipe = subprocess.PIPE
     try:
@@ -62,7 +61,7 @@ def _answered(program: str, said: tuple[dict[str, Any], ...]) -> list[dict[str, 
 
 
 def _end(codex: "subprocess.Popen[bytes]") -> None:
-    """End it as a client would, by leaving: what npm starts is only the parent of Codex itself."""
+    """End Codex as a client would, by closing its streams: the process that npm starts is only Codex's parent."""
     for each in (codex.stdin, codex.stdout):
         if each:
             with suppress(OSError):

@@ -9,7 +9,7 @@ __all__ = ["CommandParser", "HelpFormatter", "Misuse"]
 
 
 class Misuse(InputError):
-    """Arguments that a command doesn't take. `usage` shows those that it does."""
+    """Arguments that a command doesn't take. `usage` shows the arguments that it does take."""
 
     def __init__(self, message: str, usage: str) -> None:
         super().__init__(message)

@@ -1,8 +1,8 @@
 """`planwire completion`: a script that lets a shell complete commands, options and ids.
 
-shtab writes the script from the parser, so that a new option completes without a line here. Only ids are ours: the
-shell hands its words to `planwire completion --ids`, which looks them up. No shell ever evaluates an id: it compares
-and quotes them, and `offered_ids` gives it harmless ones only.
+shtab writes the script from the parser, so that a new option completes without a change here. Only ids are looked up by
+planwire: the shell passes its words to `planwire completion --ids`. No shell ever evaluates an id: it compares and
+quotes them, and `offered_ids` returns only harmless ones.
 """
 
 import argparse
@@ -94,7 +94,7 @@ _OFFERS: Final = {
     "[SESSION] A [B]": _IDS["sessions"],
 }
 
-#: The same where planwire knows the usual words, and takes others.
+#: The same for arguments that have usual words, but take others, too.
 _WORDS: Final = {"PRIORITY": PRIORITIES, "STATUS": STATUS_WORDS}
 
 
@@ -130,7 +130,7 @@ def _offer(parser: argparse.ArgumentParser) -> None:
     """Say what a shell offers for the arguments of all commands below a parser."""
     for commands in (action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)):
         for command in commands.values():
-            command.description = None  # shtab then takes the summary, for which a list of commands has room
+            command.description = None  # shtab then uses the summary, which fits into a list
             for action in command._actions:
                 action.choices = action.choices or _WORDS.get(str(action.metavar))
                 if action.metavar in _OFFERS:

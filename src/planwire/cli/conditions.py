@@ -1,4 +1,4 @@
-"""In what condition a thing is that was checked: it works, or it does not, and what to do about it."""
+"""The result of a check: whether something works, and what to do if it does not."""
 
 from typing import NamedTuple
 
@@ -8,8 +8,8 @@ __all__ = ["Condition", "good", "trouble"]
 
 
 class Condition(NamedTuple):
-    """`what` was looked at, whether it works, and what was seen or is to be done. `is_choice`: what is missing is a
-    person's own decision, which no command can make for them."""
+    """`what` was checked, whether it is `ok`, and in `words` what was seen or what to do. `is_choice`: only a person's
+    own decision is missing, which no command can make for them."""
 
     what: str
     ok: bool

@@ -1,4 +1,4 @@
-"""The check's answers to an agent's permission requests: plans may go on, and nothing else is allowed."""
+"""The check's answers to an agent's permission requests: plans are approved, and nothing else is allowed."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ __all__ = ["Decider"]
 class Decider:
     """Decides on permissions at once, and declines everything else. `allow` grants every permission.
 
-    `rejects` counts the questions about plans that it answers with no, before it says yes again. `asked` counts all.
+    `rejects` is how many more questions about plans it rejects before it approves again. `asked` counts all of them.
     """
 
     def __init__(self, *, allow: bool) -> None:

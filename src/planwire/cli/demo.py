@@ -75,14 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_ending(journal: str | None, session: str) -> None:
-    """The plans as they ended up, and what to try with them."""
+    """Print the final plans, and what to try with them."""
     with open_journal(journal, create=False) as opened:
         print_session(session_at(opened, choose_session(opened, session)))
     print(_NEXT.format(session=session), *_provisos(journal), sep="\n", flush=True)
 
 
 def _linger(conversation: DemoConversation, keys: Keys, address: str | None) -> None:
-    """Stay until Enter, so that the board does, and have the agent hear what people say there."""
+    """Wait for Enter, so that the board stays and the agent hears what people say there."""
     from planwire.terminal.stage import stay
 
     if address:

@@ -1,4 +1,4 @@
-"""The course of a check: prompts an agent, then whatever else it offers: load, resume, fork and plan mode."""
+"""The course of a check: prompt an agent, then try what else it offers: load, resume, fork and plan mode."""
 
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final
@@ -32,7 +32,7 @@ Lines = Generator[RecordedLine, None, Message]
 
 class Course(Struct, frozen=True):
     """What to drive an agent to do. `prompt` replaces the check's own, `capability` is the client's. With a `server`
-    the agent is driven to show its ways, too."""
+    the agent also has to show its ways."""
 
     capability: str
     cwd: str
@@ -102,7 +102,7 @@ class Driver:
             yield from self._client.until_idle(session)  # the answer only confirms the message
 
     def _drive(self, offer: AgentOffer, session: str) -> Iterator[RecordedLine]:
-        """Ask for one thing about a session. An agent that can't load one that is open gets another process."""
+        """Request one offer for a session. An agent that can't load an open session is restarted first."""
         self._begins(offer.what)
         params = {"sessionId": session, **self._place(), **offer.params}
         try:
@@ -116,7 +116,7 @@ class Driver:
             yield from self._if_it_does(offer.method, params)
 
     def _plan(self, way: AgentOffer) -> Iterator[RecordedLine]:
-        """Plan in a session and a mode for it: the first question about a plan is answered with no, others with yes."""
+        """Plan in a new session in plan mode: reject the first plan that the agent asks about, and approve the rest."""
         begun = yield from self._new_session()
         session = begun["sessionId"]
         if not (yield from self._if_it_does(way.method, {"sessionId": session, **way.params})):
@@ -128,7 +128,7 @@ class Driver:
             yield from self._prompt(session, PROPOSE_AGAIN)
 
     def _show_ways(self, server: Message) -> Iterator[RecordedLine]:
-        """Have a tool of an MCP server called, the prompt told back, and the context compacted."""
+        """Have the agent call a tool of an MCP server, repeat the prompt, and compact its context."""
         self._begins(TOOLS)
         begun = yield from self._new_session(server)
         session = begun["sessionId"]

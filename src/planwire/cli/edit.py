@@ -19,8 +19,8 @@ __all__ = ["edit"]
 
 
 def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace, by: str) -> Steered:
-    """Have a plan edited and write the changes of that person. After a conflict, the editor has the plan as it is now
-    with those changes that still fit."""
+    """Open a plan in the editor and write the person's changes. After a conflict, the editor shows the plan as it is
+    now with the changes that still fit."""
     if not arguments.editor and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refused("no terminal for an editor: run this on one, or pass --editor with a command that opens a window")
     if target.card.record is not None:

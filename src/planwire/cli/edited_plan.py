@@ -1,4 +1,4 @@
-"""`planwire approve --edit`: the plan as a person edits and approves it, and what they wrote if it can't be sent."""
+"""`planwire approve --edit`: edit and approve a plan, and print what was written if it can't be sent."""
 
 import argparse
 import sys
@@ -20,12 +20,12 @@ from planwire.steering.wanted import Wanted
 
 __all__ = ["kept_if_refused", "with_edit"]
 
-#: Bytes of a file. What a plan may have is decided elsewhere.
+#: The most bytes to read from a file. The limit of a plan is checked elsewhere.
 _MOST: Final = 16 * 1024 * 1024
 
 
 def with_edit(wanted: Wanted, target: SteeredPlan, arguments: argparse.Namespace) -> Wanted:
-    """An act with the text that the arguments ask for, if they do: from a file, or from the person's editor."""
+    """An act with the edited text, from a file or the person's editor, if the arguments ask for that."""
     if not (arguments.edit or arguments.text_file):
         return wanted
     if arguments.changes:
@@ -39,7 +39,7 @@ def with_edit(wanted: Wanted, target: SteeredPlan, arguments: argparse.Namespace
 
 @contextmanager
 def kept_if_refused(wanted: Wanted, arguments: argparse.Namespace) -> Iterator[None]:
-    """Print what a person wrote in their editor if it can't be sent: nobody else has it."""
+    """Print what a person wrote in their editor if it can't be sent: there is no other copy."""
     try:
         yield
     except (PlanError, JournalError, Refused) as error:

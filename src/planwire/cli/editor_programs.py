@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["emacs_settings", "neovim_settings"]
 
-#: CodeCompanion's adapters know how to log in to these agents. For others `opencode` serves, which asks for nothing.
+#: CodeCompanion's adapters that can log in to these agents. Other agents get `opencode`, which needs no login.
 _ADAPTERS: Final = {
     "claude": "claude_code",
     "codex": "codex",
@@ -25,7 +25,7 @@ _ADAPTERS: Final = {
 
 class _Shell(NamedTuple):
     """What agent-shell has for an agent: the functions that make its configuration and its client, and the variables
-    with its command (by the newest name that agent-shell gave it) and its authentication."""
+    with its command (newest name first) and its authentication."""
 
     config: str
     client: str
@@ -95,7 +95,7 @@ def emacs_settings(name: str, command: Sequence[str]) -> str:
 
 
 def _known_agent(shell: _Shell, symbol: str, name: str, command: Sequence[str]) -> str:
-    """A twin of the agent that agent-shell has: it logs in, and looks, as that does."""
+    """A copy of an agent that agent-shell knows, with the same login and look."""
     words = " ".join(map(_quoted, command))
     return f"""\
 (with-eval-after-load 'agent-shell
@@ -139,7 +139,7 @@ def _new_agent(symbol: str, name: str, command: Sequence[str]) -> str:
 
 
 def _agent(command: Sequence[str]) -> str:
-    """The agent's own words, without the paths before them."""
+    """The agent's command without paths."""
     return " ".join(word.rsplit("/", 1)[-1] for word in list(command)[list(command).index("--") :])
 
 

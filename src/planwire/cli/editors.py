@@ -1,4 +1,4 @@
-"""The editors that `planwire setup` knows: where each has its settings, what goes there, and how that is undone."""
+"""The editors that `planwire setup` knows: where their settings are, what goes there, and how to undo that."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ __all__ = ["EDITORS", "Editor", "SettingsFile", "settings_path"]
 class SettingsFile(NamedTuple):
     """A file that planwire can edit, and the edits, each from its text to the text after it.
 
-    `place` has its path by `sys.platform`; what starts with a name in angle brackets lies in that folder of the user's.
+    `place` has its path by `sys.platform`; a leading name in angle brackets stands for one of the user's folders.
     """
 
     place: Mapping[str, str]
@@ -28,8 +28,8 @@ class SettingsFile(NamedTuple):
 class Editor(NamedTuple):
     """`where` says where the settings go; `settings` makes them from a name and a command.
 
-    `file` is what `--write` edits. An editor whose settings are a program has none: what calls what in there, and
-    whether a second call would undo the first, only its author knows. `why_not` says so.
+    `file` is what `--write` edits. An editor whose settings are a program has none, since only its author knows what
+    calls what there, and whether a second call would undo the first. `why_not` says so.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Errors as a command line says them, behind `planwire:`."""
+"""Errors as the command line prints them after `planwire:`."""
 
 from planwire.errors import PlanError, PlanwireError
 
@@ -6,9 +6,9 @@ __all__ = ["error_words"]
 
 
 def error_words(error: PlanwireError) -> str:
-    """An error in one style: without a capital, and on a single line without a full stop.
+    """An error in one style: without an initial capital, and on a single line without a full stop.
 
-    Refusals of plans are whole sentences, since the board and the terminal show them by themselves.
+    Refusals of plans are whole sentences, since the board and the terminal show them without a prefix.
     """
     words = str(error)
     if isinstance(error, PlanError):

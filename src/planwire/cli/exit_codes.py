@@ -23,13 +23,13 @@ __all__ = ["DAMAGED", "DONE", "NOT_DONE", "NOT_FOUND", "USAGE", "exit_code"]
 
 #: Done, or nothing to do.
 DONE: Final = 0
-#: Refused, or failed on the way: the plan has moved on, a person said no, the journal is locked.
+#: Refused or failed: the plan has changed, a person said no, the journal is locked.
 NOT_DONE: Final = 1
 #: Arguments or an input file that planwire can't use. argparse ends with the same number.
 USAGE: Final = 2
 #: No such session, plan, step, remark, event or journal.
 NOT_FOUND: Final = 3
-#: `planwire journal verify` found something that is not as it was written.
+#: `planwire journal verify` found something that was changed since it was written.
 DAMAGED: Final = 4
 
 #: The first row that an error belongs to counts.

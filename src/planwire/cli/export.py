@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def acp_lines(session: ShownSession, peer: Dialect) -> Iterator[str]:
-    """The live plans as messages for a client of the dialect."""
+    """The live plans as messages in a client's dialect."""
     if peer.operations:
         plans = [record.state.plan for record in session.journalled.live().values()]
         lines = [write(Update(session.id, "plan_update", plan), peer) for plan in plans]
@@ -95,7 +95,7 @@ def acp_lines(session: ShownSession, peer: Dialect) -> Iterator[str]:
 
 
 def _lowered(session: ShownSession) -> Iterator[dict[str, Any]]:
-    """The messages of the living plans, then the one list. Plans that ended keep their names in it."""
+    """The messages of the living plans, and last the one list. Plans that ended keep their names in it."""
     fallback = Fallback(session.file_text)
     last = None
     for plan_id, record in session.journalled.plans.items():

@@ -1,4 +1,4 @@
-"""One file's content in place of another, all of it or nothing: for files that are a person's own."""
+"""Replace the content of a person's own file, completely or not at all."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ __all__ = ["read_bytes", "refuse_if_changed", "swap_bytes"]
 
 
 def read_bytes(path: Path) -> bytes | None:
-    """What a file holds. None: there is no such file."""
+    """The content of a file; None if there is no such file."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -23,8 +23,8 @@ def read_bytes(path: Path) -> bytes | None:
 def swap_bytes(path: Path, before: bytes | None, after: bytes | None, *, like: Path | None = None) -> None:
     """Write `after` if the file still holds `before`; None stands for no file.
 
-    Readers see one or the other, never a part. A link stays a link, and the file keeps its permissions; a new file has
-    those of `like`, since a copy of settings must be no easier to read than they are.
+    Readers see one or the other, never a part. A link stays a link, and the file keeps its permissions; a new file gets
+    those of `like`, since a copy of settings must not be easier to read than the original.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -51,7 +51,7 @@ def swap_bytes(path: Path, before: bytes | None, after: bytes | None, *, like: P
 
 
 def refuse_if_changed(path: Path, before: bytes | None) -> None:
-    """Refuse to go on if the file holds something else by now: a program that saved it knows nothing of us."""
+    """Raise `Refused` if the content of the file has changed, because another program saved it meanwhile."""
     if read_bytes(path) != before:
         raise Refused(f"{path} was changed by another program in the meantime, and is left alone: try again")
 

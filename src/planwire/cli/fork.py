@@ -12,7 +12,7 @@ from planwire.session.forks import fork_session
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
-#: The author of a fork, which is nobody's word on a plan.
+#: The author of a fork, which is no person's act on a plan.
 _BY: Final = "planwire"
 
 DESCRIPTION = (

@@ -1,6 +1,6 @@
 """What `planwire doctor` checks: the journal, the spool of hooks, the MCP extra, agents' plugins, and editors' relays.
 
-Nothing is repaired, and nothing is created: each check looks, and says what it saw or what to do.
+Nothing is repaired or created: each check only looks, and says what it saw or what to do.
 """
 
 import os
@@ -31,7 +31,7 @@ from planwire.journal.waiting import waiting_of, waiting_words
 
 __all__ = ["checked"]
 
-#: What waits in the folder of hooks, what was lost, and what could not be understood.
+#: Files in the folder of hooks: those that wait, those that count losses, and those that could not be read.
 _SPOOL: Final = (SPOOL, f"{SEALED}*", f"{LATE}*")
 _LOST: Final = (OVERFLOW, f"{SEALED_LOSSES}*")
 _ASIDE: Final = (f"{ASIDE}*",)
@@ -40,7 +40,7 @@ _NUMBERS: Final = re.compile(r"\d+\.\d+\.\d+")
 
 
 def checked(journal: str | None) -> Iterator[Condition]:
-    """Everything that can be checked, in the order in which one would look."""
+    """The results of all checks, in the order in which a person would look."""
     yield _journal(journal)
     yield _spool(journal)
     need = need_of("mcp")
@@ -54,7 +54,7 @@ def checked(journal: str | None) -> Iterator[Condition]:
 
 
 def _journal(url: str | None) -> Condition:
-    """Whether the journal can be read and written. One that is not there yet is made when it is needed."""
+    """Whether the journal can be read and written. A missing journal is fine: it is created when needed."""
     shared = shared_url(url) or str(url)
     name = shown_url(shared)
     try:
@@ -77,7 +77,7 @@ def _journal(url: str | None) -> Condition:
 
 
 def _spool(url: str | None) -> Condition:
-    """Whether what hooks said gets into the journal."""
+    """Whether events from hooks get into the journal."""
     try:
         folder = Path(folder_of_hooks(url))
     except InputError as error:
@@ -87,7 +87,7 @@ def _spool(url: str | None) -> Condition:
     if not os.access(folder, os.W_OK | os.X_OK):
         return trouble("hooks", f"{folder} can't be written: change its permissions")
     waiting, lost = (_size(folder, names) for names in (_SPOOL, _LOST))
-    drainer = "somebody records it" if is_drained(str(folder)) else "the next planwire command records it"
+    drainer = "a running planwire records it" if is_drained(str(folder)) else "the next planwire command records it"
     if lost:
         return trouble("hooks", f"some of what they said was lost, since {folder} was full: run planwire sessions")
     if _size(folder, _ASIDE):
@@ -117,7 +117,7 @@ def _terminal(agent: str) -> Condition:
 
 
 def _version(terminal: Terminal, program: str) -> str:
-    """The agent's version, and the one that planwire was tested with if that is newer."""
+    """The agent's version, and the version that planwire was tested with if that is newer."""
     said = _NUMBERS.search(run_command([program, "--version"], Path.home()).text)
     tested = _NUMBERS.search(terminal.tested)
     if said is None or tested is None:
@@ -144,7 +144,7 @@ def _relays(name: str, title: str, path: Path) -> Iterator[Condition]:
 
 
 def _is_about_us(path: Path) -> bool:
-    """Whether settings that nobody can read may be about planwire."""
+    """Whether settings that can't be parsed may be about planwire."""
     try:
         return b"planwire" in path.read_bytes()
     except OSError:
@@ -165,7 +165,7 @@ def _commands(value: Any) -> Iterator[tuple[str, list[str]]]:
 
 
 def _relay_problem(words: list[str]) -> str | None:
-    """What a relay's command would not find."""
+    """What is missing for a relay's command to work; None if nothing is."""
     if shutil.which(words[0]) is None:
         return f"{words[0]} is gone"
     agent = words[words.index("--") + 1 :] if "--" in words else []

@@ -31,7 +31,7 @@ Whatever is wrong, a hook that an agent calls ends with exit code 0 and prints n
 for a veto.
 """
 
-#: What a hook does by what its answer can do.
+#: The role of a hook by what its answer can do.
 _ROLES: Final = {Chance.START: "tell", Chance.PROMPT: "tell", Chance.TOOL: "tell", Chance.CALL: "call"}
 
 

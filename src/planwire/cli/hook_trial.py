@@ -1,7 +1,7 @@
-"""A hook's very command, tried with a payload of our own: whether it still runs, records, and keeps quiet.
+"""A trial of a hook's exact command with a payload of our own: whether it still runs, records, and prints nothing.
 
-It runs through the shell, as an agent runs it, but for a folder of hooks that is thrown away: what is tried must not
-be in anybody's journal.
+It runs through the shell, as an agent runs it, but with a temporary folder of hooks, so that the trial gets into no
+journal.
 """
 
 import json
@@ -23,7 +23,7 @@ _PROGRAM, _FILE, _ROLE, _FOLDER = 0, 3, 4, 5
 
 
 def command_problems(commands: Sequence[str]) -> Iterator[str]:
-    """What no longer is where the commands look for it."""
+    """The files that the commands need and that are gone."""
     found = _words(commands)
     for words in sorted({(each[_PROGRAM], each[_FILE]) for each in found if len(each) > _FOLDER}):
         yield from (f"{each} is gone" for each in words if not Path(each).is_file())
@@ -32,9 +32,9 @@ def command_problems(commands: Sequence[str]) -> Iterator[str]:
 
 
 def tried(commands: Sequence[str]) -> str | None:
-    """What is wrong with the command that records. None: a payload went through it into a spool, and nothing came out.
+    """What is wrong with the command that records; None if it put a payload into a spool and printed nothing.
 
-    The command is run without the end that hides its errors: they say what is wrong."""
+    The command runs without its ending that hides errors, since these say what is wrong."""
     words = next((each for each in _words(commands) if len(each) > _FOLDER and each[_ROLE] == "record"), None)
     if words is None:
         return "none of its hooks records anything"

@@ -1,4 +1,4 @@
-"""Files to read, questions to people, and text and JSON for programs, harmless on a terminal all the same."""
+"""Files to read, questions to people, and text and JSON for programs that is also safe on a terminal."""
 
 import json
 import sys
@@ -26,7 +26,7 @@ def opened(name: str) -> Iterator[IO[bytes]]:
 
 
 def agreed(question: str, *, otherwise: bool = False) -> bool:
-    """Whether a person says yes. Enter alone means `otherwise`, the end of the input no."""
+    """Whether a person says yes. Enter alone means `otherwise`; the end of input means no."""
     try:
         answer = input(f"{question} [{'Y/n' if otherwise else 'y/N'}] ").strip().lower()
     except EOFError:
@@ -36,7 +36,7 @@ def agreed(question: str, *, otherwise: bool = False) -> bool:
 
 
 def chosen(question: str, names: Sequence[str]) -> int | None:
-    """The place of the one that a person chooses from a list, by its number; None if they choose none."""
+    """The index of the name that a person chooses from a list by number; None if they choose none."""
     for number, name in enumerate(names, start=1):
         print(f"  {number}  {one_line(name)}")
     try:
@@ -48,7 +48,7 @@ def chosen(question: str, names: Sequence[str]) -> int | None:
 
 
 def note(words: str | None) -> None:
-    """Say something beside the output of a command, if there is anything to say."""
+    """Print words on standard error, beside the output of a command, if there are any."""
     if words:
         print(f"planwire: {printable(words)}", file=sys.stderr)
 
@@ -68,7 +68,7 @@ def json_line(value: Any) -> str:
 
 
 def _encoded(value: Any) -> bytes:
-    """The JSON of a value. The name of a file need not be text: bytes that are not become question marks."""
+    """The JSON of a value. The name of a file may hold bytes that are not text: these become question marks."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""`planwire journal`: look after a journal as a whole. Each of its commands has a row here, and its work in a file."""
+"""`planwire journal`: look after a journal as a whole. Each of its commands has a row here, and a file for its work."""
 
 import argparse
 from collections.abc import Callable

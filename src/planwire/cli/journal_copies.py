@@ -152,14 +152,14 @@ def _copy(arguments: argparse.Namespace) -> int:
     if target_url.startswith(_FILE):
         refuse_place(Path(os.path.realpath(_path(target_url))))
     with open_journal(arguments.source, create=False) as source:
-        source.last_position()  # its server may be away: nothing is created before it answers
+        source.last_position()  # fails if its server is away, before anything is created
         with open_journal(arguments.to) as target:
             left = "the same command goes on from here"
             return _copied(source, target, shown_url(arguments.to), left, as_json=arguments.json)
 
 
 def _lasting(url: str | None) -> str:
-    """The URL of a journal that is there once this command has ended."""
+    """The URL of a journal that outlives this command."""
     found = shared_url(url)
     if found is None:
         raise InputError("a journal in memory ends with this command: name another one")

@@ -1,4 +1,4 @@
-"""`--journal`, for all commands alike. It loads nothing: a host waits for what `planwire mcp` does."""
+"""`--journal`, for all commands. It imports nothing, because hosts wait for `planwire mcp` to start."""
 
 from argparse import ArgumentParser
 

@@ -1,5 +1,5 @@
-"""Secrets in the URL of a journal, on command lines: a warning, and the ways around. It loads nothing until one may be
-there: an agent behind the relay waits for what comes before it."""
+"""Secrets in a journal's URL on command lines: a warning, and the alternatives. Imports nothing unless there may be
+one, because an agent behind the relay waits for this."""
 
 import os
 import sys
@@ -12,18 +12,18 @@ from planwire.readmodel.plain_text import printable
 
 __all__ = ["hide_secret", "shown_journal", "take_hidden", "warn_of_secret", "with_journal"]
 
-#: Commands that an agent waits for, and that end at once. Any other may last: a server, a pager, an editor, a copy.
+#: Commands that end at once, and that an agent waits for. Any other may last: a server, a pager, an editor, a copy.
 _BRIEF: Final = {"hook"}
 #: The arguments that are URLs of journals: an option, and the places of `planwire journal copy`.
 _OPTION: Final = "journal"
 _PLACES: Final = ("source", "to")
-#: Where a command finds the URLs that were on its command line, each behind the name of its argument.
+#: The prefix of the variables with the URLs from a command line, followed by the name of the argument.
 _HIDDEN: Final = "PLANWIRE_HIDDEN_"
 
 
 def hide_secret(arguments: Namespace, command: str) -> None:
-    """Start over with the URLs in the environment, which only the user can read, if others could read them in the list
-    of processes for long."""
+    """Restart with the URLs in the environment, which only the user can read, if others could otherwise read them in
+    the process list for long."""
     urls = {name: url for name in (_OPTION, *_PLACES) if isinstance(url := vars(arguments).get(name), str)}
     secret = {name: url for name, url in urls.items() if _may_have_secret(url)}
     if not secret or command in _BRIEF or os.name != "posix":
@@ -32,14 +32,15 @@ def hide_secret(arguments: Namespace, command: str) -> None:
     end = len(sys.orig_argv) - (len(agent) if isinstance(agent, list) else 0)
     ours = _without_places(sys.orig_argv[:end], {url for name, url in secret.items() if name in _PLACES})
     command_line = [*(_without_journal(ours) if _OPTION in secret else ours), *sys.orig_argv[end:]]
-    if command_line != sys.orig_argv:  # or the caller made up what we were called with
+    if command_line != sys.orig_argv:  # equal if the caller made up our arguments
         hidden = {f"{_HIDDEN}{name.upper()}": url for name, url in secret.items()}
         with suppress(OSError):  # then it goes on as it is
             os.execve(sys.executable, command_line, {**os.environ, **hidden})  # noqa: S606  (the same program)
 
 
 def take_hidden(arguments: Namespace) -> bool:
-    """Take the URLs that `hide_secret` put into the environment, and leave none of it there for an agent to inherit."""
+    """Take the URLs that `hide_secret` put into the environment, and remove them there, so that no agent inherits
+    them."""
     names = (_OPTION, *_PLACES)
     hidden = {name: url for name in names if (url := os.environ.pop(f"{_HIDDEN}{name.upper()}", None)) is not None}
     taken = {name: url for name, url in hidden.items() if name in arguments}
@@ -48,12 +49,12 @@ def take_hidden(arguments: Namespace) -> bool:
 
 
 def _without_places(words: Sequence[str], urls: Container[str]) -> list[str]:
-    """A command line on which some URLs are as people may see them."""
+    """A command line with these URLs in the form that people may see."""
     return [shown_journal(word) if word in urls else word for word in words]
 
 
 def _without_journal(arguments: Sequence[str]) -> Iterator[str]:
-    """A command line without the option `--journal`, however short, and however often it is there."""
+    """A command line without the option `--journal`, however abbreviated and however often it occurs."""
     rest = iter(arguments)
     for argument in rest:
         name, has_value, _ = argument.partition("=")
@@ -72,7 +73,7 @@ def _may_have_secret(journal: str) -> bool:
 
 
 def warn_of_secret(journal: str | None, name: str = "--journal") -> None:
-    """Say that others see a command line."""
+    """Warn that others can see a secret on a command line."""
     if journal and _may_have_secret(journal):
         hint = f"use PLANWIRE_JOURNAL, a file ({name} @FILE), ~/.pgpass or a NATS context"
         words = f"planwire: others on this machine see the secret in {name} {shown_journal(journal)}: {hint}"
@@ -80,14 +81,14 @@ def warn_of_secret(journal: str | None, name: str = "--journal") -> None:
 
 
 def shown_journal(journal: str) -> str:
-    """The journal as people may see it."""
+    """A journal's URL in the form that people may see."""
     from planwire.journal.shown_urls import shown_url  # noqa: PLC0415
 
     return shown_url(journal)
 
 
 def with_journal(journal: str | None) -> dict[str, str]:
-    """The environment of a planwire that uses a journal. Its command line would show the URL to everybody."""
+    """The environment of a planwire process that uses a journal. On its command line, everyone could see the URL."""
     if not journal:
         return {**os.environ}
     from planwire.journal.user_files import VARIABLE  # noqa: PLC0415

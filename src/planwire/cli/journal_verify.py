@@ -23,7 +23,7 @@ __all__ = ["counted", "run"]
 
 
 class _KindOfFile(msgspec.Struct):
-    """What a file says that it is."""
+    """The kind that a file claims to be."""
 
     kind: str
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         file_argument(name, "a note")
     note = _read_note(arguments.against) if arguments.against else None
     if arguments.note:
-        _note_before(Path(arguments.note))  # a check takes minutes: say now what would be in the way
+        _note_before(Path(arguments.note))  # a check takes minutes: report now what would be in the way
     try:
         verified = _verified(arguments, note)
     except DamagedJournal as error:  # so much that nothing can be read
@@ -67,7 +67,7 @@ def _verified(arguments: argparse.Namespace, note: JournalNote | None) -> Verifi
 
 
 def sentences(verified: Verified) -> list[str]:
-    """What was found, for people."""
+    """The findings in sentences for people."""
     events = sum(each.events for each in verified.sessions)
     unlinked = events - sum(each.linked for each in verified.sessions)
     said = [f"{trouble.words}." for trouble in verified.troubles]
@@ -123,7 +123,7 @@ def _read_note(name: str) -> JournalNote:
 
 
 def _note_before(path: Path) -> bytes | None:
-    """The note that a new one takes the place of, if there is one. Any other file is refused."""
+    """The note that a new one replaces, if there is one. Any other file is refused."""
     try:
         place = Path(os.path.realpath(path))
         refuse_place(place)

@@ -1,7 +1,7 @@
-"""JSON as people write it in settings: with comments, commas behind the last member, and the place of every value.
+"""JSON as people write it in settings: with comments and trailing commas. The reader keeps the place of every value.
 
 Editors read this and call it JSON. An edit that keeps the person's comments and spaces has to know where in the text
-each value lies, so the reader returns nodes with places in place of bare values.
+each value is, so the reader returns nodes with places instead of bare values.
 """
 
 import json
@@ -15,14 +15,14 @@ __all__ = ["BadSettings", "Items", "JsoncMember", "Members", "Node", "read_setti
 
 #: More than any settings have, and less than Python's stack.
 _DEEPEST: Final = 100
-#: What may stand between two words: a byte order mark too, which some editors put first.
+#: What may come between two tokens, including a byte order mark, which some editors put first.
 _GAP: Final = re.compile(r"(?:[\s\ufeff]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"', re.DOTALL)
 _WORD: Final = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
 
 
 class BadSettings(InputError):
-    """A text that is no settings file: where it stops being one, and why."""
+    """A text that is not valid settings: where it is wrong, and why."""
 
     def __init__(self, text: str, at: int, problem: str) -> None:
         line = text.count("\n", 0, at) + 1
@@ -32,7 +32,7 @@ class BadSettings(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value and where it lies: `text[start:end]`. `parts` are the nodes inside it, if it is a container."""
+    """A value and its place: `text[start:end]`. `parts` are the nodes inside it, if it is a container."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class Node:
 
 
 class JsoncMember(NamedTuple):
-    """A name in an object, where it begins, its value, and the end of the comma behind it, if there is one."""
+    """A name in an object, where it begins, its value, and the end of the comma after it, if there is one."""
 
     name: str
     start: int
@@ -71,7 +71,7 @@ class Items(NamedTuple):
 
 
 def read_settings(text: str) -> Node | None:
-    """Read a text. None: there is no value in it, which editors take for empty settings."""
+    """Read a text. None if it has no value, which editors take for empty settings."""
     reader = _Reader(text)
     start = reader.skip(0)
     if start == len(text):
@@ -88,7 +88,7 @@ class _Reader:
         self._text = text
 
     def skip(self, at: int) -> int:
-        """The place of the next word, behind spaces and comments."""
+        """The place of the next token, after spaces and comments."""
         found = _GAP.match(self._text, at)
         end = found.end() if found else at
         if self._text.startswith("/*", end):

@@ -1,4 +1,4 @@
-"""`planwire check --learn`: drives an agent to show its ways, and keeps them as a row for the relay."""
+"""`planwire check --learn`: keeps an agent's observed ways as a row for the relay."""
 
 import re
 import sys
@@ -37,9 +37,9 @@ def server_entry(log: str) -> dict[str, Any]:
 
 
 def learned_row(seen: Observed, command: str, calls: Collection[str]) -> AgentRow | None:
-    """The row of an agent: what was observed, and what is known otherwise. None if it has no name to go by.
+    """The row of an agent, from what was observed and what was known before. None if it has no usable name.
 
-    `calls` are the methods that the agent called at the server: none, if it never connected.
+    `calls` are the methods that the agent called on the server: empty if it never connected.
     """
     names = list(names_in(seen.initialized)) or [Path(command).stem]
     folded = tuple(dict.fromkeys(name.casefold() for name in names))
@@ -74,7 +74,7 @@ def _spellings(seen: Observed) -> Iterator[str]:
 
 
 def keep(seen: Observed, command: str, calls: Collection[str]) -> list[str]:
-    """Write the row. Returns what was learned, a line each."""
+    """Write the row. Returns what was learned, one line each."""
     row = learned_row(seen, command, calls)
     if row is None:
         where = f"nothing is kept: the agent does not name itself, and {command} runs others too"

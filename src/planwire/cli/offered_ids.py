@@ -1,5 +1,5 @@
-"""The ids that a shell offers for an argument, of sessions, plans, steps, remarks or options, from the journal that it
-names.
+"""The ids of sessions, plans, steps, remarks or options that a shell offers for an argument, from the journal that the
+command line names.
 
 Agents make ids up, and a shell may evaluate what it completes. So only ids that every shell reads as a plain word are
 offered.
@@ -30,7 +30,7 @@ _REOPEN: Final = ACTS["reopen"].command
 
 
 def plain_ids(ids: Iterable[str]) -> Iterator[str]:
-    """The ids that no shell reads as anything but a word."""
+    """The ids that every shell reads as a plain word."""
     return (each for each in ids if _PLAIN.fullmatch(each))
 
 
@@ -62,7 +62,7 @@ def _steps(journal: Journal, target: Namespace) -> Iterable[str]:
 
 
 def _remarks(journal: Journal, target: Namespace) -> Iterable[str]:
-    """The open remarks of a session; for a command that opens one again, the closed ones."""
+    """The open remarks of a session; for the command that reopens one, the closed ones."""
     session = session_at(journal, choose_session(journal, target.session))
     for card in (*session.cards(), *session.dismissed()):
         if target.command == _REOPEN:

@@ -1,4 +1,4 @@
-"""A word to people whose journal anybody on the machine may read."""
+"""A warning if every user of this machine can read the journal."""
 
 import shlex
 import sys
@@ -11,10 +11,10 @@ __all__ = ["warn_of_open_modes"]
 
 
 def warn_of_open_modes(url: str | None) -> None:
-    """One line on standard error, with the command that ends it. The modes are left as they are: they may be meant."""
+    """Print one line on standard error, with the command that fixes it. The modes stay: they may be intended."""
     try:
         files = files_open_to_all(url)
-    except (PlanwireError, OSError):  # the command will say so
+    except (PlanwireError, OSError):  # the command itself reports it
         return
     if files:
         names = " ".join(shlex.quote(str(file)) for file in files)

@@ -16,7 +16,7 @@ _SERVERS = "mcp"
 
 
 def edited_files(settings: Path, program: Path, text: str, server: Sequence[str]) -> dict[Path, bytes]:
-    """What the two files will hold."""
+    """The new content of the two files."""
     entry = {"type": "local", "command": list(server), "enabled": True}
     now = (read_bytes(settings) or b"").decode()
     return {settings: _with_server(settings, now, entry).encode(), program: text.encode()}

@@ -11,7 +11,7 @@ __all__ = ["add_pager_option", "paged"]
 
 
 class _PagerInput(TextIOWrapper):
-    """Text on its way to a pager. It counts as a terminal, since the pager shows colours there."""
+    """Text on its way to a pager. It counts as a terminal, since the pager shows colours."""
 
     def isatty(self) -> bool:
         return True
@@ -23,10 +23,10 @@ def add_pager_option(parser: ArgumentParser) -> None:
 
 @contextmanager
 def paged(*, off: bool = False) -> Iterator[None]:
-    """Send standard output through the pager, if it is a terminal. Without one, nothing changes.
+    """Send standard output through the pager, if it is a terminal. Without a pager, nothing changes.
 
-    The pager is $PLANWIRE_PAGER, $PAGER or less; `cat` or an empty variable is none. A pager that the person has closed
-    ends the output, and no error is made of it.
+    The pager is $PLANWIRE_PAGER, $PAGER or less; `cat` or an empty variable means none. When the person closes the
+    pager, the output ends without an error.
     """
     command = None if off or not sys.stdout.isatty() or os.environ.get("TERM") == "dumb" else _pager()
     if command is None:
@@ -51,7 +51,7 @@ def paged(*, off: bool = False) -> Iterator[None]:
 
 
 def _pager() -> list[str] | None:
-    """The words that start the pager; None if there is none, or it can't be started."""
+    """The command of the pager; None if there is none, or it can't be started."""
     import shlex  # noqa: PLC0415  (see above)
     import shutil  # noqa: PLC0415
 

@@ -1,8 +1,8 @@
 """planwire's own folder for an agent's plugin, and the receipt of its installation.
 
-The folder is what the agent's commands install from, and some agents read it in place for ever after. The receipt says
-how the agent's settings were before and after, so that the installation can be taken back to the byte. It may hold what
-is secret in those settings, and nobody but the person can read it.
+The agent's commands install from the folder, and some agents keep reading it there. The receipt has the agent's
+settings from before and after, so that the installation can be undone byte for byte. It may hold secrets of those
+settings, so only the person can read it.
 """
 
 import shutil
@@ -37,7 +37,7 @@ __all__ = [
     "receipts",
 ]
 
-#: Those who get a plugin of their own, where the hooks need not find out whose they are.
+#: Agents with a plugin of their own, whose hooks need not find out which agent calls them.
 _KNOWN: Final = (GEMINI, OPENCODE)
 
 
@@ -80,7 +80,7 @@ class Receipt(msgspec.Struct, frozen=True):
         return _read(plugin_folder(self.agent)) == self.files()
 
     def write(self) -> None:
-        """Write the receipt, for nobody else to read."""
+        """Write the receipt, readable by its owner only."""
         path = _receipt_path(self.agent)
         if read_bytes(path) is None:
             with _errors_about(path):
@@ -89,7 +89,7 @@ class Receipt(msgspec.Struct, frozen=True):
         swap_bytes(path, read_bytes(path), msgspec.json.format(msgspec.json.encode(self)))
 
     def write_files(self) -> None:
-        """Make the folder what it should be, file by file: an agent may be reading it."""
+        """Bring the folder up to date file by file, since an agent may be reading it."""
         folder, files = plugin_folder(self.agent), self.files()
         for name, text in files.items():
             swap_bytes(folder / name, read_bytes(folder / name), text.encode())
@@ -106,17 +106,17 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 def new_receipt(agent: str, hooks: str, *, review: bool) -> Receipt:
-    """The receipt of an installation that is to be made now."""
+    """The receipt for an installation to make now."""
     return Receipt(agent, __version__, hooks, review)
 
 
 def plugin_folder(agent: str) -> Path:
-    """Where planwire keeps the plugin for an agent."""
+    """The folder in which planwire keeps the plugin for an agent."""
     return _plugins() / agent
 
 
 def read_receipt(agent: str) -> Receipt | None:
-    """The receipt of the agent's installation. None: planwire is not installed in it."""
+    """The receipt of the agent's installation; None if planwire is not installed in it."""
     path = _receipt_path(agent)
     content = read_bytes(path)
     try:
@@ -131,7 +131,7 @@ def receipts() -> list[str]:
 
 
 def folder_of_hooks(journal: str | None, *, make: bool = False) -> str:
-    """The folder for what hooks say, of a journal that other processes can open. `make` it, if it is for use."""
+    """The folder for events from hooks, of a journal that other processes can open. `make` creates it."""
     folder = make_hooks_path(journal) if make else hooks_path(journal)
     if folder is None:
         named = shown_url(journal or shared_url() or "")
@@ -140,7 +140,7 @@ def folder_of_hooks(journal: str | None, *, make: bool = False) -> str:
 
 
 def is_beside_journal(folder: str) -> bool:
-    """Whether a folder of hooks is that of a file beside it, and not of a journal on another machine."""
+    """Whether a folder of hooks belongs to a journal file beside it, and not to a journal on a server."""
     return folder.endswith(HOOKS)
 
 

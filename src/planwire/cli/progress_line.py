@@ -11,7 +11,7 @@ _PACE: Final = 0.1
 
 
 class ProgressLine:
-    """What is being done, and how far it is. If a person interrupts it, what holds then (`left`)."""
+    """What is being done, and how far it is. `left` is printed if a person interrupts it: the state that it leaves."""
 
     def __init__(self, title: str, left: str) -> None:
         self._title = title

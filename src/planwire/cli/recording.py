@@ -15,7 +15,7 @@ _SENDERS: Final = ("client", "agent")
 
 
 class RecordedLine(Struct, frozen=True):
-    """One line of a connection: its number in the file (from 1), its bytes, sender and time if the file says."""
+    """One line of a connection: its number in the file (from 1), its bytes, and sender and time if known."""
 
     number: int
     line: bytes

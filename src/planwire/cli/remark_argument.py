@@ -1,4 +1,4 @@
-"""A remark as people name it on the command line: by its id, or else the one that they most likely mean."""
+"""A remark as people name it on the command line: by its id, or by default the one that they most likely mean."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator
@@ -44,8 +44,8 @@ def newest_remark(card: PlanCard, by: str) -> str:
 
 
 def plan_of_remark(session: ShownSession, name: str | None, by: str, *, closed: bool = False) -> PlanCard | None:
-    """The plan that a remark is on. Without an id: the plan with the newest open remark of the person's, or, to reopen
-    one, the plan that ended last."""
+    """The plan that a remark is on. Without an id, the plan with the person's newest open remark, or with `closed` the
+    plan that ended last."""
     cards = (*session.cards(), *session.dismissed())
     if is_remark(name):
         return next((card for card in cards if name in all_remarks(card)), session.main_card())

@@ -1,4 +1,4 @@
-"""The environment of an agent on a scripted model: a private home, keys that open nothing, no way out.
+"""The environment of an agent on a scripted model: a private home, fake keys, and no network.
 
 Every variable and file by which known agents find their model is set, so that most agents need no script of their own.
 """
@@ -17,7 +17,8 @@ __all__ = ["CODEX_SETTINGS", "furnish"]
 
 _KEY: Final = "scripted-model-needs-no-key"
 _NOWHERE: Final = "http://127.0.0.1:9"  # the discard port: every way out is refused at once
-#: What an agent needs of the user's environment to start at all. The rest may hold settings and keys, and goes.
+#: The variables of the user's environment that an agent needs to start at all. The rest is removed, since it may hold
+#: settings and keys.
 _KEPT: Final = re.compile(
     r"(PATH|PATHEXT|LANG|LC_\w+|TERM|TMPDIR|TEMP|TMP|SHELL|SYSTEMROOT|COMSPEC|PYTHON\w*|PYENV_ROOT|VIRTUAL_ENV|NODE_PATH|"
     r"NVM_\w+|PLANWIRE_\w+)",
@@ -106,7 +107,7 @@ _FILES: Final = {
 
 
 def furnish(home: Path, project: str, model: str, script: Script) -> dict[str, str | None]:
-    """Write the files of an agent's home. Returns what changes in its environment; None takes a variable away."""
+    """Write the files of an agent's home. Returns the changes to its environment; None removes a variable."""
     places = {"{model}": model, "{home}": str(home), "{project}": project}
     for name, text in {**_FILES, **script.files}.items():
         _write(home, name, _filled(text, places))

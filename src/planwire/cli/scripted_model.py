@@ -1,4 +1,4 @@
-"""A model server on loopback that follows a script, in the words of each provider's API: agents run without a key.
+"""A model server on loopback that follows a script and speaks each provider's API, so that agents run without a key.
 
     with ScriptedModel([call("set_plan", content="- [ ] Read"), say("Done.")]) as model:
         run_an_agent(base_url=model.url)
@@ -27,7 +27,7 @@ __all__ = ["SUMMARY_ASKED", "ScriptedModel", "beside_the_work", "fitting_answer"
 
 SUMMARY_ASKED = "create a detailed summary of the conversation"  # claude-agent-acp, when it compacts its context
 SUGGESTION_ASKED = "[SUGGESTION MODE"
-#: What Gemini CLI wants to know before each prompt: which of its models fits. Any other answer is asked for again.
+#: Before each prompt, Gemini CLI asks which of its models fits. It repeats the question after any other answer.
 ROUTED = {"reasoning": "It is short.", "model_choice": "flash", "complexity_reasoning": "", "complexity_score": 10}
 HOLD_SECONDS = 60
 TOKENS = {"/count_tokens": {"input_tokens": 12}, ":countTokens": {"totalTokens": 12}}
@@ -40,7 +40,7 @@ def beside_the_work(request: ModelRequest) -> bool:
 
 
 def fitting_answer(request: ModelRequest) -> str:
-    """A short answer to a side request, in the form that is asked for where that matters to real agents."""
+    """A short answer to a side request, in the requested form where real agents depend on it."""
     if SUMMARY_ASKED in request.last_words:
         return "<analysis>There is little.</analysis>\n<summary>Some work was done.</summary>"
     if "output_config" in request.body and "title" in json.dumps(request.body["output_config"]):
@@ -51,13 +51,12 @@ def fitting_answer(request: ModelRequest) -> str:
 
 
 class ScriptedModel:
-    """A model that follows a script: each main request takes the next step, whichever API it comes by.
+    """A model that follows a script: each main request takes the next step, by whichever API it comes.
 
-    - `side` tells a side request from a main one, and `side_answer` (a text, or a function of the request) is what it
-      gets.
-    - After the last step main requests get `ending`: a text, or a function that makes the answer of the request.
-    - `requests` holds every request for an answer, in order; `main` and `sides` are those of one sort.
-    - `problems` holds what went wrong with them.
+    - `side` tells side requests from main ones; they get `side_answer`, a text or a function of the request.
+    - After the last step, main requests get `ending`: a text, or a function that makes the answer from the request.
+    - `requests` holds every request for an answer, in order; `main` and `sides` hold those of one sort.
+    - `problems` holds the exceptions that they caused.
     """
 
     def __init__(
@@ -98,13 +97,13 @@ class ScriptedModel:
 
     @property
     def url(self) -> str:
-        """Where the server listens, without a slash at its end. OpenAI's clients want `/v1` behind it."""
+        """The address of the server, without a slash at its end. OpenAI's clients need `/v1` after it."""
         assert self._server is not None, "the model runs inside `with`"
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def left(self) -> int:
-        """Steps of the script that nobody has asked for yet."""
+        """The number of steps of the script that no request has taken yet."""
         return len(self._steps)
 
     def add(self, *steps: ScriptStep) -> None:
@@ -117,7 +116,7 @@ class ScriptedModel:
         self.problems.append(problem)
 
     def answer(self, request: ModelRequest) -> ModelTurn:
-        """What the script says to a request, which is remembered."""
+        """The script's answer to a request. The request is kept."""
         with self._changed:
             self.requests.append(request)
             self._changed.notify_all()
@@ -155,7 +154,7 @@ class _ModelServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A peer may hang up in the middle of an answer, as agents are killed. Anything else went wrong."""
+        """Note an error, unless the peer hung up in the middle of an answer, as killed agents do."""
         problem = sys.exception()
         if problem is not None and not isinstance(problem, OSError):
             self.model.went_wrong(problem)
@@ -214,7 +213,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _head(self, status: int, kind: str, length: int | None = None) -> None:
-        """One request a connection: at the end only requests under way are open."""
+        """Send the headers. Each connection takes one request, so that at the end only running requests are open."""
         self.send_response(status)
         self.send_header("Content-Type", kind)
         if length is not None:

@@ -1,7 +1,7 @@
-"""The journal, session and plan that arguments name: a session by its id or the beginning of it, or else the latest of
-this folder; a plan by its id or its title, or the beginning of either.
+"""The journal, session and plan that arguments name: a session by its id or the beginning of it, or by default the
+latest of this folder; a plan by its id or its title, or the beginning of either.
 
-Every command about one session takes `--session`. Where no other word comes first, the session may also stand alone.
+Every command about one session takes `--session`. If it has no other positional argument, the session may be one, too.
 """
 
 import os
@@ -46,20 +46,20 @@ __all__ = [
 
 SESSION_HELP: Final = "a session's id, or the beginning of it (default: the latest session of this folder)"
 
-#: Limits the sessions in an error message.
+#: The most sessions that an error message lists.
 LISTED: Final = 8
 #: The most characters of a title in that list.
 TITLE_LENGTH: Final = 40
 
 
 def add_session_argument(parser: ArgumentParser, help: str = SESSION_HELP, *, several: bool = False) -> None:
-    """Let a command take a session, or `several`, both as a word and with `--session`."""
+    """Let a command take a session, or `several`, both as an argument and with `--session`."""
     parser.add_argument("session", metavar="SESSION", nargs="*" if several else "?", help=help)
     parser.add_argument("--session", metavar="SESSION", action="append", dest="options", help="the same as SESSION")
 
 
 def add_session_option(parser: ArgumentParser, help: str = SESSION_HELP) -> None:
-    """Let a command take a session with `--session` only, since its words mean something else."""
+    """Let a command take a session with `--session` only, since its arguments mean something else."""
     parser.add_argument("--session", metavar="SESSION", help=help)
 
 
@@ -83,9 +83,9 @@ def named_session(arguments: Namespace) -> str | None:
 def choose_session(
     journal: Journal, name: str | None, *, asking: bool = False, elsewhere: bool = False
 ) -> KnownSession:
-    """The session with that name or beginning. The error lists the latest ones. It is as it is now: without turns of
-    processes that died in the middle of them. `asking`: without a name, the one here that needs a person comes before
-    the latest. `elsewhere`: where no session was run here, the only one of all that needs a person is meant."""
+    """The session with this id or beginning. The error lists the latest ones. Turns of processes that died are ended
+    first. `asking`: without a name, a session here that needs a person comes before the latest. `elsewhere`: if no
+    session was run here, the only one anywhere that needs a person is meant."""
     end_lapsed(journal)
     known = newest_first(journal)
     if not known:
@@ -110,8 +110,8 @@ def choose_session(
 
 
 def refuse_beginning(journal: Journal, name: str | None, session: str) -> None:
-    """Refuse to write to a session that was named by the beginning of its id, while only the server knows whether
-    another one is called so, or begins so, too."""
+    """Refuse to write to a session named by the beginning of its id while the server is away, which may know another
+    session with that id or beginning."""
     if name not in (None, session) and is_away(journal):
         raise EngineAway(
             f"the journal's server can't be asked now, and may have other sessions that begin with {name!r}: pass the "
@@ -120,8 +120,8 @@ def refuse_beginning(journal: Journal, name: str | None, session: str) -> None:
 
 
 def _asking_here(journal: Journal) -> KnownSession | None:
-    """The only session of this folder that needs a person, or None. If there are several, the latest of all sessions
-    here must be one of them, or nobody knows which is meant."""
+    """The session of this folder that needs a person, or None. Of several, the one that is the latest session here;
+    without it, an error asks which is meant."""
     folder = this_folder()
     found = asking_in_folder(journal, folder)
     if len(found) < 2:
@@ -133,7 +133,8 @@ def _asking_here(journal: Journal) -> KnownSession | None:
 
 
 def _latest_here(journal: Journal, known: Sequence[KnownSession], *, elsewhere: bool, looks: bool) -> KnownSession:
-    """The latest session of this folder. Who only `looks` may mean one of another machine, in a folder of that name."""
+    """The latest session of this folder. A command that only `looks` may mean one in a folder of that name on another
+    machine."""
     folder = this_folder()
     latest = latest_of_folder(journal, folder, elsewhere=looks)
     if latest is None and elsewhere and len(found := asking_in_folder(journal, None)) == 1:
@@ -155,8 +156,9 @@ def this_folder() -> str:
 
 
 def choose_plan(cards: Sequence[PlanCard], name: str) -> PlanCard:
-    """The plan with that id or title, or else the one whose id or title begins so; of several, the one that was not
-    dismissed. Titles are read in any case. A child's id begins with its parent's, which is meant even if dismissed."""
+    """The plan with this id or title, or else the one whose id or title begins with it; of several, the one that was
+    not dismissed. Titles match in any case. An exact id comes first, even of a dismissed plan: the ids of its children
+    begin with it."""
     words = one_line(name).casefold()
     names = [(card, card.id or "", one_line(card.title).casefold()) for card in cards]
     found = (
@@ -174,7 +176,7 @@ def choose_plan(cards: Sequence[PlanCard], name: str) -> PlanCard:
 
 
 def _named(card: PlanCard) -> str:
-    """A plan's title, and its id if that is another."""
+    """A plan's title, and its id if that differs."""
     title = repr(one_line(card.title))
     return title if card.id in (None, card.title) else f"{title} ({one_line(card.id)})"
 
@@ -187,7 +189,7 @@ def session_at(
 
 
 def short_list(journal: Journal, known: Sequence[KnownSession]) -> str:
-    """The latest sessions for an error message, a line each, and the number of the others."""
+    """The latest sessions for an error message, one line each, and the number of the rest."""
     short = short_ids({session.id for session in (*journal.sessions(), *known)})
     now = time_ns() // 1_000_000
     lines = []

@@ -38,7 +38,7 @@ examples:
   planwire show 3f2a91bc              one of them; any unique beginning of an id will do
 """
 
-#: What a session can be asked for by.
+#: The facets by which sessions can be selected.
 _FACETS: Final = {"host": "on this machine", "user": "of this user", "repository": "that work on this repository"}
 #: Sessions that fit on a screen. Programs get all of them.
 LATEST: Final = 12
@@ -105,7 +105,7 @@ def _groups(shown: list[Overview], facet: str | None) -> list[Group]:
 
 
 class _ListedSessions(NamedTuple):
-    """Sessions to list, some of `among`; `where` they were looked for, and the facets in which they differ."""
+    """Sessions to list, out of `among`; `where` they were looked for, and the facets in which they differ."""
 
     shown: list[Overview]
     among: int

@@ -1,7 +1,7 @@
-"""Edits of a settings file as text: what a person wrote around an edit stays, to the last space and comment.
+"""Edits of a settings file as text: everything that a person wrote around an edit stays, spaces and comments too.
 
-Each function takes a text and returns a text. What `insert_member` adds `remove_member` takes out again, and
-`prepend_items` is undone by `drop_items`.
+Each function takes a text and returns a text. `remove_member` undoes `insert_member`, and `drop_items` undoes
+`prepend_items`.
 """
 
 import json
@@ -17,7 +17,7 @@ _UNIT = "  "
 
 
 def insert_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
-    """Add a member at the end of the object at `path`, and the objects on the way to it that are not there yet."""
+    """Add a member at the end of the object at `path`, and create the objects on the way that are missing."""
     root = read_settings(text)
     if root is None:
         for each in (name, *reversed(path)):
@@ -31,7 +31,7 @@ def insert_member(text: str, path: Sequence[str], name: str, value: Any) -> str:
 
 
 def remove_member(text: str, path: Sequence[str]) -> str:
-    """Take the member at `path` out, with its comma and the spaces before it. Comments stay."""
+    """Remove the member at `path`, with its comma and the spaces before it. Comments stay."""
     root = read_settings(text)
     container = _found(text, root, path[:-1])
     members = container.parts.members if isinstance(container.parts, Members) else ()
@@ -43,19 +43,19 @@ def remove_member(text: str, path: Sequence[str]) -> str:
     if len(members) == 1 and not text[container.start + 1 : member.start].strip() and _is_blank(text, member.end):
         return text[: container.start + 1] + text[text.index("}", member.end) :]
     before = members[at - 1] if at else None
-    if before and before.comma and member.comma is None:  # it was the last one: the one before is that now
+    if before and before.comma and member.comma is None:  # the member before it is the last one now
         return text[: before.comma - 1] + text[before.comma : start] + text[member.end :]
     return text[:start] + text[member.end :]
 
 
 def replace_value(text: str, path: Sequence[str], value: str) -> str:
-    """Put another text in the place of the value at `path`."""
+    """Replace the value at `path` by another text."""
     node = _found(text, read_settings(text), path)
     return text[: node.start] + value + text[node.end :]
 
 
 def prepend_items(text: str, path: Sequence[str], items: Sequence[Any]) -> str:
-    """Add items at the beginning of the array at `path`, set out as its first item is."""
+    """Add items at the beginning of the array at `path`, laid out like its first item."""
     node = _found(text, read_settings(text), path)
     present = node.parts.items if isinstance(node.parts, Items) else ()
     words = [compact_json(each) for each in items]
@@ -68,7 +68,7 @@ def prepend_items(text: str, path: Sequence[str], items: Sequence[Any]) -> str:
 
 
 def drop_items(text: str, path: Sequence[str], count: int) -> str:
-    """Take the first items of the array at `path` out."""
+    """Remove the first `count` items of the array at `path`."""
     node = _found(text, read_settings(text), path)
     present = node.parts.items if isinstance(node.parts, Items) else ()
     if not count or not present:
@@ -136,7 +136,7 @@ def _indent(text: str, at: int) -> str:
 
 
 def _unit(text: str, root: Node) -> str:
-    """By what the file indents: what stands before its first member, or two spaces."""
+    """The file's unit of indentation: that of its first member, or two spaces."""
     members = root.parts.members if isinstance(root.parts, Members) else ()
     found = _indent(text, members[0].start) if members else ""
     return found or _UNIT
@@ -147,13 +147,14 @@ def _newline(text: str) -> str:
 
 
 def compact_json(value: Any) -> str:
-    """JSON on one line, in the letters that people write; a broken letter, which UTF-8 has no form for, is escaped."""
+    """JSON on one line with plain letters; all is escaped if there is something unprintable, such as half a surrogate
+    pair."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)
 
 
 def _laid_out(value: Any, indent: str, unit: str, newline: str) -> str:
-    """JSON over several lines, with arrays of words on one, as people write it."""
+    """JSON over several lines, with arrays on one line, as people write it."""
     if not isinstance(value, dict) or not value:
         return compact_json(value)
     inner = indent + unit

@@ -1,7 +1,7 @@
-"""What agents leave of a plugin in their settings after they removed it, and a person's settings without it.
+"""Removes what agents leave of a plugin in their settings after they uninstalled it.
 
-Some leave an empty object or a switched-off name; Codex keeps a person's trust in hooks that are gone. Each function
-takes a text and returns a text.
+Some leave an empty object or a disabled name; Codex keeps a person's trust in hooks that are gone. Each function takes
+a text and returns a text.
 """
 
 import re
@@ -20,7 +20,7 @@ _BARE: Final = re.compile(r"^\s*\[hooks(?:\.state)?\]\s*\Z")
 
 
 def without_members(text: str, before: str, ours: Sequence[Sequence[str]]) -> str:
-    """JSON without our members, and without the objects around them that were not there before and are empty now."""
+    """JSON without our members, and without the objects around them that are new and empty now."""
     for names in ours:
         for end in range(len(names), 0, -1):
             value, was = _value(text, names[:end]), _value(before, names[:end])

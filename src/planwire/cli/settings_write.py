@@ -1,8 +1,8 @@
-"""A person's settings file, changed and changed back: shown first, copied, and written whole.
+"""Changes a person's settings file and undoes that: the change is shown first, the file copied, and written whole.
 
-Beside the file lie two copies: how it would be without planwire, and how planwire wrote it. While the file still is
-what planwire wrote, undoing restores the first one byte for byte; if the person went on editing, the difference of the
-two says what was planwire's, and only that goes.
+Beside the file there are two copies: the file without planwire, and the file as planwire wrote it. If the file is still
+what planwire wrote, undoing restores the first copy byte for byte. If the person has edited it, the difference between
+the two copies says what was planwire's, and only that is removed.
 """
 
 import difflib
@@ -27,7 +27,7 @@ _AFTER: Final = ".after-planwire"
 
 
 class FileChange(NamedTuple):
-    """What is to become of a file, and of the two copies beside it. None stands for no file."""
+    """A planned change to a file and to the two copies beside it. None stands for no file."""
 
     path: Path
     now: bytes | None
@@ -38,7 +38,7 @@ class FileChange(NamedTuple):
     is_undo: bool = False
 
     def show(self) -> None:
-        """Print the file's name, what is done to it, and the lines that change; those around them may be secret."""
+        """Print the file's name, what is done to it, and only the lines that change, since others may be secret."""
         lines = [
             f"{self.path}{'' if self.now is not None else ' (new)'}",
             *(f"  {each}" for each in self.done + self.left),
@@ -49,7 +49,7 @@ class FileChange(NamedTuple):
         write_text("".join(f"{printable(line)}\n" for line in lines), now=True)
 
     def agree(self, *, yes: bool) -> None:
-        """Ask the person, unless they said yes before."""
+        """Ask the person, unless they passed `--yes`."""
         if yes:
             return
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -58,7 +58,7 @@ class FileChange(NamedTuple):
             raise Refused("nothing was changed")
 
     def write(self) -> None:
-        """Write the copies first: they are harmless if the file itself can't be written."""
+        """Write the copies and then the file: copies alone are harmless if the file can't be written."""
         before, after = _copies(self.path)
         refuse_if_changed(self.path, self.now)
         if not self.is_undo:
@@ -71,7 +71,7 @@ class FileChange(NamedTuple):
 
 
 def plan_edit(path: Path, file: SettingsFile, edit: Callable[[str], Edit]) -> FileChange:
-    """What an edit makes of the file."""
+    """The change that an edit makes to the file."""
     now = read_bytes(path)
     text = _text(path, now)
     with _errors_about(path):
@@ -82,7 +82,7 @@ def plan_edit(path: Path, file: SettingsFile, edit: Callable[[str], Edit]) -> Fi
 
 
 def plan_undo(path: Path, file: SettingsFile) -> FileChange:
-    """What the file is without all that planwire wrote into it."""
+    """The change that removes everything planwire wrote into the file."""
     before, after = (read_bytes(copy) for copy in _copies(path))
     if after is None:
         raise InputError(f"planwire wrote nothing into {path}: there is no {_copies(path)[1].name} beside it")
@@ -116,7 +116,7 @@ def _text(path: Path, content: bytes | None) -> str:
 
 @contextmanager
 def _errors_about(path: Path) -> Iterator[None]:
-    """Say of an edit's errors which file they are about."""
+    """Add the file to an edit's errors."""
     try:
         yield
     except BadSettings as error:

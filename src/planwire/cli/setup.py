@@ -1,5 +1,5 @@
-"""`planwire setup`: the settings that put the relay in front of an agent, printed, or written and taken back; and
-planwire's plugin in an agent's own terminal."""
+"""`planwire setup`: print, write or undo the settings that put the relay in front of an agent; and install planwire's
+plugin in an agent's own terminal."""
 
 import argparse
 import shlex
@@ -105,12 +105,12 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-#: What is only for editors.
+#: Options that are only for editors.
 _FOR_EDITORS: Final = ("name", "tools", "board", "all", "file")
 
 
 def _run_terminal(arguments: argparse.Namespace, agent: list[str]) -> int:
-    """Install planwire in an agent's own terminal. `--write` is what it does anyway."""
+    """Install planwire in an agent's own terminal, with or without `--write`."""
     start = f"planwire setup {arguments.editor}"
     if agent:
         raise InputError(f"planwire finds the agent by its own name: {start}, without a command")
@@ -140,7 +140,7 @@ def _check(arguments: argparse.Namespace, agent: list[str]) -> None:
 
 
 def _change(arguments: argparse.Namespace, editor: Editor, agent: list[str]) -> int:
-    """Edit the editor's file, or show what that would be."""
+    """Edit the editor's file, or only show the change."""
     if editor.file is None:
         raise InputError(f"{editor.why_not}, and planwire writes nothing into it")
     path = Path.expanduser(arguments.file) if arguments.file else settings_path(editor.file)
@@ -177,7 +177,7 @@ def _name(arguments: argparse.Namespace, agent: list[str]) -> str:
 
 
 def _behind_relay(arguments: argparse.Namespace, agent: list[str]) -> list[str]:
-    """The command that starts the agent behind the relay, with the options for that."""
+    """The command that starts the agent behind the relay, with the relay's options."""
     journal = unrevealing_url(arguments.journal) if arguments.journal else None
     options = [f"--{name}" for name in ("tools", "board") if getattr(arguments, name)]
     return [*_planwire(), "relay", *(["--journal", journal] if journal else []), *options, "--", *agent]
@@ -200,7 +200,8 @@ def _planwire() -> list[str]:
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:
-    """The agent's command. argparse counts options between the editor and `--` as part of it: parse them here."""
+    """The agent's command. argparse counts options between the editor and `--` as part of it, so they are parsed
+    here."""
     words: list[str] = arguments.agent
     if not words or not words[0].startswith("-"):
         return words

@@ -80,8 +80,8 @@ def print_session(
     name: str = "",
     thinking: Mapping[PlanId, str] | None = None,
 ) -> None:
-    """Print a session for people, or one plan of it. With its `name`, the commands that answer it are there, too; with
-    the agent's `thinking`, that with each plan."""
+    """Print a session for people, or one plan of it. Its `name` adds the commands that answer it, and `thinking` adds
+    the agent's thoughts to each plan."""
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 

@@ -1,4 +1,4 @@
-"""The plan that a person steers from the command line: which one, as they saw it, and the write itself."""
+"""The plan that a person steers from the command line: finding it, confirming it, and writing the act."""
 
 import argparse
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from planwire.steering.wanted import Wanted
 
 __all__ = ["SteeredPlan", "confirm", "conflict_error", "find_plan", "write"]
 
-#: Limits the events that such an error lists.
+#: The most events that a conflict error lists.
 LISTED: Final = 8
 
 
 class SteeredPlan(NamedTuple):
-    """A plan as it is now, and as the person saw it: names of steps are those of the plan that they saw."""
+    """A plan as it is now, and as the person saw it: step names refer to the plan that they saw."""
 
     session: ShownSession
     card: PlanCard
@@ -39,9 +39,9 @@ def find_plan(
     *,
     asking: bool = False,
 ) -> SteeredPlan:
-    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name. `asking`: it
-    is an answer, so a session that needs a person is meant before the latest one; one of another folder only if the
-    person is shown it before they say yes."""
+    """The plan that the arguments name, or else the one that is `meant`, at the revision that they name. `asking`: the
+    act is an answer, so a session that needs a person comes before the latest one; a session of another folder only if
+    the person is shown the plan before they say yes."""
     files = FilePlans()
     elsewhere = asking and not _has_seen(arguments)
     known = choose_session(journal, named_session(arguments), asking=asking, elsewhere=elsewhere)
@@ -64,18 +64,18 @@ def find_plan(
 
 
 def _named_card(session: ShownSession, name: str) -> PlanCard:
-    """The plan of that name. One that was dismissed is found as well, so that the refusal can say so."""
+    """The plan with this name. Dismissed plans are found as well, so that the refusal can say so."""
     return choose_plan((*session.cards(), *session.dismissed()), name)
 
 
 def _has_seen(arguments: argparse.Namespace) -> bool:
-    """Whether the plan is not shown to a person before they act: they say that they saw it, or need not see it."""
+    """Whether the plan need not be shown before the act: the person named the revision they saw, or passed `--yes`."""
     return arguments.revision is not None or arguments.yes
 
 
 def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
     """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask. Without a
-    question, only show it: what they are asked for next is their answer."""
+    question, only show it: the person is asked for their answer next."""
     if _has_seen(arguments):
         return
     if arguments.json:
@@ -92,7 +92,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
 
 
 def write(journal: Journal, target: SteeredPlan, wanted: Wanted, by: str) -> Steered:
-    """Have an act of a person written."""
+    """Write a person's act."""
     file = target.session.files.get(target.card.id)
     steps = file.readable if file else None
     return steer(journal, target.session.journalled, target.card.id, wanted, by, steps)

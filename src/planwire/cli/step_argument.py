@@ -8,7 +8,7 @@ from planwire.readmodel.plain_text import one_line
 
 __all__ = ["choose_step"]
 
-#: Limits the steps in an error message, and the characters of each.
+#: The most steps that an error message lists, and the characters of each.
 LISTED: Final = 8
 TEXT_LENGTH: Final = 60
 
@@ -16,8 +16,8 @@ TEXT_LENGTH: Final = 60
 def choose_step(steps: Sequence[tuple[str, str]], name: str) -> str:
     """The id of the step that `name` means among `steps`, each an id and a text in the order of `planwire show`.
 
-    An id wins over a number, and a number (1 is the first step) over words. Words may stand anywhere in the text, in
-    any case; a step whose whole text they are wins over one that merely contains them.
+    An id wins over a number, and a number (1 is the first step) over words. Words match anywhere in the text, in any
+    case; a step whose whole text matches wins over one that merely contains the words.
     """
     if any(name == step_id for step_id, _ in steps):
         return name

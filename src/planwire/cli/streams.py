@@ -38,7 +38,7 @@ def stream_file(name: str) -> tuple[list[Stored], dict[str, Any] | None]:
 
 
 def format_of(messages: Sequence[Stored], name: str | None) -> Format:
-    """The format with this name; without one, the format that makes sense of most messages."""
+    """The format with this name; without one, the format that recognises the most messages."""
     if name is not None:
         return chat_format(name)
     own = [message.message for message in messages if isinstance(message, Ordinary)]

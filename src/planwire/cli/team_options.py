@@ -1,4 +1,4 @@
-"""The options of a board for a team: its users, encryption, and a proxy before it."""
+"""The options of a board for a team: its users, encryption, and a proxy in front of it."""
 
 import argparse
 import re

@@ -1,8 +1,8 @@
 """Whether planwire works in an agent's terminal: what `planwire setup` verifies and `planwire doctor` checks.
 
-Nothing here asks a model anything. Whether hooks really run is seen where the agent lets one see it: Claude Code starts
-a session without a prompt, and Codex says which hooks it trusts. For the others, its own list of plugins has to do, and
-the very command of a hook is run once.
+Nothing here asks a model anything. Whether hooks really run is tested where the agent allows it: Claude Code can start
+a session without a prompt, and Codex says which hooks it trusts. For the others, the agent's own list of plugins has to
+do, and the exact command of a hook is run once.
 """
 
 import json
@@ -31,7 +31,7 @@ _HOOKS: Final = "hooks/hooks.json"
 
 
 def check_terminal(receipt: Receipt, program: str | None) -> Condition:
-    """Whether all is well with an installation: the first thing that is not, or that it is."""
+    """The condition of an installation: its first problem, or that it works."""
     terminal = TERMINALS[receipt.agent]
     problem = next(_problems(receipt, terminal, program), None)
     if problem:
@@ -77,7 +77,7 @@ def _commands(folder: Path) -> list[str]:
 
 
 def _commands_in_program(text: str) -> list[str]:
-    """Those in opencode's file: the first object in it that is JSON has them, by their roles."""
+    """The command lines in opencode's file: its first JSON object has them, by role."""
     start = text.find('{\n  "')
     try:
         found, _ = json.JSONDecoder().raw_decode(text, start)
@@ -114,18 +114,18 @@ def _no_choice(_program: str, _folder: Path) -> None:
     return None
 
 
-#: How an agent starts a session without a prompt, before the id for it.
+#: The options that start an agent's session without a prompt; the session's id follows.
 _WITHOUT_PROMPT: Final = {"claude-code": ("--init-only", "--session-id")}
 
-#: What an agent leaves to the person.
+#: Checks for decisions that an agent leaves to the person.
 _CHOICES: Final[Mapping[str, Callable[[str, Path], str | None]]] = {"codex": _codex_trust}
 
 
 def fired(receipt: Receipt, program: str) -> bool | None:
-    """Whether a hook of ours runs when the agent starts a session without a prompt. None: nobody can tell, since the
-    agent can't do that, or since another process takes away at once what hooks say.
+    """Whether a hook of ours runs when the agent starts a session without a prompt. None if that can't be told, because
+    the agent can't do it, or another process takes the hooks' events away at once.
 
-    Nothing is left of that session: it is nobody's."""
+    The session is forgotten afterwards."""
     if receipt.agent not in _WITHOUT_PROMPT:
         return None
     session, hooks = str(uuid4()), Path(receipt.hooks)

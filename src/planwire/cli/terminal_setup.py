@@ -1,7 +1,7 @@
-"""`planwire setup` for an agent in its own terminal: shown, agreed to, installed, verified; and taken back.
+"""`planwire setup` for an agent in its own terminal: show, ask, install and verify; or undo.
 
-The agent's own commands do the work. planwire keeps how the agent's settings were before, so that taking it back leaves
-them so to the byte; if they were changed since, only what is ours goes.
+The agent's own commands do the work. planwire keeps the agent's earlier settings, so that undoing restores them byte
+for byte; if they were changed since, only what is ours is removed.
 """
 
 import argparse
@@ -38,7 +38,7 @@ __all__ = ["set_up_terminal"]
 
 
 def set_up_terminal(arguments: argparse.Namespace) -> int:
-    """Install planwire in an agent, or take it back."""
+    """Install planwire in an agent, or undo that."""
     agent: str = arguments.editor
     if arguments.undo:
         return undo_terminal(agent, yes=arguments.yes)
@@ -56,7 +56,7 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
     for path in terminal.settings_paths():
         check_settings(path)
     if present is None:
-        _edits(terminal, wanted)  # nobody is asked about what can't be done
+        _edits(terminal, wanted)  # fails before asking if it can't be done
     _show(terminal, program, wanted, present)
     agree(terminal, yes=arguments.yes)
     folder_of_hooks(arguments.journal, make=True)
@@ -67,7 +67,7 @@ def set_up_terminal(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_another(terminal: Terminal, folder: Path) -> None:
-    """Refuse to replace a planwire that somebody else installed, which could not be taken back."""
+    """Refuse to replace a planwire that was installed in another way, since that could not be undone."""
     if terminal.listing and terminal.is_listed(run_command([terminal.program, *terminal.listing], folder).text):
         how = "; ".join(map(shown_command, terminal.commands(terminal.uninstall, folder)))
         raise InputError(f"{terminal.title} has a planwire that this command did not install. Remove it first: {how}")
@@ -101,7 +101,7 @@ def _review_words(wanted: Receipt, present: Receipt | None) -> str:
 
 
 def _edits(terminal: Terminal, wanted: Receipt) -> dict[Path, bytes]:
-    """The files that planwire itself edits: those of an agent without commands for it."""
+    """The files that planwire itself edits, where an agent has no commands for that."""
     if wanted.agent != OPENCODE:
         return {terminal.home() / name: text.encode() for name, text in terminal.writes.items()}
     settings, program = terminal.settings_paths()
@@ -109,9 +109,9 @@ def _edits(terminal: Terminal, wanted: Receipt) -> dict[Path, bytes]:
 
 
 def _install(terminal: Terminal, wanted: Receipt) -> Receipt:
-    """Write the folder, run the commands, and keep the receipt. If one fails, everything is as it was.
+    """Write the folder, run the commands, and keep the receipt. If one fails, everything is restored.
 
-    An agent may lay out its settings anew whenever it is started, so that they are read before that."""
+    The settings are read before any command, since an agent may reformat them whenever it starts."""
     folder = plugin_folder(wanted.agent)
     paths = terminal.settings_paths()
     before = [read_bytes(path) for path in paths]
@@ -139,7 +139,7 @@ def _with_settings(wanted: Receipt, paths: Sequence[Path], before: Sequence[byte
 
 
 def _report(terminal: Terminal, receipt: Receipt, program: str) -> int:
-    """Say whether it works, and what is left to the person."""
+    """Print whether it works, and what is left for the person to do."""
     found = [check_terminal(receipt, program)]
     if fired(receipt, program) is False:
         found.append(trouble(terminal.title, f"no hook ran in a session of its own: {terminal.program} plugin list"))

@@ -1,7 +1,6 @@
-"""An installation in an agent's terminal, taken back: by the agent's own commands, and then to the byte.
+"""Undoes an installation in an agent's terminal, by the agent's own commands and then byte for byte.
 
-The agent's settings become what they were before, if nothing but the installation has changed them since; otherwise
-only what is ours goes.
+The agent's settings are restored if only the installation has changed them; otherwise only what is ours is removed.
 """
 
 import shutil
@@ -24,7 +23,7 @@ __all__ = ["agree", "check_settings", "take_out", "undo_terminal"]
 
 
 def undo_terminal(agent: str, *, yes: bool) -> int:
-    """Show what is taken back, ask, and do it."""
+    """Show what will be undone, ask, and do it."""
     terminal, receipt = TERMINALS[agent], read_receipt(agent)
     if receipt is None:
         raise InputError(f"planwire is not installed in {terminal.title}: there is nothing to take back")
@@ -41,7 +40,7 @@ def undo_terminal(agent: str, *, yes: bool) -> int:
 
 
 def agree(terminal: Terminal, *, yes: bool, is_undo: bool = False) -> None:
-    """Ask the person, unless they said yes before."""
+    """Ask the person, unless they passed `--yes`."""
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -51,7 +50,7 @@ def agree(terminal: Terminal, *, yes: bool, is_undo: bool = False) -> None:
 
 
 def check_settings(path: Path) -> None:
-    """Refuse to touch settings that don't parse: what an agent's command would make of them nobody knows."""
+    """Refuse to touch settings that don't parse, since an agent's command might do anything to them."""
     try:
         text = (read_bytes(path) or b"").decode()
         if path.suffix == ".toml":
@@ -63,8 +62,8 @@ def check_settings(path: Path) -> None:
 
 
 def take_out(terminal: Terminal, receipt: Receipt, done: int | None = None) -> list[str]:
-    """Take an installation out of its agent, of which the first so many commands were `done`, if not all. What could
-    not be restored is returned."""
+    """Remove an installation from its agent. `done` is how many of its commands ran, if not all. Returns the files that
+    could not be restored."""
     folder = plugin_folder(receipt.agent)
     unchanged = {each.path for each in receipt.settings if read_bytes(Path(each.path)) == each.after}
     if shutil.which(terminal.program) and folder.is_dir():
@@ -89,7 +88,7 @@ def take_out(terminal: Terminal, receipt: Receipt, done: int | None = None) -> l
 
 
 def _without_ours(terminal: Terminal, path: Path, now: bytes | None, were: SettingsWere, folder: Path) -> bytes | None:
-    """Settings that a person or the agent changed since, without what is ours."""
+    """Settings that a person or the agent has changed since, without what is ours."""
     if now is None or path in terminal.own_files():
         return now
     text, before = now.decode("utf-8", "surrogateescape"), (were.before or b"").decode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
-"""The agents that `planwire setup` knows in their own terminals: how each installs a plugin, lists and removes it.
+"""The agents in terminals that `planwire setup` knows: how each installs a plugin, lists and removes it.
 
-Each is changed by its own commands, since only it knows what belongs to an installation. opencode has none for that:
-its row has the files instead.
+Each is changed by its own commands, since only the agent knows what belongs to an installation. opencode has no such
+commands: its row has the files instead.
 """
 
 import json
@@ -21,14 +21,14 @@ _ID: Final = f"{NAME}@{NAME}"
 
 
 class Terminal(NamedTuple):
-    """An agent that runs in a terminal, by the name of its `program`. All here was `tested` with that version.
+    """An agent that runs in a terminal, by the name of its `program`. The row was `tested` with that version.
 
-    `home` is the folder of its settings, and `settings` are the files in there that its commands change. `install` and
-    `uninstall` are those commands, `typed` is what they are answered. `listing` is the command that lists plugins, and
-    `is_listed` reads from what it prints whether ours is there and enabled. `copy` is where in `home` the agent keeps
-    its own copy of the plugin, if it has one. `remains` are folders that its commands leave behind, and `ours` members
-    of its settings that are ours; `writes` are files in `home` that are ours altogether, with their texts. `notes` go
-    with what is shown first, `left_of_review` with plans that are reviewed.
+    `home` is the folder of its settings, and `settings` are the files in it that its commands change. `install` and
+    `uninstall` are those commands, `typed` is their input. `listing` is the command that lists plugins, and `is_listed`
+    reads from its output whether ours is there and enabled. `copy` is where in `home` the agent keeps its own copy of
+    the plugin, if it has one. `remains` are folders that its commands leave behind, and `ours` the members of its
+    settings that are ours; `writes` are files in `home` that are entirely ours, with their texts. `notes` are shown
+    before the installation, `left_of_review` after it with `--review`.
     """
 
     title: str
@@ -49,22 +49,22 @@ class Terminal(NamedTuple):
     left_of_review: str = ""
 
     def commands(self, commands: tuple[tuple[str, ...], ...], folder: Path) -> list[list[str]]:
-        """The command lines, for a plugin folder."""
+        """The command lines for a plugin folder."""
         return [[self.program, *(word.replace(FOLDER, str(folder)) for word in words)] for words in commands]
 
     def own_files(self) -> set[Path]:
-        """The files among its settings that are ours altogether."""
+        """The files among its settings that are entirely ours."""
         return {path for path in self.settings_paths() if path.stem == NAME}
 
     def settings_paths(self) -> list[Path]:
-        """Where the settings are. Of several names for a file, the first that is there counts, or else the last."""
+        """The paths of the settings. Of several names for a file, the first that exists counts, or else the last."""
         home = self.home()
         named = ([home / name for name in names.split("|")] for names in self.settings)
         return [next((each for each in paths if each.exists()), paths[-1]) for paths in named]
 
 
 def _home(variable: str, name: str, inside: str = "") -> Callable[[], Path]:
-    """The folder that a variable names, with a folder inside it if the agent has one there; else one in the home."""
+    """The folder that a variable names, with the folder `inside` it; without the variable, a folder in the home."""
 
     def found() -> Path:
         named = os.environ.get(variable)
@@ -74,7 +74,7 @@ def _home(variable: str, name: str, inside: str = "") -> Callable[[], Path]:
 
 
 def _listed_in_json(key: str) -> Callable[[str], bool]:
-    """Whether a list of plugins, wherever it begins in the text, has ours under that key, and enabled."""
+    """A function that tells whether a JSON list of plugins, anywhere in the text, has ours under `key`, enabled."""
 
     def is_listed(text: str) -> bool:
         start = re.search(r"^[\[{]", text, re.MULTILINE)

@@ -25,13 +25,13 @@ __all__ = ["client_text", "try_client"]
 
 #: Stands for the agent's command in the client's.
 PLACE: Final = "{agent}"
-#: Seconds for a client to end by itself after the turn, and between two looks.
+#: Seconds for a client to end by itself after the turn, and seconds between two looks.
 _PATIENCE: Final = 3.0
 _MOMENT: Final = 0.02
 
 
 def try_client(command: Sequence[str], prompt: str, seconds: float) -> ClientVerdict:
-    """Run a client through all of its trials. Raises `InputError` if it starts no agent."""
+    """Run a client through all its trials. Raises `InputError` if it starts no agent."""
     deadline = monotonic() + seconds
     first = _run(command, Trial(BARE, V1, has_plans=False), prompt, deadline)
     greeting = greeting_in(first)
@@ -70,14 +70,14 @@ def _run(command: Sequence[str], trial: Trial, prompt: str, deadline: float) -> 
 
 
 def _with_agent(command: Sequence[str], agent: Sequence[str]) -> list[str]:
-    """The client's command with the agent's: in its place, or behind it."""
+    """The client's command with the agent's: in place of `{agent}`, or at the end."""
     if any(PLACE in word for word in command):
         return [word.replace(PLACE, shlex.join(agent)) for word in command]
     return [*command, *agent]
 
 
 def _end_of(client: "subprocess.Popen[bytes]", log: Path, deadline: float) -> int | None:
-    """The client's exit code; None if it was ended, since it stayed after the turn or beyond the time limit."""
+    """The client's exit code; None if it was killed, because it stayed after the turn or beyond the time limit."""
     over = None
     try:
         while client.poll() is None and monotonic() < deadline and (over is None or monotonic() - over < _PATIENCE):

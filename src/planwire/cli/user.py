@@ -1,4 +1,4 @@
-"""`planwire user`: the people of a team's board, what they may do, and what they are known by."""
+"""`planwire user`: the people of a team's board, their roles, and their browsers and tokens."""
 
 import argparse
 from collections.abc import Callable
@@ -156,7 +156,7 @@ def _list(users: UsersFile, *, as_json: bool) -> None:
 
 
 def _use(key: AccessKey, now: int) -> str:
-    """A browser is used as soon as it is paired; a token may lie around."""
+    """When a browser or token was last used. A browser is used as soon as it is paired; a token may never be."""
     is_new = not key.about and key.used == key.made
     return f"made {ago(key.made, now)}, not used yet" if is_new else f"last used {ago(key.used, now)}"
 

@@ -1,4 +1,4 @@
-"""A warning before others are told to start a planwire that may be gone tomorrow, with a project's environment."""
+"""A warning before other programs are set up to start a planwire in a project's environment, which may be deleted."""
 
 import re
 import sys
@@ -7,12 +7,12 @@ from typing import Final
 
 __all__ = ["warn_of_venv"]
 
-#: Environments that belong to one command: those of pipx and uv.
+#: Environments that are kept for one command: those of pipx and uv.
 _KEPT: Final = re.compile(r"/pipx/venvs/|/uv/tools/")
 
 
 def warn_of_venv(who: str, program: Path) -> None:
-    """Say which program somebody will start if that lies in an environment that may be a project's."""
+    """Warn if the program that `who` will start is in an environment that may be a project's."""
     folder = program.parent.parent
     if (folder / "pyvenv.cfg").exists() and not _KEPT.search(folder.as_posix()):
         print(

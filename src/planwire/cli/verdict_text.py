@@ -18,7 +18,7 @@ def verdict_text(verdict: Verdict) -> str:
 
 
 def unpainted_unless_seen(text: str) -> str:
-    """The text as it is on a terminal. Files and pipes get no styles."""
+    """The text with its styles on a terminal, and without them in files and pipes."""
     has_styles = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     return text if has_styles else re.sub("\x1b\\[[0-9;]*m", "", text)
 
@@ -64,8 +64,8 @@ def count_of(findings: Sequence[Finding]) -> str:
 
 
 def _driven(verdict: Verdict) -> list[str]:
-    """What the client had the agent do, and where no plan was told, though there is one to tell. A session that is
-    resumed need not tell it."""
+    """What the client had the agent do, and where the agent sent no plan though there is one. A resumed session need
+    not send it."""
     silent = {what for what, told in verdict.driven.items() if not told and verdict.updates} - {RESUME}
     words = [f"{what} (no plan)" if what in silent else what for what in verdict.driven]
     return [f"driven: {', '.join(words)}"] if words else []

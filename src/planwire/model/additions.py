@@ -1,7 +1,7 @@
-"""What an event adds to a state: whoever reports an agent's plans writes no event that says nothing new.
+"""What an event adds to a state: an event that says nothing new is not written.
 
-Agents repeat themselves: they send the same list after every tool call, and their names with every session. Both the
-relay and the hooks hold what they hear against the state that they know, by this rule.
+Agents repeat themselves: they send the same list after every tool call, and their names with every session. The relay
+and the hooks both compare what they receive with the known state, by this rule.
 """
 
 from msgspec.structs import asdict, replace
@@ -14,7 +14,7 @@ __all__ = ["addition"]
 
 
 def addition(state: SessionState, event: Event) -> Event | None:
-    """The event as the journal should have it, or None if it says nothing new."""
+    """The event to write to the journal, or None if it says nothing new."""
     plans = state.live()
     match event:
         case PlanSet(plan=plan):

@@ -1,7 +1,7 @@
-"""A plan that was carried over from another chat: what its message says of the life that it had there.
+"""A plan carried over from another chat, with its history there, as its message tells it.
 
-A chat in its stored shape goes from one session to another, and everything that a model or a person has seen of a plan
-stays as it was: its version, the ids of its steps, the numbers of its changes, its notes, authors and times.
+When a stored chat moves to another session, everything that a model or a person has seen of a plan stays as it was:
+its version, the ids of its steps, the numbers of its changes, its notes, authors and times.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["Carried", "carried_change", "carried_plan"]
 
 
 class Carried(Struct, frozen=True):
-    """The life of a plan before it came here. Fields that its message does not name are None, 0 or empty."""
+    """The history of a plan before it came here. Fields missing from its message are None, 0 or empty."""
 
     message_id: str
     version: int
@@ -33,12 +33,12 @@ class Carried(Struct, frozen=True):
     born: int = 0
 
     def state(self, plan: Plan, before: PlanState | None) -> PlanState | None:
-        """The plan with the ids that its steps had; None if the message does not name one for each."""
+        """The plan with the ids its steps had; None unless the message names one id per step."""
         return carried_state(plan, [step.id for step in self.steps], self.born, before)
 
 
 def carried_plan(origin: Fields | None) -> Carried | None:
-    """What a plan message in its stored shape says of the plan; None if it comes from a program that counts none."""
+    """The history in a stored plan message; None if the program that wrote it counts no versions."""
     fields = _metadata(origin, "plan")
     version = _number(fields.get("version"))
     if origin is None or not version:
@@ -62,7 +62,7 @@ def carried_plan(origin: Fields | None) -> Carried | None:
 
 
 def carried_change(origin: Fields | None) -> tuple[int, str, int]:
-    """The number of a change within its plan, its author and its time, as its message in the stored shape has them."""
+    """The number of a change within its plan, its author and its time, read from its stored message."""
     payload = _metadata(origin, "event").get("payload")
     if not isinstance(payload, dict):
         return 0, "", 0

@@ -1,8 +1,8 @@
 """Changes of single steps: a delta instead of the whole list again.
 
 `apply_changes` makes all the changes in order, or refuses all of them. Ids stay with their steps, and an added step
-gets an id that the plan never had. `effective_changes` is the one rule for "this changes nothing". Tools and people
-share it: a write without effect would make a revision all the same, and turn the next writer away as stale.
+gets an id that the plan never had. `effective_changes` is the one rule for "this changes nothing", for tools and
+people alike: a write without effect would still make a revision, and the next writer would be refused as stale.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,10 +37,10 @@ def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
 
 
 def effective_changes(state: PlanState, changes: Iterable[StepChange]) -> tuple[StepChange, ...]:
-    """Those of the changes that make a difference, each after the ones before it; none if they undo each other.
+    """The changes that make a visible difference when made in order; none if they undo each other.
 
-    A difference is one that people see. A status is the same under any of its spellings: `done` on a completed step is
-    no change, nor is `medium` on an entry that leaves its priority out.
+    A status is the same under any of its spellings: `done` on a completed step is no change, nor is `medium` on an
+    entry that leaves its priority out.
     """
     effective: list[StepChange] = []
     now = state
@@ -60,7 +60,7 @@ def mark(state: PlanState, step_id: str, status: str) -> Plan:
 
 
 def place_of(state: PlanState, step_id: str) -> int:
-    """The place of a step. Raises `UnknownStep`, with the steps that there are, if there is no such step."""
+    """The place of a step. Raises `UnknownStep`, listing the plan's steps, if there is no such step."""
     for place, step in enumerate(state.steps):
         if step.id == step_id:
             return place
@@ -69,13 +69,16 @@ def place_of(state: PlanState, step_id: str) -> int:
 
 
 def last_outermost(steps: Sequence[Step]) -> int | None:
-    """The place of the step that the end of a text is behind: checkboxes may all lie under items that are none."""
+    """The place of the last step on the outermost level that has steps; None without steps.
+
+    A step added at the end of a text follows it. That level need not be 0: all checkboxes may be nested in plain items.
+    """
     outermost = min((step.depth for step in steps), default=0)
     return max((place for place, step in enumerate(steps) if step.depth == outermost), default=None)
 
 
-#: Changes to make together: new statuses in a row, or one other change. Each run parses a text once, and people tick
-#: off hundreds of steps at once.
+#: Changes made together: consecutive new statuses, or one other change. A text is parsed once per run, because people
+#: tick off hundreds of steps at once.
 _Run: TypeAlias = tuple[StepChange, ...]
 
 
@@ -86,7 +89,7 @@ def _runs(changes: Iterable[StepChange]) -> Iterator[_Run]:
 
 
 def _news(before: PlanState, after: PlanState, run: _Run) -> _Run:
-    """The changes of a run after which a step does not just read the same, although it is stored in another form."""
+    """The changes of a run that people can see; a change of spelling alone is none."""
     statuses = {step.id: canonical(step.status) for step in before.steps}
     news: list[StepChange] = []
     for change in run if after.plan != before.plan else ():
@@ -106,7 +109,7 @@ def _news(before: PlanState, after: PlanState, run: _Run) -> _Run:
 
 
 def _marks(state: PlanState, run: Iterable[StepChange]) -> Iterator[tuple[int, str]]:
-    """The places of steps, and the statuses that they get."""
+    """The places of steps, with their new statuses."""
     places = {step.id: place for place, step in enumerate(state.steps)}
     for change in run:
         if isinstance(change, SetStatus):
@@ -178,19 +181,19 @@ def _change_text(state: PlanState, plan: MarkdownPlan, run: _Run) -> PlanState:
 
 
 def _behind(state: PlanState, after: str | None) -> int:
-    """The place behind a step of a list. None is the end, "" the beginning."""
+    """The place after a step of a list. None is the end, "" the beginning."""
     if after is None:
         return len(state.steps)
     return place_of(state, after) + 1 if after else 0
 
 
 def _anchor(state: PlanState, after: str | None) -> int | None:
-    """The place of the step of a text to stand behind; None for the beginning."""
+    """The place of the step of a text to insert after; None for the beginning."""
     if after is None:
         return last_outermost(state.steps)
     return place_of(state, after) if after else None
 
 
 def _behind_family(text: str, anchor: int | None) -> int:
-    """The place behind a step of a text and everything nested in it."""
+    """The place after a step of a text and everything nested in it."""
     return 0 if anchor is None else anchor + task_edits.family(text, anchor)

@@ -1,7 +1,7 @@
-"""Children: plans that work for a step of another plan of their session.
+"""Children: plans that work for a step of another plan in their session.
 
-Progress rolls up: a step shows how far the plans below it are. Nothing else of a child changes its parent, whose own
-agent says when a step is done.
+Progress rolls up: a step shows how far along the plans below it are. A child changes nothing else in its parent; the
+parent's own agent says when a step is done.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,15 +24,15 @@ __all__ = [
     "rolled_up",
 ]
 
-#: Plans may work for each other in a circle: nobody follows it further than this.
+#: The deepest nesting that is followed, since plans may work for each other in a circle.
 DEEPEST = 16
 
-#: The plans that work for each step that has any, in the order in which they came.
+#: The plans that work for a step, by step, in order of arrival.
 Children: TypeAlias = Mapping[StepRef, list[PlanRecord]]
 
 
 def children_of(state: SessionState) -> Children:
-    """The plans of a session that work for a step which is there, by that step."""
+    """The plans of a session that work for an existing step, by that step."""
     found: dict[StepRef, list[PlanRecord]] = {}
     live = state.live()
     leads = {record.parent.plan_id for record in live.values() if record.parent} & live.keys()
@@ -44,7 +44,7 @@ def children_of(state: SessionState) -> Children:
 
 
 def parent_step(state: SessionState, parent: StepRef | None) -> tuple[PlanRecord, Step] | None:
-    """The plan and the step that a plan works for, as long as both are there."""
+    """The plan and the step that a plan works for, or None once either is gone."""
     lead = state.plans.get(parent.plan_id) if parent else None
     if lead is None or lead.removed or parent is None:
         return None
@@ -58,8 +58,8 @@ def is_finished(record: PlanRecord) -> bool:
 
 
 def folds_away(state: SessionState, record: PlanRecord) -> bool:
-    """Whether the step that a plan worked for is all that is told of it: its own agent's plan has nothing left to do,
-    and nobody said anything of it that binds. A child's only plan is not folded away for that child."""
+    """Whether a finished child plan is told only by the step it worked for: it has nothing left to do, no remark on it
+    is open, and it waits for no person. A child's only plan is not folded away for that child."""
     is_own = record.reader == record.state.plan.id
     return (
         not is_own
@@ -71,7 +71,7 @@ def folds_away(state: SessionState, record: PlanRecord) -> bool:
 
 
 def is_within(state: SessionState, plan_id: PlanId, ancestor: PlanId) -> bool:
-    """Whether a plan is another one, or works for a step of it, or of one that does."""
+    """Whether a plan is `ancestor` itself, or works for a step of it, directly or through other plans."""
     for _ in range(DEEPEST):
         if plan_id == ancestor:
             return True
@@ -83,14 +83,14 @@ def is_within(state: SessionState, plan_id: PlanId, ancestor: PlanId) -> bool:
 
 
 def progress_below(children: Children, record: PlanRecord) -> dict[str, Progress]:
-    """How far the plans below each open step of a plan are. A finished step says itself that nothing is left."""
+    """The progress of the plans below each open step of a plan. A finished step needs none: nothing is left there."""
     steps = (step.id for step in record.state.steps if step.is_open) if children else ()
     found = ((step, rolled_up(children, StepRef(record.state.plan.id, step))) for step in steps)
     return {step: progress for step, progress in found if progress is not None}
 
 
 def rolled_up(children: Children, parent: StepRef) -> Progress | None:
-    """How far the plans below a step are, all of them together; None if there are none."""
+    """The combined progress of all plans below a step; None if there are none."""
     below = [*_below(children, parent, DEEPEST)]
     return Progress.of(step for record in below for step in record.state.steps) if below else None
 

@@ -1,4 +1,4 @@
-"""The difference of two states of a plan: enough to animate it, and to make the later plan from the earlier one."""
+"""The difference between two states of a plan: enough to animate it, and to make the later plan from the earlier."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ __all__ = ["Added", "Changed", "Diff", "Moved", "Removed", "Rewritten", "compare
 
 
 class Added(Struct, frozen=True):
-    """A step that is new, at its place in the later plan. `entry` is None in a markdown text."""
+    """A new step, at its place in the later plan. `entry` is None in a markdown text."""
 
     step: Step
     at: int
@@ -23,7 +23,7 @@ class Added(Struct, frozen=True):
 
 
 class Removed(Struct, frozen=True):
-    """A step that left, at its place in the earlier plan."""
+    """A step that is gone, at its place in the earlier plan."""
 
     step: Step
     at: int
@@ -54,7 +54,7 @@ class Rewritten(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
-    """All changes by kind. `frame` is the later plan without its entries, if more changed than these."""
+    """All changes by kind. `frame` is the later plan without its entries, if anything besides entries changed."""
 
     added: tuple[Added, ...] = ()
     removed: tuple[Removed, ...] = ()
@@ -73,7 +73,7 @@ _NOTHING = Diff()
 
 
 def compare(before: PlanState | None, after: PlanState) -> Diff:
-    """The difference of two states of one plan; from None, a plan that is new."""
+    """The difference between two states of one plan; `before` is None for a new plan."""
     if before is None:
         added = tuple(Added(step, at, _entry(after, at)) for at, step in enumerate(after.steps))
         return Diff(added=added, frame=after.plan)
@@ -106,7 +106,7 @@ def compare(before: PlanState | None, after: PlanState) -> Diff:
 
 
 def _changed_frame(before: Plan, after: Plan) -> Plan | None:
-    """The later plan without its entries; None if nothing but entries differs."""
+    """The later plan without its entries; None if only entries differ."""
     if not (isinstance(before, ItemsPlan) and isinstance(after, ItemsPlan)):
         return None if before == after else after
     if (before.id, before.meta, before.extra) == (after.id, after.meta, after.extra):
@@ -129,7 +129,8 @@ def _visibly_changed(entry: Entry | None, old: Step, new: Step) -> Entry | None:
 def _align(
     before: PlanState, after: PlanState
 ) -> tuple[Sequence[tuple[int, int]], tuple[Added, ...], tuple[Removed, ...], tuple[Moved, ...]]:
-    """The steps that stayed but changed (as places before and after), came, went, and overtook others."""
+    """The steps that stayed (as places before and after), came, left, and overtook others. If no step came, left or
+    moved, only those that changed are among the ones that stayed."""
     olds, news = before.steps, after.steps
     if [step.id for step in olds] == [step.id for step in news]:
         changed = compress(count(), map(ne, _rows(before), _rows(after)))

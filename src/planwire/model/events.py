@@ -59,7 +59,7 @@ __all__ = [
     "UnknownEvent",
 ]
 
-#: The way of a plan into planwire: its own tools (or a person, or a file), or an agent's report over ACP or by hooks.
+#: How a plan came into planwire: by its own tools (or a person, or a file), or by an agent's report over ACP or hooks.
 TOOLS = "tools"
 ACP = "acp"
 HOOKS = "hooks"
@@ -68,7 +68,7 @@ CHANGES_REQUESTED = "changes_requested"
 COMMENTED = "commented"
 DISMISSED = "dismissed"
 
-#: The kinds of remarks. A request asks for changes of the plan, in words; a suggestion spells them out.
+#: The kinds of remarks. A request asks for changes to the plan in words; a suggestion spells them out.
 COMMENT = "comment"
 REQUEST = "request"
 SELECTION = "selection"
@@ -88,7 +88,7 @@ class StepRef(Struct, frozen=True):
 
 
 class Origin(Struct, frozen=True):
-    """A session, and the number of the event up to which another one shares its past."""
+    """A session, and the number of the last event that another session shares with it."""
 
     session: str
     seq: int
@@ -96,9 +96,9 @@ class Origin(Struct, frozen=True):
 
 class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened", omit_defaults=True):
     """A session begins, or more about it became known. `format` is the provider format of its chat messages. A session
-    that was `forked` off another one begins with that one's events. `remarked` counts the remarks of a chat that came
-    here: their names are taken. `host` is the machine that it runs on, `user` whose account, and `repository` what is
-    worked on there, by the name that every clone of it has."""
+    `forked` off another begins with that one's events. `remarked` counts the remarks of an imported chat: their names
+    are taken. `host` is the machine that the session runs on, `user` the account, and `repository` the name that all
+    clones of the repository share."""
 
     agent: str | None = None
     client: str | None = None
@@ -121,11 +121,12 @@ class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"
 
 class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
     """A whole plan, new or in place of the one with its id. `summary` is the why in a sentence; `why` is the digest of
-    what the agent thought and said right before it, which lies beside the journal (`journal.thoughts`).
+    what the agent thought and said right before it, which is stored beside the journal (`journal.thoughts`).
 
     `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version without them
-    keeps those before. `origin` is the stored message that brought the plan from another chat, with versions, ids and
-    times. A plan that `replaces` another keeps only ids of nearly the same texts; older journals follow their own rule.
+    keeps the previous ones. `origin` is the stored message that brought the plan from another chat, with versions, ids
+    and times. If the plan `replaces` another, only steps with nearly the same text keep their ids; older journals lack
+    the flag and keep their own rule.
     """
 
     plan: Plan
@@ -140,7 +141,7 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
 
 
 class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
-    """A change to a plan instead of the plan again: a note, changes of steps, or both. `why` and `origin` are those of
+    """A change to a plan instead of the whole plan again: a note, step changes, or both. `why` and `origin` are as in
     `PlanSet`."""
 
     plan_id: PlanId
@@ -151,7 +152,7 @@ class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", om
 
 
 class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
-    """A plan goes away. Its history stays."""
+    """A plan is removed. Its history stays."""
 
     plan_id: PlanId
     origin: Fields | None = None
@@ -175,8 +176,8 @@ class Choice(Struct, frozen=True, omit_defaults=True):
 
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
     """The agent waits for a person's review of a plan. `options` are the answers that it offers, if it asks in its
-    client; older journals have their names only. `question` is a name for the question that no other has: a person who
-    answers it elsewhere says so by that name. `takes_edit`: they may approve another text than the agent's."""
+    client; older journals have only their names. `question` is a unique name for the question, which an answer given
+    elsewhere refers to. `takes_edit`: the person may approve another text than the agent's."""
 
     plan_id: PlanId
     options: tuple[Choice | str, ...] = ()
@@ -187,9 +188,9 @@ class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", om
 class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
     """A person's verdict on a plan at a revision, and how it came (`via`).
 
-    If it answers a `question` of the agent's, `answer` is the chosen option by its name, `option` its id and `kind` its
-    kind. A `late` one came after the agent had another answer. Older journals have no `via`, but `comments` and
-    `selected` steps: those are remarks now.
+    If it answers a `question` of the agent's, `answer` is the name of the chosen option, `option` its id and `kind` its
+    kind. A `late` verdict came after the agent had another answer. Older journals have no `via`, but they have
+    `comments` and `selected` steps, which are remarks now.
     """
 
     plan_id: PlanId
@@ -206,11 +207,11 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
 
 
 class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
-    """A remark of a person's on a plan, on a step of it, or on a passage of its text (`quote`).
+    """A person's remark on a plan, on a step of it, or on a passage of its text (`quote`).
 
-    `revision` is the plan that its author saw, `review` the number of the verdict that it came with. `steps` are those
-    of a selection, `changes` those of a suggestion. One that is `kept` in force only a person ends. `name` is an older
-    name, from another chat.
+    `revision` is the revision that its author saw, `review` the number of the verdict that it came with. `steps` belong
+    to a selection, `changes` to a suggestion. If it is `kept` in force, only a person ends it. `name` is its name in
+    the chat that it was imported from.
     """
 
     plan_id: PlanId
@@ -227,7 +228,7 @@ class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defa
 
 
 class RemarkClosed(Struct, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
-    """A person ends a remark; `how` is a word for it, `text` why."""
+    """A person ends a remark; `how` says in a word how, `text` why."""
 
     plan_id: PlanId
     remark: str
@@ -236,7 +237,7 @@ class RemarkClosed(Struct, frozen=True, tag_field="event", tag="remark_closed", 
 
 
 class RemarkAnswered(Struct, frozen=True, tag_field="event", tag="remark_answered"):
-    """An answer to a remark, mostly the agent's. It ends a comment on a step, and nothing else."""
+    """An answer to a remark, usually the agent's. It ends a comment on a step, but no other remark."""
 
     plan_id: PlanId
     remark: str
@@ -260,9 +261,9 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     """A reader is told what people said: `remarks` by their ids, and everything else after the event `since`, up to the
     event `upto`.
 
-    `way` is a prompt, a tool's answer, the context, or the answer to a question of the agent's, `request` names that
-    very one. A telling is `OFFERED` where it may still be lost on the way, and then `TOLD`; one that is `REFUSED` sets
-    everything back to the event `since`.
+    `way` is a prompt, a tool's answer, the context, or the answer to a question of the agent's; `request` names that
+    prompt, call or question. A telling that may still get lost is first `OFFERED`, then `TOLD`. One that is `REFUSED`
+    sets everything back to the event `since`.
     """
 
     way: str
@@ -275,7 +276,7 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
 
 
 class TellAsked(Struct, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):
-    """A person wants the agent to hear now what people said. With `interrupt`, a turn may be cancelled for it."""
+    """A person wants the agent to hear remarks now. With `interrupt`, its turn may be cancelled for that."""
 
     interrupt: bool = False
 
@@ -285,7 +286,7 @@ class StopAsked(Struct, frozen=True, tag_field="event", tag="stop_asked"):
 
 
 class SuggestionWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
-    """A suggestion of an older journal is withdrawn; `suggestion` is the number of its event."""
+    """A suggestion in an older journal is withdrawn; `suggestion` is the number of its event."""
 
     plan_id: PlanId
     suggestion: int = field(name="wish")
@@ -309,7 +310,7 @@ class MessageAdded(Struct, frozen=True, tag_field="event", tag="message_added", 
 
 
 class MessagePinned(Struct, frozen=True, tag_field="event", tag="message_pinned", omit_defaults=True):
-    """A message of the chat is pinned, or let go again: a compaction takes it last of all."""
+    """A message of the chat is pinned or unpinned: a compaction takes pinned messages last."""
 
     message_id: str
     is_pinned: bool = True
@@ -327,15 +328,15 @@ class ContextCompacted(Struct, frozen=True, tag_field="event", tag="context_comp
 
 
 class Gap(Struct, frozen=True, tag_field="event", tag="gap"):
-    """A hole in the journal: so many changes were not recorded here, and why, in a few words. Those before and after it
-    were. A state that follows is right all the same; what it went through is not known."""
+    """A hole in the journal: how many changes were not recorded here, and why, in a few words. The changes before and
+    after it were, so a later state is still right; only the states in between are not known."""
 
     count: int
     why: str
 
     @property
     def sentence(self) -> str:
-        """The hole in words, as every face and the relay's own log say it."""
+        """The hole in words, for every face and the relay's own log."""
         if not self.count:
             return self.why
         changes = "1 change was" if self.count == 1 else f"{self.count:,} changes were"
@@ -343,25 +344,25 @@ class Gap(Struct, frozen=True, tag_field="event", tag="gap"):
 
 
 class UnknownEvent(Struct, frozen=True, tag_field="event", tag="unknown"):
-    """An event of a newer planwire: one of a type that this one does not know, or in words that it does not. It changes
-    nothing here, and nothing of it is lost: `text` is all of it, as JSON. A team's planwires need not be the same."""
+    """An event of a newer planwire, with a type or fields that this version does not know. It changes nothing here, and
+    nothing of it is lost: `text` is all of it, as JSON. A team may run different versions of planwire."""
 
     type: str
     text: str
 
     @property
     def fields(self) -> Fields:
-        """All that it says."""
+        """All its fields."""
         said: Fields = msgspec.json.decode(self.text)
         return said
 
     @property
     def sentence(self) -> str:
-        """The event in words, as every face says it."""
+        """The event in words, for every face."""
         return f"an event of a newer planwire ({self.type})"
 
 
-#: The events that this planwire knows. Their tags tell them apart.
+#: The events that this version of planwire knows. Their tags tell them apart.
 KnownEvent: TypeAlias = (
     SessionOpened
     | SessionForked

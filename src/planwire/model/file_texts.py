@@ -1,7 +1,8 @@
-"""Plan files as plans: the text of the file in the place of its address, so that its checkboxes are steps like others.
+"""Plan files as plans: the file's text in place of its address, so that its checkboxes are steps like any others.
 
-One rule for everything that counts, lists or tells steps. Nothing here opens a file: whoever may read files passes in a
-function that gives the text at an address, or None where it can't be read or must not be. Then the address stays.
+This is the one rule for everything that counts, lists or tells steps. Nothing here opens a file: a caller that may read
+files passes in a function from address to text. It returns None for a file that can't or must not be read, whose plan
+then keeps its address.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ ReadFile: TypeAlias = Callable[[str], str | None]
 
 
 def no_files(_uri: str) -> None:
-    """Read no file: for places that know none of the session's folders."""
+    """Read no file: for callers that don't know the session's folders."""
 
 
 def address_of(plan: Plan) -> str | None:
@@ -26,13 +27,13 @@ def address_of(plan: Plan) -> str | None:
 
 
 def with_text(plan: Plan, read: ReadFile) -> Plan:
-    """The plan; a plan file that can be read is the text in it."""
+    """The plan, with the text in place of a plan file that can be read."""
     uri = address_of(plan)
     text = None if uri is None else read(uri)
     return plan if text is None else MarkdownPlan(plan.id, text)
 
 
 def state_with_text(state: PlanState, read: ReadFile, before: PlanState | None = None) -> PlanState:
-    """The same with its steps. They keep the ids that they have in `before`, an earlier state of the text."""
+    """Like `with_text`, with the steps. They keep the ids that they have in `before`, an earlier state of the text."""
     plan = with_text(state.plan, read)
     return state if plan is state.plan else track(plan, before)

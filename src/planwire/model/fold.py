@@ -1,7 +1,7 @@
-"""Events to state: the one place with the rules of versions, revisions, ownership, remarks and verdicts.
+"""Events to state: the rules of versions, revisions, ownership, remarks and verdicts in one table.
 
-`fold(state, recorded)` is the state after one more event. It never fails: an event in the journal has happened, and one
-that does not fit its plan changes nothing. Writers check before they append, with `check_revision`.
+`fold(state, recorded)` is the state after one more event. It never fails: an event in the journal has happened, and an
+event that does not fit its plan changes nothing. Writers check with `check_revision` before they append.
 
 | event | version | revision | steps | deltas | remarks | verdicts | asked |
 |---|---|---|---|---|---|---|---|
@@ -20,11 +20,11 @@ that does not fit its plan changes nothing. Writers check before they append, wi
 
 A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports, over ACP or by
 hooks, is the agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark.
-Older journals have suggestions as `PlanChanged` by another than the owner, and comments inside of reviews: here these
-become remarks.
+In older journals a suggestion is a `PlanChanged` by someone other than the owner, and comments are part of reviews:
+both become remarks here.
 
-One change of an agent's plan is a person's: they approve it as they edited it, while the agent asks and takes that. The
-plan stays the agent's, its turn goes on as it was, and the question stays open until the agent has its answer.
+In one case a person does change an agent's plan: the agent asks, accepts edits, and they approve the plan as they
+edited it. The plan stays the agent's, its turn goes on, and the question stays open until the agent has its answer.
 """
 
 from collections.abc import Callable, Iterable
@@ -132,7 +132,7 @@ def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> C
     opened = SessionOpened(**{**known, **{key: word for key, word in asdict(event).items() if word is not None}})
     if event.forked is None:
         return {"opened": opened, "remarked": max(state.remarked, event.remarked or 0)}
-    # Nobody waits here for an answer: who asked goes on in the other session.
+    # No question is open in the fork: its agent waits for the answer in the session that was forked.
     plans = {plan_id: replace(record, asked=None, disputed=0) for plan_id, record in state.plans.items()}
     return {"opened": opened, "plans": plans, "tell": None, "stop": None, "forks": ()}
 
@@ -171,7 +171,7 @@ def _answered(state: SessionState, recorded: Recorded, event: Told) -> Changes:
 
 
 def _said_with(event: PlanReviewed) -> Iterable[Remarked]:
-    """The remarks inside of a review, which older journals have."""
+    """The remarks inside a review, as older journals have them."""
     for each in event.comments:
         yield Remarked(event.plan_id, COMMENT, each.text, event.revision, each.step, each.quote)
     if event.selected is not None:
@@ -254,7 +254,7 @@ def _heard(state: SessionState, reader: str, now: HeardUpTo) -> Changes:
 
 
 def _message(state: SessionState, recorded: Recorded, event: MessageAdded) -> Changes:
-    """A message tells nothing of what people said, but in older journals the relay's reminder did."""
+    """A message may switch the mode. In older journals, the relay's reminder also told the agent what people said."""
     match event.message:
         case {"role": "event", "extra": {"event": {"subkind": "mode_switch", "payload": {"to": str(mode)}}}}:
             return {"mode": mode} if event.reader == LEAD else {}
@@ -272,7 +272,7 @@ def _message(state: SessionState, recorded: Recorded, event: MessageAdded) -> Ch
 
 
 def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> dict[PlanId, PlanRecord]:
-    """The plans, those with remarks changed."""
+    """All plans, with `change` made to those that have remarks."""
     return {plan_id: change(record) if record.remarks else record for plan_id, record in state.plans.items()}
 
 

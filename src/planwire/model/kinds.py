@@ -1,7 +1,7 @@
 """The kinds of plan: one table, one row per kind.
 
-A new kind is a new class in `plan`, a new row here, and whatever the type checker then asks for, since each `match` on
-a plan ends in `assert_never`. Most modules match on nothing: they ask the functions below.
+To add a kind, add a class to `plan` and a row here; the type checker then finds the rest, since each `match` on a plan
+ends in `assert_never`. Most modules don't match on kinds: they ask the functions below.
 """
 
 from typing import Final, assert_never
@@ -84,12 +84,12 @@ def kind_named(name: object) -> Kind | None:
 
 
 def noun_of(plan: Plan) -> str:
-    """The name of a plan's kind for people. A kind that planwire does not know goes by the name its sender gave it."""
+    """The name of a plan's kind for people. An unknown kind goes by its sender's name for it."""
     return plan.type if isinstance(plan, OtherPlan) else kind_of(plan).noun
 
 
 def content_of(plan: Plan) -> Fields:
-    """The content of a plan under its names on the wire; entries are values, ready for the encoder."""
+    """The content of a plan under its wire names; entries are values, ready for the encoder."""
     field = kind_of(plan).field
     return plan.fields if isinstance(plan, OtherPlan) else {str(field): getattr(plan, str(field))}
 
@@ -141,5 +141,5 @@ def is_prose(plan: Plan) -> bool:
 
 
 def is_blank(plan: Plan) -> bool:
-    """Whether a plan says nothing: it has no entries, or only blanks."""
+    """Whether a plan is empty: no entries, and no text but blanks."""
     return not text_of(plan).strip() and not drafts_of(plan)

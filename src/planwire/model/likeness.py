@@ -1,25 +1,24 @@
 """How alike two texts are, as `difflib` measures it, but fast enough for every rewording of a long history.
 
-`difflib.SequenceMatcher.ratio` visits each pair of equal characters in Python. Here `str.find` does it, which makes a
-step's words ten times cheaper to compare, and a comparison ends as soon as what is left can't change its answer. The
-answer has to stay the same to the last digit: a step's id depends on it, and a journal that is folded again must give
-the same ids.
+`difflib.SequenceMatcher.ratio` visits each pair of equal characters in Python. Here `str.find` does that, which makes
+steps ten times cheaper to compare, and a comparison ends as soon as the rest can't change its answer. The answer must
+be exactly `difflib`'s: a step's id depends on it, and folding a journal again must give the same ids.
 
-Texts can be made so that nothing helps: letters in any order, which have much in common and little of it in a row. So
-the comparisons of one list share a number of looks, the same in every process. Lists of a hundred steps in plain words
-take a fraction of it; beyond it no two texts are alike.
+Hostile texts can defeat both: shuffled letters have much in common, but little of it in a row. So the comparisons of
+one list share a budget of looks, the same in every process. A list of a hundred plainly worded steps takes a fraction
+of it; once it is spent, no two texts are alike.
 """
 
 from typing import Final
 
 __all__ = ["MOST_LOOKS", "Likeness"]
 
-#: Looks for a piece of one text in another: some 60 ms of them, if each is as slow as it can be.
+#: Searches for a piece of one text in another: some 60 ms in the worst case.
 MOST_LOOKS: Final = 80_000
 
 
 class Likeness:
-    """Comparisons that share a number of looks."""
+    """Comparisons that share a budget of looks."""
 
     def __init__(self, looks: float = MOST_LOOKS) -> None:
         self._left = looks
@@ -46,14 +45,14 @@ class Likeness:
         return False
 
     def is_extended(self, one: list[str], other: list[str]) -> bool:
-        """Whether one of two texts, given by their words, is the other with words added."""
+        """Whether one of two texts, given as words, is the other with words added."""
         shorter, longer = sorted((one, other), key=len)
         self._left -= len(longer)
         words = iter(longer)
         return self._left > 0 and all(word in words for word in shorter)
 
     def _longest_match(self, one: str, other: str) -> tuple[int, int, int]:
-        """The longest text in both: where it begins in each, and its length. Of several the earliest in `one`."""
+        """The longest common substring: where it begins in each text, and its length. The earliest in `one` wins."""
         at = size = 0
         end = len(one)
         for begin in range(end):

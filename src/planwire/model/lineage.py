@@ -1,8 +1,8 @@
 """Lineage: which plans of a session are living.
 
 A proposal is a text on which a person was asked for a verdict. It lives until it is rejected, replaced by a later
-proposal of its session, or carried out: the first list that is set after its approval has no open step left. A new
-version of it lives again, and so does one that a person reopens. Every other plan lives until it is removed.
+proposal of its session, or carried out: the first list set after its approval has no open step left. A new version of
+it lives again, and so does a proposal that a person reopens. Every other plan lives until it is removed.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ REJECTED: Final = "rejected"
 REPLACED: Final = "replaced"
 CARRIED_OUT: Final = "carried_out"
 
-#: Turns that must end after an approval until a proposal that got no list is told by its title alone.
+#: Turns for which an approved proposal without a list is told in full; after that, its title is enough.
 TURNS_IN_FULL: Final = 2
 
 Plans = dict[PlanId, PlanRecord]
@@ -60,8 +60,8 @@ def with_verdict(state: SessionState, record: PlanRecord, verdict: str, recorded
 
 
 def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, is_new: Callable[[], bool] = lambda: False) -> Plans:
-    """The plans after a change of one of them, which may be the list that carries out a proposal. Only a new list
-    becomes that: a tick on an older one says nothing of the proposal."""
+    """The plans after a change to one of them, which may be the list that carries out a proposal. Only a new list
+    becomes that: a tick on an older one says nothing about the proposal."""
     if not any(each.approval and each.is_living for each in plans.values()):
         return plans
     record = plans[changed]
@@ -79,14 +79,14 @@ def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, is_new: Calla
 
 
 def is_told_by_title(state: SessionState, record: PlanRecord) -> bool:
-    """Whether an approved proposal that never got a list is so old that its title will do."""
+    """Whether an approved proposal that never got a list is old enough to be told by its title alone."""
     approval = record.approval
     return approval is not None and not approval.carrier and state.turns >= approval.turn + TURNS_IN_FULL
 
 
 def close_remarks(record: PlanRecord, recorded: Recorded) -> PlanRecord:
-    """A plan that has ended, without the remarks that end with it. What was said with a rejection is for the next
-    proposal, and stays."""
+    """A plan that has ended, with the remarks closed that end with it. Remarks made with a rejection are for the next
+    proposal, and stay open."""
     if record.is_living or (record.ended == REJECTED and not record.removed):
         return record
     closing = Closing(recorded.seq, recorded.at, recorded.by, PLAN_ENDED)
@@ -94,7 +94,7 @@ def close_remarks(record: PlanRecord, recorded: Recorded) -> PlanRecord:
 
 
 def _replaced(record: PlanRecord, recorded: Recorded) -> PlanRecord:
-    """A proposal after a later one. A question that its client still asks stays open until that is answered."""
+    """A proposal that a later one replaces. A question that its client still asks stays open until it is answered."""
     closing = Closing(recorded.seq, recorded.at, recorded.by, PLAN_ENDED)
     remarks = closed_with_plan(record.remarks, closing, of_request=replace(closing, how=REVISED))
     asked = record.asked if record.asked and not record.asked.is_review else None

@@ -1,7 +1,7 @@
 """The checkboxes and the title of a markdown text.
 
-Parsing stops at block structure. That is enough to tell a task from a line of code that looks like one, and it gives
-the line of each checkbox, so that marking it touches one character.
+Parsing stops at block structure. That is enough to tell a task from a line of code that looks like one. It also gives
+the line of each checkbox, so that marking it changes one character.
 """
 
 import re
@@ -37,14 +37,14 @@ MAX_PARSED_CHARACTERS = 262_144
 #: The box of a task, and the beginning of a task up to its words.
 BOX = rf"\[([{re.escape(''.join(BOXES))}])\]"
 TASK = re.compile(rf"{BOX}\s+(?=\S)")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # a line ends where the parser says that it ends
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # lines as the parser counts them
 
 
 class Checkbox(Struct, frozen=True):
-    """A task: its text, the status in its box, its nesting (0 = outermost list), and the offset of the box.
+    """A task: its text, the status in its box, its nesting (0 = outermost list), and the offset of the box's character.
 
-    `item` spans the lines of its list item with those of nested items, `words` the lines of its text; both as the
-    first line and the one behind the last, counted from 0.
+    `item` spans the lines of its list item, nested items included; `words` spans the lines of its text. Both are
+    half-open ranges of lines, counted from 0.
     """
 
     text: str
@@ -56,8 +56,8 @@ class Checkbox(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """The parts of a markdown text that planwire uses. `title`: its heading, or else its first line, unless that is a
-    task. `prose`: it has more to read than headings and tasks."""
+    """The parts of a markdown text that planwire uses. `title`: its heading, or else its first line unless that is a
+    task. `prose`: whether it has more to read than headings and tasks."""
 
     title: str
     tasks: tuple[Checkbox, ...]
@@ -66,7 +66,7 @@ class Document(Struct, frozen=True):
 
 @lru_cache(maxsize=16)
 def parse(text: str) -> Document:
-    """Parse a text. A text over the limit gives a document without tasks."""
+    """Parse a text. A text over the limit becomes a document without tasks."""
     if len(text) > MAX_PARSED_CHARACTERS:
         return Document(_first_line(text), (), prose=True)
     tokens = _parser().parse(text)
@@ -94,12 +94,12 @@ def parse(text: str) -> Document:
                     prose = True
             case "inline" | "fence" | "code_block" | "html_block":
                 prose = True
-    begins = not tasks or text[: starts[tasks[0].item[0]]].strip()  # with something else than a task
+    begins = not tasks or text[: starts[tasks[0].item[0]]].strip()  # with something other than a task
     return Document(_title(headings) or (_first_line(text) if begins else ""), tuple(tasks), prose)
 
 
 def mark(text: str, marks: Iterable[tuple[int, str]]) -> str:
-    """Give tasks, by their numbers, another status. No character outside of their boxes changes."""
+    """Give the tasks with these numbers another status. No character outside their boxes changes."""
     tasks = parse(text).tasks
     known = {index: task.status for index, task in enumerate(tasks)}
     boxes: dict[int, str] = {}

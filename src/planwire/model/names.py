@@ -1,8 +1,8 @@
-"""The names of messages that events make in a chat.
+"""The names of the chat messages that events make.
 
-A name must never be that of another message, wherever a chat is carried to: a compaction keeps messages by their names,
-and would swap two that share one. So it holds the number of the event and its time. The session has no part in it:
-a fork and an imported session fold to the same names.
+A name must be unique wherever a chat is carried to: a compaction keeps messages by name, and would swap two that share
+one. So a name holds the number of the event and its time. It does not hold the session: a fork and an imported session
+must fold to the same names.
 """
 
 import re
@@ -25,15 +25,15 @@ def made_name(kind: str, recorded: Recorded) -> str:
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """This name, or one like it that nobody has."""
+    """The name, with primes appended until it is not taken."""
     while name in taken:
         name += "'"
     return name
 
 
 def older_name(name: str) -> str | None:
-    """The name that older versions gave the same message, by which their compactions know it; None for names that
-    others gave."""
+    """The name that older versions gave the same message, and that their compactions refer to; None for a name that
+    planwire did not make."""
     found = _MADE.fullmatch(name)
     if found is None:
         return None

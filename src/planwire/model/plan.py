@@ -1,8 +1,8 @@
 """Plans as values: entries, and the four kinds of plan.
 
-These values hold a sender's own words and nothing derived from them: ids of steps, progress and differences are views,
-and other modules make them. Priorities and statuses are open, as on the newest wire: any string stays and shows as it
-came. `statuses` has a row for each status with a meaning in planwire, `kinds` one for each kind of plan.
+These values hold a sender's own words and nothing derived from them: step ids, progress and differences are views that
+other modules make. Priorities and statuses are open, as on the newest wire: any string is kept and shown as it came.
+`statuses` has a row for each status with a meaning in planwire, `kinds` one for each kind of plan.
 """
 
 from typing import Any, ClassVar, Final, TypeAlias
@@ -33,21 +33,21 @@ PRIORITIES: Final = ("high", "medium", "low")
 #: The priority of an entry whose sender names none.
 MEDIUM: Final = "medium"
 
-#: How large a plan, and a change to one, may be: UTF-8 bytes.
+#: The most UTF-8 bytes of a plan, of a change to one, and of a remark.
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
 REMARK_CAP: Final = 4 * 1024
-#: How many bytes of a plan's notes its state holds: the newest. Older ones stay in the journal.
+#: The bytes of notes that a plan's state holds, the newest first. Older notes stay in the journal.
 NOTES_CAP: Final = DELTA_CAP
 
-#: Fields of a JSON object that planwire carries without giving them a meaning: `_meta`, and siblings of known fields.
+#: Fields of a JSON object that planwire carries without interpreting them: `_meta`, and siblings of known fields.
 Fields: TypeAlias = dict[str, Any]
 
 #: The identity of a plan within its session. None belongs to the v1 `plan` update, which has no identity.
 PlanId: TypeAlias = str | None
-#: The id of the plan that nobody named. Dialects that require an id have it for the plan without one (R27).
+#: The default plan id. Dialects that require an id use it for the plan without one (R27).
 MAIN: Final = "main"
-#: The id of a plan under review that its agent does not name: claude-agent-acp calls it so afterwards.
+#: The id of a plan under review that its agent does not name: claude-agent-acp uses it for the plan later.
 PLAN_MODE: Final = "plan-mode"
 
 
@@ -101,7 +101,7 @@ class FilePlan(Struct, frozen=True, tag_field="kind", tag="file", omit_defaults=
 
 
 class OtherPlan(Struct, frozen=True, tag_field="kind", tag="other", omit_defaults=True):
-    """A custom or future kind, whole: `fields` is everything but its type and its id."""
+    """A custom or future kind, kept whole: `fields` is everything but its type and its id."""
 
     kind: ClassVar[str] = "other"
     id: PlanId

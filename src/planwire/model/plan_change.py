@@ -1,4 +1,4 @@
-"""One plan before and after something happened to it, with the difference."""
+"""One plan before and after a change, with the difference."""
 
 from msgspec import Struct
 

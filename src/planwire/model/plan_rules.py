@@ -1,6 +1,6 @@
-"""The rules of plans: their versions, revisions, steps, changes and notes, and whose they are. `fold` has the table.
+"""The rules for plans: versions, revisions, steps, changes, notes and ownership. `fold` has the table.
 
-A rule takes the state before an event and gives the fields of the state that the event changes.
+A rule takes the state before an event and returns the fields of the state that the event changes.
 """
 
 from typing import Any, Final, TypeAlias
@@ -31,7 +31,7 @@ from planwire.model.wording import is_cleared, texts_of, wording
 
 __all__ = ["Changes", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
 
-#: How many changes of a plan its record holds, if nobody waits to hear of older ones.
+#: How many changes of a plan its record holds at least. Older ones stay only until the agent was told of them.
 RECENT_DELTAS: Final = 64
 
 #: Fields of a session's state, with their new values.
@@ -85,13 +85,13 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
 
 
 def _is_edit(record: PlanRecord, by: str) -> bool:
-    """Whether a new text by this author is that of a person who approves the plan as they edited it."""
+    """Whether a new text by this author is the edited plan of a person who approves it."""
     return by != AGENT and record.asked is not None and record.asked.takes_edit
 
 
 def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) -> PlanRecord:
-    """A plan that came from another chat, with the life that it had there. Where there is a plan of its name already,
-    it is the next version of that one."""
+    """A plan that came from another chat, with its history there. If the session already has a plan of its name, it is
+    the next version of that one."""
     named = replace(record, message=carried.message_id or record.message, by=carried.by or record.by)
     past = carried.supersedes
     if before is not None and carried.version == before.version and past == before.message:  # it was told anew
@@ -137,7 +137,7 @@ def plan_changed(state: SessionState, recorded: Recorded, event: PlanChanged) ->
 
 
 def _recent(state: SessionState, record: PlanRecord, delta: Delta) -> tuple[Delta, ...]:
-    """The changes of a version with one more. Of those that the agent knows only the last ones stay: the journal has
+    """The changes of a version with one more. Of those that the agent knows, only the last ones stay: the journal has
     them all, and a state must not grow with its history."""
     if len(record.deltas) < 2 * RECENT_DELTAS:
         return (*record.deltas, delta)
@@ -147,7 +147,7 @@ def _recent(state: SessionState, record: PlanRecord, delta: Delta) -> tuple[Delt
 
 
 def _noted(record: PlanRecord, delta: Delta) -> Changes:
-    """The notes of a plan with that of one more change. They belong to the plan and not to its version."""
+    """The notes of a plan after one more change. They belong to the plan, not to its version."""
     if not delta.note:
         return {}
     notes, room = [PlanNote(delta.number, delta.at, delta.by, delta.note)], NOTES_CAP - len(delta.note.encode())
@@ -160,15 +160,15 @@ def _noted(record: PlanRecord, delta: Delta) -> Changes:
 
 
 def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:
-    """The authors of single steps, after a change that added some and reworded others."""
+    """The authors of single steps after a change: its author wrote every step that it added or reworded."""
     before = texts_of(record.state)
     written = [step for step, text in texts_of(after).items() if before.get(step) != text]
     return {**record.authors, **dict.fromkeys(written, by)} if written else record.authors
 
 
 def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
-    """A plan after a change of it: without the remarks that the change ends, and with verdicts on another wording
-    marked as stale. A list that is cleared changes neither until there is another one to compare."""
+    """A plan after a change, with the remarks that the change ends closed, and verdicts on another wording marked as
+    stale. Clearing a list does neither, until there is another list to compare."""
     then = (before.cleared or before.state) if before else None
     if is_cleared(after.state):
         return replace(after, cleared=then)
@@ -202,7 +202,7 @@ def remarked(state: SessionState, record: PlanRecord, recorded: Recorded, event:
         event = replace(event, name="")
     number = max(state.remarked, _number(event.name)) if event.name else state.remarked + 1
     remark = remark_of(recorded, event, number)
-    # One that was carried over replaces none: those that it replaced stayed behind.
+    # A remark that was carried over supersedes none here: those that it superseded were in its old chat.
     remarks = (*record.remarks, remark) if event.name else made(record.remarks, remark, recorded)
     return {**put(state, replace(record, remarks=remarks)), "remarked": number}
 

@@ -1,4 +1,4 @@
-"""Priorities in the words of models and people. On the wire they are open: any string stays as it came."""
+"""Priorities in the words of models and people. On the wire they are open: any string is kept as it came."""
 
 from typing import Final
 
@@ -23,5 +23,5 @@ _FOLDED: Final = {folded_word(spelling): word for word, synonyms in _SYNONYMS.it
 
 
 def folded_priority(word: str) -> str | None:
-    """The protocol's word for a priority that a model or a person names; None for a word that means none of them."""
+    """The protocol's word for a priority as models and people name it; None for any other word."""
     return _FOLDED.get(folded_word(word))

@@ -1,8 +1,8 @@
 """The readers of a session: the agent that leads it, and the children that work for steps of its plans.
 
-Each reader has a chat of its own, and plans that are told to its model. A child hears of its own plan alone. The lead
-hears of all plans that are not a child's, and of the words on a child's plan once that child has nothing left to do, or
-its step is done or gone: nobody else would.
+Each reader has a chat of its own, and plans that its model is told. A child hears only of its own plan. The lead hears
+of all plans that are not a child's. It also hears the remarks on a child's plan once that child has nothing left to do,
+or its step is done or gone: no other reader would.
 """
 
 from planwire.model.children import DEEPEST, folds_away, is_finished, parent_step
@@ -23,17 +23,17 @@ from planwire.model.records import AGENT, HeardUpTo, PlanRecord, SessionState
 
 __all__ = ["LEAD", "heard_by", "is_for", "plans_of", "reader_of_event", "told_as"]
 
-#: The reader that leads a session, as plans and messages name it. A telling calls it the agent.
+#: The reader that leads a session, as plans and messages name it. Tellings name it `AGENT`.
 LEAD = ""
 
 
 def is_for(state: SessionState, record: PlanRecord, reader: str) -> bool:
-    """Whether a reader hears what people say of a plan."""
+    """Whether a reader hears what people say about a plan."""
     return record.reader == reader or (reader == LEAD and _is_over(state, record))
 
 
 def _is_over(state: SessionState, record: PlanRecord) -> bool:
-    """Whether nobody works on a child's plan: it is done, or the step that its child works for, or one above that."""
+    """Whether no one works on a child's plan any more: it is done, or the step its child works for is, or one above."""
     if record.removed or is_finished(record):
         return True
     below = state.plans.get(record.reader, record)
@@ -48,8 +48,8 @@ def _is_over(state: SessionState, record: PlanRecord) -> bool:
 
 
 def plans_of(state: SessionState, reader: str) -> dict[PlanId, PlanRecord]:
-    """The living plans that are told to a reader's model. Plans that worked for a step and are over are not: however
-    many there were, what is told gets no longer."""
+    """The living plans that are told to a reader's model. Finished plans that worked for a step are left out, so that
+    the text does not grow with their number."""
     return {
         plan_id: record
         for plan_id, record in state.living().items()
@@ -68,7 +68,7 @@ def told_as(reader: str) -> str:
 
 
 def reader_of_event(event: Event, after: SessionState) -> str | None:
-    """The reader whose chat an event belongs to; None for one that has no place in a chat."""
+    """The reader whose chat an event belongs to; None for an event without a place in a chat."""
     match event:
         case MessageAdded(reader=reader) | ContextCompacted(reader=reader) | MessagePinned(reader=reader):
             return reader

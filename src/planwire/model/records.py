@@ -1,4 +1,4 @@
-"""The state of a session as values: its plans, and everything that was said about them. `fold` makes them of events."""
+"""The state of a session as values: its plans, and everything said about them. `fold` makes them from events."""
 
 from typing import Final
 
@@ -42,12 +42,12 @@ __all__ = [
 #: The owners of plans. On an agent's plan, other people's changes are suggestions.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
-#: The author of a person's events, where nobody gave a name.
+#: The author of a person's events where no name is given.
 USER: Final = "user"
 
-#: The ways of tellings: into the session's own chat, by a message or by a compaction of it; to an agent that keeps its
-#: own chat, as a whole; in the answer of a tool; with a prompt, or into the turn that a prompt began; through a hook of
-#: an agent in its own terminal; and as the answer to a question of the agent's.
+#: The ways to tell a reader: in the session's own chat, by a message or by a compaction; as a recap of everything, for
+#: an agent that keeps its own chat; in a tool's answer; with a prompt, or in the turn that a prompt began; through a
+#: hook of an agent in its own terminal; and as the answer to a question of the agent's.
 CONTEXT: Final = "context"
 COMPACTION: Final = "compaction"
 RECAP: Final = "recap"
@@ -74,7 +74,7 @@ class Delta(Struct, frozen=True):
 
 
 class PlanNote(Struct, frozen=True):
-    """What someone learned or decided, as the plan remembers it: the number of the change that brought it."""
+    """A note of a plan: what someone learned or decided, with the number of the change that brought it."""
 
     number: int
     at: int
@@ -83,7 +83,7 @@ class PlanNote(Struct, frozen=True):
 
 
 class Telling(Struct, frozen=True):
-    """The telling of a remark or a verdict: its event, by which way, in which request, and to which reader."""
+    """The telling of a remark or a verdict: its event, the way, the request, and the reader."""
 
     seq: int
     at: int
@@ -94,10 +94,10 @@ class Telling(Struct, frozen=True):
 
 class Review(Struct, frozen=True):
     """A verdict on a plan, and the revision that its author saw. `is_stale`: texts or steps changed since. `is_known`:
-    nobody is told of it again, because the agent has it, or because it was given before tellings were events.
+    it is not told again, because the agent has it, or because it is older than tellings as events.
 
-    `question` is the question of the agent's that it answers, `option` and `kind` are what it chose. `told` is None
-    until the agent has it as its answer. One that `is_late` is not what the agent was told: another was faster.
+    `question` is the agent's question that it answers, `option` and `kind` are what it chose. `told` is None until the
+    agent has it as its answer. `is_late`: the agent was told another verdict, which was faster.
     """
 
     seq: int
@@ -116,12 +116,12 @@ class Review(Struct, frozen=True):
 
     @property
     def is_on_its_way(self) -> bool:
-        """Whether it answers a question, and neither has the agent got it nor was another faster."""
+        """Whether it answers a question, the agent does not have it yet, and no other verdict was faster."""
         return bool(self.question) and not (self.told or self.is_late or self.is_known)
 
 
 class Closing(Struct, frozen=True):
-    """The end of a remark: the event that brought it, its author, how, and why if they said so."""
+    """The end of a remark: its event, its author, how it ended, and why if they said so."""
 
     seq: int
     at: int
@@ -139,10 +139,10 @@ class RemarkAnswer(Struct, frozen=True):
 
 
 class Remark(Struct, frozen=True):
-    """A remark of a person's: a comment, a request for changes, a selection of steps, or a suggestion.
+    """A person's remark: a comment, a request for changes, a selection of steps, or a suggestion.
 
-    `id` is its name within the session. `offered` is a telling that was on its way, of which nobody knows whether it
-    arrived. `told` and `closed` are None until that happens. The other fields are those of its event.
+    `id` is its name within the session. `offered` is a telling that is not known to have arrived. `told` and `closed`
+    are None until that happens. The other fields are those of its event.
     """
 
     id: str
@@ -175,9 +175,9 @@ class Remark(Struct, frozen=True):
 
 
 class OpenQuestion(Struct, frozen=True):
-    """The agent waits for a word on a plan. The client asks its user for one of the `options`, or nobody but planwire
-    does: then it is a review. Without an `id`, or without options, nobody else can answer for the client. `takes_edit`:
-    a person may approve the plan as they edited it."""
+    """The agent waits for a verdict on a plan. Either the client asks its user for one of the `options`, or only
+    planwire asks: then it is a review. Without an `id` or options, only the client's user can answer. `takes_edit`: a
+    person may approve the plan as they edited it."""
 
     seq: int
     at: int
@@ -187,7 +187,7 @@ class OpenQuestion(Struct, frozen=True):
 
     @property
     def is_review(self) -> bool:
-        """Whether any verdict is the answer: no client asks."""
+        """Whether any verdict is an answer, because no client asks."""
         return not self.options and not self.id
 
 
@@ -201,8 +201,8 @@ class Wish(Struct, frozen=True):
 
 
 class Approval(Struct, frozen=True):
-    """A proposal is approved, in the turn with this number. `carrier` is the list that carries it out, once there is
-    one, in a tuple: a plan may have no id."""
+    """The approval of a proposal, in the turn with this number. `carrier` holds the list that carries it out, once
+    there is one. It is a tuple because a plan's id may be None."""
 
     seq: int
     turn: int
@@ -210,19 +210,19 @@ class Approval(Struct, frozen=True):
 
 
 class PlanRecord(Struct, frozen=True):
-    """Everything about a plan now. `deltas` are the changes since its last version, numbered across versions.
+    """Everything about a plan as it is now. `deltas` are the changes since its last version, numbered across versions.
 
     `by` is the author of that version, `authors` those of steps that others added or reworded since; `edited` is the
-    number of the last change that was not the agent's. `remarks` are all the open ones and the last closed ones.
+    number of the last change that was not the agent's. `remarks` are all open remarks and the last closed ones.
     `is_proposal`: a person was asked for a verdict on its text. `ended` is how a proposal's life ended, "" while it
-    lives. `cleared` is the list before it was cleared, until there is another. `disputed` is the number of a verdict
-    that came too late to keep the agent from what was approved, until a person decides again.
+    lives. `cleared` is the list before it was cleared, until there is another. `disputed` is the number of a rejection
+    that came too late, after the agent was told of an approval; it is 0 again once a person decides.
 
-    `notes` are the newest notes of all versions, as many as `NOTES_CAP` bytes hold; `noted` counts all that there ever
-    were. `parent` is the step that it works for, `reader` the child whose model it belongs to. `why` is the digest of
-    the last thoughts that came with it. `message` is the name of the chat's message with this version, `past_message`
-    that of the one that it supersedes. `carried` is the revision that it had in the chat that it came from, until it
-    changes.
+    `notes` are the newest notes of all versions, as many as fit in `NOTES_CAP` bytes; `noted` counts all notes ever
+    made. `parent` is the step that the plan works for, `reader` the child whose model it belongs to. `why` is the
+    digest of the last thoughts that came with it. `message` is the name of the chat message with this version,
+    `past_message` that of the message that it supersedes. `carried` is the plan's revision in the chat that it came
+    from, until it changes.
     """
 
     state: PlanState
@@ -261,12 +261,12 @@ class PlanRecord(Struct, frozen=True):
 
     @property
     def review(self) -> Review | None:
-        """The last verdict on the plan that counts."""
+        """The last verdict on the plan that was not late."""
         return next((each for each in reversed(self.reviews) if not each.is_late), None)
 
     @property
     def decision(self) -> Review | None:
-        """The answer to its question that is on its way to the agent. An approval of another wording is none."""
+        """The answer to its question that is on its way to the agent. An approval of another wording does not count."""
         question = self.asked.id if self.asked else ""
         given = (each for each in reversed(self.reviews) if each.question == question and each.is_on_its_way)
         fits = (each for each in given if not (each.is_stale and each.verdict == APPROVED))
@@ -284,8 +284,8 @@ class PlanRecord(Struct, frozen=True):
 
     @property
     def has_work_left(self) -> bool:
-        """Whether it would be missed: it lives, and not all of its steps are over. A text without steps is a proposal,
-        and a list without any is nothing."""
+        """Whether it lives and has an open step. A text without steps is a proposal and counts; an empty list does
+        not."""
         steps = self.state.steps
         return self.is_living and (
             any(step.is_open for step in steps) or (not steps and entries_of(self.state.plan) is None)
@@ -303,8 +303,8 @@ class PlanRecord(Struct, frozen=True):
 
 
 class HeardUpTo(Struct, frozen=True):
-    """How far a reader has heard of what people did: up to the event `told` it knows of it, up to `placed` its chat has
-    it. Each remark says itself whether it was told."""
+    """How far a reader has heard of what people did: it knows everything up to the event `told`, and its chat has
+    everything up to `placed`. Each remark records itself whether it was told."""
 
     told: int = 0
     placed: int = 0
@@ -314,11 +314,11 @@ class SessionState(Struct, frozen=True):
     """A session folded from its events.
 
     `stopped` is why the last turn ended; None while the agent works. `turns` counts the turns that ended, `remarked`
-    all remarks. `recapped` is the last event by which the agent was told all that holds, `compacted` its last
-    compaction. Up to the event `told` the agent knows what people did, up to `placed` its chat has it; `children` says
-    the same of the other readers. `tell` and `stop`: a person wants that now, and it has not happened yet. `mode` is
-    the agent's mode, as its plans and its switches name it. `forks` are the sessions that began with this one's past.
-    `at` is the latest time of all events: no event that is written from here on has an earlier one.
+    all remarks. `recapped` is the last event that told the agent everything that holds, `compacted` its last
+    compaction. The agent knows what people did up to the event `told`, and its chat has it up to `placed`; `children`
+    has the same for the other readers. `tell` and `stop` are requests of a person that have not been met yet. `mode` is
+    the agent's mode, as its plans and mode switches name it. `forks` are the sessions that began with this one's past.
+    `at` is the latest time of all events: no later event has an earlier time.
     """
 
     id: str
@@ -351,15 +351,15 @@ class SessionState(Struct, frozen=True):
 
     @property
     def has_work_left(self) -> bool:
-        """Whether one of its plans would be missed."""
+        """Whether one of its plans has work left."""
         return any(record.has_work_left for record in self.plans.values())
 
     def live(self) -> dict[PlanId, PlanRecord]:
-        """The plans that are still there, in the order of their arrival."""
+        """The plans that are not removed, in order of arrival."""
         return {plan_id: record for plan_id, record in self.plans.items() if not record.removed}
 
     def living(self) -> dict[PlanId, PlanRecord]:
-        """The plans that are told to the agent: those that are there, without the proposals that ended."""
+        """The plans that the agent is told of: those not removed, without the proposals that ended."""
         return {plan_id: record for plan_id, record in self.plans.items() if record.is_living}
 
     def remark(self, remark_id: str) -> Remark | None:

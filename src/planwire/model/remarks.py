@@ -3,13 +3,13 @@
 | remark | ends when |
 |---|---|
 | comment on a step | it was told, and then the step is completed, cancelled or gone; or it is answered |
-| comment on the plan or a passage, and any that is kept in force | a person closes it; its plan ends |
+| comment on the plan or a passage, and any comment kept in force | a person closes it; its plan ends |
 | request for changes | it was told, and then its agent changes texts or steps, or another proposal comes |
 | selection | a newer one of the same plan; all its steps are finished or gone |
 | suggestion | the plan contains it; a newer one of the same kind for the same steps |
 
-A person can close each of them, and reopen it. A comment that its agent has not heard outlives its plan until it is
-told. `fold` calls the functions here, and they depend on nothing but the states around an event.
+A person can close and reopen any of them. A comment that its agent has not heard outlives its plan until it is told.
+`fold` calls the functions here; they depend only on the states around an event.
 """
 
 from collections.abc import Callable, Container, Iterable
@@ -58,12 +58,12 @@ REVISED: Final = "revised"
 SUPERSEDED: Final = "superseded"
 FOLLOWED: Final = "followed"
 PLAN_ENDED: Final = "plan_ended"
-#: A selection ends because all steps are to run again.
+#: A selection ends because a person chose all steps again.
 RUN_ALL: Final = "run_all"
-#: It was part of a review in an older journal, which knows no more of it.
+#: The remark was part of a review in an older journal, which says nothing more about it.
 OLDER: Final = "older"
 
-#: Closed remarks of a plan that the state holds, the newest ones. The journal has them all.
+#: How many closed remarks of a plan the state holds, the newest first. The journal has them all.
 MOST_CLOSED: Final = 32
 MOST_CLOSED_BY_PEOPLE: Final = 256
 _BY_PEOPLE: Final = (WITHDRAWN, SUPERSEDED, RUN_ALL)
@@ -72,7 +72,7 @@ Remarks = tuple[Remark, ...]
 
 
 def made(remarks: Remarks, new: Remark, recorded: Recorded) -> Remarks:
-    """The remarks of a plan with one more, new or open again, which may supersede others. Comments never supersede each
+    """The remarks of a plan with one more, new or reopened, which may supersede others. Comments never supersede each
     other."""
     old: Iterable[Remark] = ()
     if new.kind == SELECTION:
@@ -85,7 +85,7 @@ def made(remarks: Remarks, new: Remark, recorded: Recorded) -> Remarks:
 
 
 def known(remarks: Remarks, said: Iterable[Remark]) -> Remarks:
-    """The remarks of a plan with those of a review in an older journal, which nobody is told again."""
+    """The remarks of a plan with those of a review in an older journal, which are not told again."""
     older = (
         replace(each, told=Telling(each.seq, each.at, "", ""), closed=Closing(each.seq, each.at, each.by, OLDER))
         for each in said
@@ -119,7 +119,7 @@ def close(remarks: Remarks, remark_id: str, closing: Closing) -> Remarks:
 
 
 def reopened(remarks: Remarks, is_meant: Callable[[Remark], bool], recorded: Recorded) -> Remarks:
-    """The remarks with some of them open again. Their agent is told of each anew: it may have stopped minding them."""
+    """The remarks with some reopened. The agent is told of each again, as it may no longer heed them."""
     for each in remarks:
         if each.closed and is_meant(each):
             others = tuple(other for other in remarks if other.id != each.id)
@@ -128,7 +128,7 @@ def reopened(remarks: Remarks, is_meant: Callable[[Remark], bool], recorded: Rec
 
 
 def answered(remarks: Remarks, remark_id: str, answer: RemarkAnswer, closing: Closing) -> Remarks:
-    """The remarks after an answer to one of them. It ends a comment on a step, unless that is kept in force."""
+    """The remarks after an answer to one of them. The answer ends a comment on a step, unless it is kept in force."""
 
     def with_answer(remark: Remark) -> Remark:
         ends = remark.kind == COMMENT and remark.step is not None and not remark.kept
@@ -139,14 +139,14 @@ def answered(remarks: Remarks, remark_id: str, answer: RemarkAnswer, closing: Cl
 
 
 def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
-    """The remarks with some of them on their way to the reader."""
+    """The remarks with some on their way to the reader."""
     return tuple(replace(each, offered=offer) if each.id in ids else each for each in remarks)
 
 
 def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
-    """The remarks after the reader got some of them. The first telling counts, but one that names its request says more
-    than a reminder of an older journal, which any refusal would miss, and a child that took up its work again says more
-    than the lead, which heard it in its place."""
+    """The remarks after the reader got some of them. The first telling counts, with two exceptions. A telling that
+    names its request replaces a reminder in an older journal, which no refusal would match. And a telling to a child
+    that resumed its work replaces one to the lead, which heard the remark in the child's place."""
 
     def first(known: Telling | None) -> Telling:
         is_for_lead = known is not None and known.reader == AGENT != telling.reader
@@ -156,7 +156,7 @@ def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
 
 
 def refused(remarks: Remarks, request: str) -> Remarks:
-    """The remarks after the reader refused a request: nobody has told what stood in it, and it is not on its way."""
+    """The remarks after the reader refused a request: its contents were not told, and are not on their way."""
 
     def without(telling: Telling | None) -> Telling | None:
         return None if telling and telling.request == request else telling
@@ -165,8 +165,8 @@ def refused(remarks: Remarks, request: str) -> Remarks:
 
 
 def closed_with_plan(remarks: Remarks, closing: Closing, of_request: Closing | None = None) -> Remarks:
-    """The remarks of a plan that ends, and how requests for changes of it do, if that is another end. A comment or a
-    request that the agent has not heard stays until it is told."""
+    """The remarks of a plan that ends. `of_request` is how requests for changes end, if not by `closing`. A comment or
+    request that the agent has not heard stays open until it is told."""
 
     def ended(remark: Remark) -> Remark:
         if remark.closed or not (remark.told or remark.kind in (SELECTION, SUGGESTION)):
@@ -177,7 +177,7 @@ def closed_with_plan(remarks: Remarks, closing: Closing, of_request: Closing | N
 
 
 def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Recorded) -> Remarks:
-    """The remarks of a plan after a change of it, without those that the change ends."""
+    """The remarks of a plan after a change, with those closed that the change ends."""
     if all(each.closed for each in after.remarks):
         return after.remarks
     change = _Ending(before, after.state, by_agent=recorded.by == AGENT)
@@ -190,7 +190,7 @@ def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Reco
 
 
 class _Ending:
-    """A change of a plan, as far as it ends remarks."""
+    """Which remarks a change of a plan ends, and how."""
 
     def __init__(self, before: PlanState | None, after: PlanState, *, by_agent: bool) -> None:
         self._by_agent = by_agent
@@ -225,21 +225,21 @@ class _Ending:
         return self._before is None or wording(self._before) != wording(self._after)
 
     def _contains(self, changes: tuple[StepChange, ...]) -> bool:
-        """Whether the plan contains a suggestion. None can contain one in words alone."""
+        """Whether the plan contains a suggestion. A suggestion in words alone never counts as contained."""
         steps, places, texts = self._after.steps, self._places, self._texts
         return bool(changes) and all(_is_so(change, steps, places, texts) for change in changes)
 
 
 def superseded(changes: Iterable[StepChange], suggestions: Iterable[Remark]) -> Remarks:
-    """The suggestions that say nothing any more beside newer changes: each of theirs is of the same kind and for the
-    same step as one of those. One of several changes stays until all of them are superseded: half of a person's
-    suggestion is not theirs any more."""
+    """The suggestions that newer changes supersede: for each of a suggestion's changes there is a newer one of the same
+    kind for the same step. A suggestion of several changes is superseded as a whole or not at all: half of it would no
+    longer be what the person suggested."""
     newer = {_subject(change) for change in changes} - {None}
     return tuple(each for each in suggestions if each.changes and newer.issuperset(map(_subject, each.changes)))
 
 
 def _subject(change: StepChange) -> tuple[type, str] | None:
-    """The step and its property that a change is for. A new step has neither, and stands beside other new ones."""
+    """The step and the property that a change is for. None for a new step, which never supersedes another."""
     return None if isinstance(change, AddStep) else (type(change), change.step)
 
 
@@ -266,8 +266,8 @@ def _changed(remarks: Remarks, remark_id: str, change: Callable[[Remark], Remark
 
 
 def _bounded(remarks: Remarks) -> Remarks:
-    """All open remarks, and the last ones that closed. The agent may still have to be told of an end that a person
-    brought about, so more of these stay."""
+    """All open remarks, and the last closed ones. More of those that a person closed are kept, because the agent may
+    still have to be told that they ended."""
     closed = sorted((each for each in remarks if each.closed), key=_end_of)
     if len(closed) <= MOST_CLOSED:
         return remarks

@@ -1,7 +1,7 @@
-"""Whether two plans are one: the rule for what is a new version of a plan, and what is the same again.
+"""Whether two plans are the same: the rule that tells a new version of a plan from a repeated one.
 
-Agents count in `_meta` (tokens, milliseconds), and a list that comes again with other counts is the same list. So the
-numbers in there, at any depth, make no other plan of it. Everything else does.
+Agents count in `_meta` (tokens, milliseconds), and a list that comes again with other counts is the same list. So
+numbers in `_meta`, at any depth, are not compared. Everything else is.
 """
 
 from typing import Any, Final
@@ -13,12 +13,12 @@ from planwire.model.plan import Entry, Fields, ItemsPlan, OtherPlan, Plan
 
 __all__ = ["is_same"]
 
-#: The field of the protocol that is for anything.
+#: The protocol's field for arbitrary data.
 META: Final = "_meta"
 
 
 def is_same(one: Plan | None, other: Plan | None) -> bool:
-    """Whether two plans say the same, apart from what they count."""
+    """Whether two plans are the same, apart from what they count."""
     try:
         if one == other or one is None or other is None or not (_has_fields(one) or _has_fields(other)):
             return one == other
@@ -50,7 +50,7 @@ def _in_meta(meta: Fields | None) -> Any:
 
 
 def _without_numbers(value: Any) -> Any:
-    """A value without its numbers. Nothing is left of one that holds nothing else."""
+    """A value without its numbers; UNSET if it holds nothing else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return UNSET
     if isinstance(value, dict) and value:

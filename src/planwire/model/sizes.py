@@ -1,4 +1,4 @@
-"""The size of a plan: one measure for every way into a session, so that its cap binds the state and not a call."""
+"""The size of a plan: one measure for every way into a session, so that the cap limits the state and not one call."""
 
 from typing import Final, assert_never
 
@@ -16,8 +16,8 @@ _LONGEST_PRIORITY: Final = max(map(len, PRIORITIES))
 def plan_bytes(plan: Plan) -> int:
     """The UTF-8 bytes of a plan's content: its text, or its entries as they are stored.
 
-    The status and the priority of an entry count as the longest of their words. So a plan that fits still fits when all
-    of it is in progress: nothing has to be thrown out of it just to say how far it is.
+    Status and priority count as their longest words. So a plan that fits still fits when all of it is in progress:
+    reporting progress never means removing something.
     """
     match plan:
         case ItemsPlan(entries=entries):

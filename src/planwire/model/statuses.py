@@ -1,9 +1,9 @@
 """The statuses of a step: one table, one row per status.
 
 A new status is a new row: its word, the spellings that mean it, its checkbox, sign and spoken name, how far along it
-is, and its substitute for clients of version 1. Statuses are open on the wire: a word without a row stays and shows as
-it came. Models and people are understood (`folded_status`) in more words than agents on the wire, and answered where
-none is meant: nothing that they say is lost by that.
+is, and its substitute for clients of version 1. Statuses are open on the wire: a word without a row is kept and shown
+as it came. From models and people planwire understands more words (`folded_status`) than from agents on the wire. A
+word that means no status gets them an error, so nothing that they say is lost.
 """
 
 import re
@@ -39,7 +39,7 @@ class Status(Struct, frozen=True):
     - `spoken`: the name people read. `became`: the word for a step that just got this status.
     - `look`: its name in style sheets and themes. `key`: its key in menus.
     - `rank`: grows as work goes on. `is_open`: there is still something to do. `counts`: it is part of the total.
-    - `v1`: the word that a client of version 1 gets for it, with `v1_prefix` before the text; None: its own word.
+    - `v1`: its word for clients of version 1, with `v1_prefix` before the text; None: its own word.
     """
 
     word: str
@@ -59,7 +59,7 @@ class Status(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        """Whether work on the step goes on: it has begun and is not over."""
+        """Whether the step is being worked on: begun and not over."""
         return self.is_open and self.rank > 0
 
 
@@ -105,7 +105,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def folded_word(word: str) -> str:
-    """A word without its case, spaces and signs, in which models and people differ."""
+    """A word without case, spaces and punctuation, in which models and people vary."""
     return _SEPARATORS.sub("", word.casefold())
 
 
@@ -119,8 +119,8 @@ _FOLDED: Final = {
 
 
 def folded_status(word: str) -> str | None:
-    """The table's word for a status that a model or a person names, whatever its case, spaces and hyphens; None for a
-    word that means none of them."""
+    """The table's word for a status that a model or a person names, whatever its case, spaces and hyphens; None for any
+    other word."""
     return _FOLDED.get(folded_word(word))
 
 
@@ -136,7 +136,7 @@ def canonical(word: str) -> str:
 
 
 def spoken(word: str) -> str:
-    """A status as people read it. A word without a row stands for itself."""
+    """A status as people read it. A word without a row is shown as it is, with spaces for underscores."""
     row = _MEANINGS.get(word)
     return row.spoken if row else word.replace("_", " ")
 

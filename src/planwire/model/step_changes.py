@@ -1,4 +1,4 @@
-"""The changes of single steps, which make up a delta and a suggestion: frozen values, one class per change."""
+"""Changes to single steps, which make up deltas and suggestions: frozen values, one class per change."""
 
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ class SetPriority(Struct, frozen=True, tag_field="do", tag="priority"):
 
 
 class AddStep(Struct, frozen=True, tag_field="do", tag="add", omit_defaults=True):
-    """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
+    """A new step after the step `after`; at the end if that is None, at the beginning if it is ""."""
 
     content: str
     after: str | None = None
@@ -41,14 +41,14 @@ class AddStep(Struct, frozen=True, tag_field="do", tag="add", omit_defaults=True
 
 
 class MoveStep(Struct, frozen=True, tag_field="do", tag="move"):
-    """A step goes behind another one; "" is the beginning."""
+    """A step moves to the place after another one; "" is the beginning."""
 
     step: str
     after: str
 
 
 class RemoveStep(Struct, frozen=True, tag_field="do", tag="remove"):
-    """A step goes away."""
+    """A step is removed."""
 
     step: str
 

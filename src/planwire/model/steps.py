@@ -7,27 +7,27 @@ ever had, and matches a new list against that memory:
 1. By text: first the steps of the last list, then former texts of these, then steps that had left the list.
 2. By neighbours: the unmatched steps between the same two matched ones. Equally many on both sides pair up in order,
    where the texts are similar or the status moved forward. Otherwise a pair needs both, or nearly the same text.
-3. By the same words and a few more or less, wherever they stand now: a step that moved and was made clearer.
+3. By the same words and a few more or less, wherever they are now: a step that moved and was made clearer.
 4. The rest is new.
 
-A plan that a model *replaces* by another is a different matter: it wrote a whole new plan, and its place says nothing.
-There only texts that are nearly the same keep their ids, or a word about one task would fall on another.
+When a model *replaces* a plan, it writes a whole new one, and a step's place says nothing. Then only texts that are
+nearly the same keep their ids, or a remark about one task would land on another.
 
 Ids never come back within a plan. An empty list forgets nothing.
 
 Why neighbours? Text alone loses the most common rewording: agents rename a step as they start it ("Ship it" becomes
 "Uploading wheels", which have next to nothing in common), and comments and suggestions hang on that step's id. Position
-alone does worse: one step inserted at the top would shift every id below it. A step that changed while both of its
-neighbours stayed is a different matter: it is the same step under another name, or its replacement, and then the status
-decides. A step that moves from pending to in progress under a new name was renamed. One whose status stays has to read
-alike too, or "Buy milk" would inherit the comments on "Read the config". So has every step of a list that shares no
-step with the one before, unless all of them moved forward: that is another plan.
+alone does worse: one step inserted at the top would shift every id below it. But a step that changed while both of its
+neighbours stayed is either the same step under another name or its replacement, and the status decides which. A step
+that moves from pending to in progress under a new name was renamed. A step whose status stays must also read alike, or
+"Buy milk" would inherit the comments on "Read the config". The same holds for every step of a list that shares no step
+with the one before, unless all of them moved forward: that is another plan.
 
 Why 0.4? In the recorded conversations of the tests, rewordings measure 0.61 ("Write the parser — with ünïcode" to
 "Writing the parser") to 0.93, and unrelated steps in one place 0.36 at most. Where the counts differ, any pair in the
 gap could be the right one, and "Run the tests" and "Run the linter" already measure 0.74. Hence 0.75 there. In another
 plan, and elsewhere in the list, the place says nothing: 0.8 there ("Write the docs" and "Write the code" measure 0.79),
-and a number that changed makes another step of it ("Fix bug 12").
+and in another plan a changed number makes it another step ("Fix bug 12").
 """
 
 import re
@@ -55,7 +55,7 @@ ALMOST_EQUAL: Final = 0.8
 #: list could hold up every line after it.
 COMPARED_CHARACTERS: Final = 240
 COMPARED_PAIRS: Final = 400
-#: Texts that a plan remembers; beyond that it forgets those of steps that left it. As many as a list may have entries.
+#: Texts that a plan remembers: as many as a list may have entries. Beyond that it forgets those of steps that left.
 REMEMBERED_TEXTS: Final = 20_000
 
 
@@ -123,8 +123,8 @@ class Progress(Struct, frozen=True):
 class _Memory(Struct, frozen=True):
     """A plan's memory of its steps.
 
-    `steps` is the last list that was not empty, `texts` its wording, `owners` the ids of the steps that ever had a
-    text, `born` the number of ids so far.
+    `steps` is the last list that was not empty, `texts` its wording, `owners` maps each text to the ids of the steps
+    that ever had it, `born` is the number of ids so far.
     """
 
     steps: tuple[Step, ...] = ()
@@ -152,7 +152,7 @@ class PlanState(Struct, frozen=True):
 
 def track(plan: Plan, before: PlanState | None = None, *, is_replacement: bool = False) -> PlanState:
     """The state of a plan that follows `before`: a step that stays, reworded or not, keeps its id. With
-    `is_replacement` it is another plan in the place of that one, and only nearly the same texts keep theirs."""
+    `is_replacement` it is another plan in place of that one, and only steps with nearly the same text keep theirs."""
     memory = before.memory if before else _Memory()
     if isinstance(plan, ItemsPlan) and [entry.content for entry in plan.entries] == memory.texts:
         steps = tuple(
@@ -172,7 +172,7 @@ def track(plan: Plan, before: PlanState | None = None, *, is_replacement: bool =
 
 
 def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanState:
-    """The state of a plan whose steps' ids the caller knows; None stands for a new step."""
+    """The state of a plan whose step ids the caller knows; None stands for a new step."""
     drafts = drafts_of(plan)
     if not drafts:
         return PlanState(plan, (), before.memory)
@@ -181,8 +181,8 @@ def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanSta
 
 
 def carried_state(plan: Plan, ids: Sequence[str], born: int, before: PlanState | None) -> PlanState | None:
-    """The state of a plan whose steps had these ids in another session, `born` of them so far; None if these are not
-    the ids of its steps."""
+    """The state of a plan whose steps had these ids in another session, which had given out `born` of them; None if
+    the ids don't fit the steps."""
     drafts = drafts_of(plan)
     numbers = [_number(each) for each in ids]
     if len(drafts) != len(ids) or len(set(ids)) != len(ids) or not all(numbers):
@@ -196,7 +196,7 @@ def carried_state(plan: Plan, ids: Sequence[str], born: int, before: PlanState |
 
 
 def _number(step_id: str) -> int:
-    """The number in the id of a step; 0 if it is no such id."""
+    """The number in a step's id; 0 if it is not a step's id."""
     digits = step_id.removeprefix("s")
     return int(digits) if step_id != digits and digits.isascii() and digits.isdecimal() and len(digits) < 10 else 0
 
@@ -228,7 +228,7 @@ def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> 
 
 
 class _Matching:
-    """The match of a new list against the memory of a plan. `ids` is the outcome, with None for a new step."""
+    """Matches a new list against the memory of a plan. `ids` is the result, with None for a new step."""
 
     def __init__(self, drafts: list[Draft], memory: _Memory, is_replacement: bool) -> None:
         self.drafts = drafts
@@ -256,7 +256,8 @@ class _Matching:
                 self._take(new, self.last[old].id)
 
     def _twins(self, news: list[int], olds: list[int]) -> Iterable[tuple[int, int]]:
-        """Pair steps that share a text after some came or went: by status and place, then by status, then in order."""
+        """Pair steps with the same text when their number changed: by status and place, then by status, then in
+        order."""
         stayed = {place for place in set(news) & set(olds) if self.last[place].status == self.drafts[place].status}
         yield from ((place, place) for place in sorted(stayed))
         by_status: dict[str, deque[int]] = {}
@@ -298,7 +299,7 @@ class _Matching:
                 self._pair_nearly_same(news, olds)
 
     def _pair_nearly_same(self, news: list[int], olds: list[int]) -> None:
-        """Pair steps of one gap in their order. In another plan, steps with other numbers are other steps."""
+        """Pair steps of one gap in order. In another plan, steps with other numbers in their text are other steps."""
         kinds: dict[tuple[str, ...], list[int]] = {}
         for old in olds:
             kinds.setdefault(self._numbers(self.last[old].content), []).append(old)
@@ -317,7 +318,7 @@ class _Matching:
         return tuple(re.findall(r"\d+", text)) if self.is_replacement else ()
 
     def _is_pair(self, old: int, new: int) -> bool:
-        """Whether two steps in the same gap are one, where the gap alone does not say so."""
+        """Whether two steps in the same gap are one, where the gap alone doesn't decide."""
         if self.is_replacement:
             return self._alike(old, new, ALMOST_EQUAL)
         return self._alike(old, new, SIMILAR if self._moved_forward(old, new) else NEARLY_SAME)
@@ -357,7 +358,7 @@ def _places(steps: Sequence[Step | Draft]) -> dict[str, list[int]]:
 
 
 def _gaps(ids: Sequence[str | None]) -> dict[tuple[str | None, str | None], list[int]]:
-    """The positions without an id, by the ids that stand before and after them."""
+    """The positions without an id, by the ids before and after them."""
     gaps: dict[tuple[str | None, str | None], list[int]] = {}
     before: str | None = None
     open_gap: list[int] = []

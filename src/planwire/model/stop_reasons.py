@@ -1,4 +1,4 @@
-"""Words for the end of a turn, as agents say them. Events have them as they came."""
+"""Stop reasons in the agents' words. Events keep them as they came."""
 
 from typing import Final
 

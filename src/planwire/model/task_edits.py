@@ -1,7 +1,7 @@
 """Edits of the tasks in a markdown text, line by line: every other line keeps every byte.
 
-Each function takes the number of a task in the text (from 0) and returns the new text. It parses the result once more
-and refuses the edit unless exactly the intended tasks are there: indentation, quotes and code make markdown lists
+Each function takes the number of a task in the text (from 0) and returns the new text. It parses the result again and
+refuses the edit unless exactly the intended tasks are there: indentation, quotes and code make markdown lists
 surprising, and a wrong guess would silently lose a step.
 """
 
@@ -32,7 +32,7 @@ def reword_task(text: str, index: int, words: str) -> str:
 
 
 def add_task(text: str, after: int | None, words: str, status: str) -> str:
-    """Add a task behind another one and everything nested in it; None is the beginning of the list."""
+    """Add a task after another one and everything nested in it; None is the beginning of the list."""
     tasks = parse(text).tasks
     lines = _split(text)
     box, status = f"[{box_of(status)}] {unwrapped(words)}", canonical(status)
@@ -60,7 +60,7 @@ def remove_task(text: str, index: int) -> str:
 
 
 def move_task(text: str, index: int, after: int | None) -> str:
-    """Move a task and everything nested in it behind another one; None is the beginning of the list."""
+    """Move a task and everything nested in it after another one; None is the beginning of the list."""
     tasks = parse(text).tasks
     size = _family(tasks, index)
     if after is not None and index <= after < index + size:
@@ -82,7 +82,7 @@ def move_task(text: str, index: int, after: int | None) -> str:
 
 
 def family(text: str, index: int) -> int:
-    """The number of tasks that a task and everything nested in it make up."""
+    """The number of tasks in a task's family: itself and everything nested in it."""
     return _family(parse(text).tasks, index)
 
 
@@ -110,7 +110,7 @@ def _split(text: str) -> list[str]:
 
 
 def _ended(lines: list[str]) -> list[str]:
-    """The lines, with a line feed at the end of the last one."""
+    """The lines, the last one with a line end."""
     if lines and not _newline(lines[-1]):
         lines = [*lines[:-1], lines[-1] + _any_newline("".join(lines))]
     return lines
@@ -130,7 +130,7 @@ def _column(lines: list[str], task: Checkbox) -> int:
 
 
 def _prefix(lines: list[str], task: Checkbox) -> str:
-    """The text before a task's box that a neighbour in its list needs: indentation and marker."""
+    """The text before the box that a new neighbour of a task needs: indentation and marker."""
     start = len("".join(lines[: task.words[0]]))
     before_box = lines[task.words[0]][: task.offset - 1 - start]
     marker = _MARKER.search(before_box)

@@ -1,4 +1,4 @@
-"""Text on one line and text cut short: how a step's words fit into a row, a list or a sentence."""
+"""Text put on one line and text cut short, to fit into a row, a list or a sentence."""
 
 __all__ = ["newest", "shortened", "unwrapped"]
 
@@ -9,7 +9,7 @@ def unwrapped(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """At most `most` characters of a text; an ellipsis stands for the rest."""
+    """The text in at most `most` characters; an ellipsis stands for the rest."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 

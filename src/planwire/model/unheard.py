@@ -1,7 +1,7 @@
-"""The words that an agent is to be told: what people said since it last heard of them, or all that still holds.
+"""What an agent is to be told: what people said since it last heard from them, or everything that still holds.
 
-Both are items, JSON objects that say who said what of which plan. A tool's answer holds them as they are; a block for
-the context is made of them (`chat.render`).
+Both are items: JSON objects that say who said what about which plan. A tool's answer holds them as they are; a block
+for the context is made from them (`chat.render`).
 
     {"said": "comment", "id": "r3", "by": "user", "plan_id": "main", "step": "s2", "text": "never touch vendor/"}
 """
@@ -21,19 +21,19 @@ from planwire.model.remarks import OLDER, PLAN_ENDED
 
 __all__ = ["CLIENT", "RELAY", "Words", "has_word", "items_of_review", "news", "remark_item", "standing"]
 
-#: Authors whose words the agent knows: its own, and those that came through its client.
+#: Authors whose words the agent knows: itself, its client, and the relay.
 CLIENT: Final = "client"
 RELAY: Final = "relay"
 _KNOWN: Final = frozenset((AGENT, CLIENT, RELAY))
 
-#: Bytes of remarks that a retelling has in full, and those that news have. The others go by their ids.
+#: Bytes of remarks told in full, in a retelling and in news. The rest are told as ids.
 RETOLD_BYTES: Final = 16 * 1024
 NEWS_BYTES: Final = 64 * 1024
 
 
 class Words(Struct, frozen=True):
-    """What an agent is to be told: `items` in full, and the ids of remarks that are open `besides`. `remarks` are all
-    ids among them that the agent has not been told yet; of everything else, they cover the events after `since` up to
+    """What an agent is to be told: `items` in full, and `besides`, the ids of further open remarks. `remarks` are the
+    ids of all remarks among them that the agent has not been told yet; everything else is of events after `since` up to
     `upto`."""
 
     items: tuple[Fields, ...] = ()
@@ -57,8 +57,8 @@ def news(
 ) -> Words:
     """What people said, and changed in plans of the tools, since a reader last heard of it, or since an event.
 
-    `without` are remarks that are on their way already; `most` bytes of remarks are in full. Without `edits` for a
-    reader who sees the changes of a plan themselves.
+    `without` are remarks already on their way; `most` bytes of remarks are told in full. `edits` is False for a reader
+    that sees the changes of a plan themselves.
     """
     told = heard_by(state, reader).told if since is None else since
     remarks: list[Remark] = []
@@ -79,8 +79,8 @@ def standing(
     without: Container[str] = (),
     reader: str = LEAD,
 ) -> Words:
-    """All that holds: every open remark, and the last verdict on each living plan. The reader still sees the remarks
-    `seen` elsewhere: of these only the ends are told. `most` bytes of remarks are in full; `without` are left out."""
+    """Everything that holds: each open remark, and the last verdict on each living plan. The reader sees the remarks
+    `seen` elsewhere: only their ends are told. `most` bytes of remarks are told in full; `without` are left out."""
     remarks: list[Remark] = []
     others: list[tuple[int, Fields]] = []
     for record in _heard_of(state, reader):
@@ -97,7 +97,7 @@ def _heard_of(state: SessionState, reader: str) -> list[PlanRecord]:
 
 
 def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:
-    """The items of a review with comments inside, as older journals have it."""
+    """The items of a review that contains comments, as in older journals."""
     items: list[Fields] = []
     if event.verdict != COMMENTED:
         items.append(_verdict(event.plan_id, event, by))
@@ -108,8 +108,8 @@ def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:
 
 
 def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
-    """Whether people said something of a plan that the agent has not heard, or said it after the event `since`: several
-    calls may wait for the same word."""
+    """Whether people said something about a plan that the agent has not heard, or that came after the event `since`:
+    several calls may wait for the same word."""
     record = state.plans.get(plan_id)
     if record is None:
         return False
@@ -125,15 +125,15 @@ def _untold(record: PlanRecord, reader: str) -> list[Remark]:
 
 
 def _is_told(remark: Remark, reader: str) -> bool:
-    """Whether a reader was told a remark, or does not have to be. What the lead heard while a child had nothing to do,
-    the child hears once it goes on."""
+    """Whether a reader needs no telling of a remark. What the lead was told while a child had nothing to do, the child
+    is told once it goes on."""
     return remark.told is not None and (reader == LEAD or remark.told.reader != AGENT)
 
 
 def _words(
     remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, upto: int, reader: str
 ) -> Words:
-    """Remarks, of which `most` bytes are in full, and other items with the numbers of their events, in order."""
+    """Remarks and other items as words, in the order of their events. `most` bytes of remarks are in full."""
     full, besides = _bounded(remarks, most)
     items = sorted([*((each.seq, remark_item(each)) for each in full), *others], key=lambda each: each[0])
     untold = tuple(each.id for each in remarks if not _is_told(each, reader))
@@ -141,7 +141,7 @@ def _words(
 
 
 def _bounded(remarks: Iterable[Remark], most: int) -> tuple[list[Remark], tuple[str, ...]]:
-    """The remarks to tell in full, those that are kept in force and then the newest, and the ids of the others."""
+    """The remarks to tell in full, and the ids of the rest. Those kept in force come first, then the newest."""
     full: list[Remark] = []
     besides: list[Remark] = []
     size = 0
@@ -172,8 +172,8 @@ def _verdict(plan_id: PlanId, review: Review | PlanReviewed, by: str) -> Fields:
 
 
 def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """The last verdict, if the agent has not heard it. It replaces those before it. One that answers a question of the
-    agent's is on its way."""
+    """The last verdict, if the agent has not heard it. It replaces earlier ones. A verdict that answers the agent's
+    open question is on its way already."""
     review = record.review
     if review is not None and review == record.decision:
         return
@@ -182,7 +182,7 @@ def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """The ends of remarks that the agent was told, where a person brought them about. It knows what it did itself."""
+    """The ends of remarks that the agent was told, where a person ended them. The agent knows what it did itself."""
     for remark in record.remarks:
         end = remark.closed
         if end and remark.told and end.seq > told and end.by not in _KNOWN and end.how not in (PLAN_ENDED, OLDER):
@@ -191,8 +191,8 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
 
 
 def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
-    """Other people's changes to a plan of the tools since its last version. On an agent's plan, the text that a person
-    approved, if the agent never got it as its answer."""
+    """Other people's changes to a plan of the tools since its last version. For an agent's plan, the edited text that a
+    person approved, if the agent never got it as its answer."""
     plan_id, review = record.state.plan.id, record.review
     if record.owner != PLANWIRE:
         is_lost = review is not None and not review.is_known and review != record.decision

@@ -1,10 +1,10 @@
-"""Verdicts on plans: which one counts, when the agent can give its answer to a question from two places.
+"""Verdicts on plans: which one counts when a question of the agent's can be answered in two places.
 
 A client's answer goes straight to the agent, and the journal hears of it then. A person who answers elsewhere writes
-to the journal first, and the agent gets it a moment later, unless the client was faster. So such a decision counts once
-the agent has it; until then the question stays open. What comes too late is kept, and marked as that. Where a question
-is dismissed, or ends with its turn, nobody answered it: the decision is a verdict like any other then, and the agent
-hears it with its next prompt.
+to the journal first, and the agent gets the answer a moment later, unless the client was faster. So such a decision
+counts only once the agent has it; until then the question stays open. A decision that comes too late is kept and marked
+as late. If the question is dismissed, or ends with its turn, it has no answer: the decision is then a verdict like any
+other, and the agent hears it with its next prompt.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ from planwire.model.records import PlanRecord, Review, SessionState, Telling
 
 __all__ = ["reviewed", "settled", "unasked", "with_answer"]
 
-#: Verdicts on a plan that the state holds, the newest ones. The journal has them all.
+#: How many verdicts on a plan the state holds, the newest first. The journal has them all.
 MOST_REVIEWS: Final = 32
 
 
@@ -56,8 +56,8 @@ def reviewed(state: SessionState, record: PlanRecord, recorded: Recorded, event:
 
 
 def with_answer(state: SessionState, record: PlanRecord, recorded: Recorded, telling: Telling) -> PlanRecord:
-    """A plan after the agent got the answer to its question that was on its way. The plan may have changed meanwhile,
-    or the turn ended: the agent has it all the same."""
+    """A plan after the agent got the answer that was on its way. The agent has it even if the plan changed meanwhile,
+    or the turn ended."""
     given = (each for each in reversed(record.reviews) if each.question == telling.request and each.is_on_its_way)
     decision = next(given, None) if telling.request else None
     if decision is None:
@@ -83,7 +83,8 @@ def settled(plans: dict[PlanId, PlanRecord]) -> dict[PlanId, PlanRecord]:
 
 
 def _disputed(record: PlanRecord, told: Review | None, late: Review) -> PlanRecord:
-    """A plan after a verdict that came too late. If it was a no, the agent goes on with what a person does not want."""
+    """A plan after a verdict that came too late. A rejection after an approval is disputed: the agent goes on with what
+    the person rejected."""
     contradicts = told is not None and told.verdict == APPROVED and late.verdict == CHANGES_REQUESTED
     return replace(record, disputed=late.seq) if contradicts else record
 

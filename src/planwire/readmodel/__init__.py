@@ -1,3 +1,3 @@
-"""What faces show of a journal: its sessions now, their plan files, their past, and the reasons."""
+"""What faces show of a journal: its current sessions, their plan files, their past, and the reasons."""
 
 __all__: list[str] = []

@@ -1,6 +1,6 @@
 """Annotations: people's suggestions for an agent's own plan and their remarks on it, step by step.
 
-Faces show them over the plan, never in it, so that nobody takes a person's word for the agent's.
+Faces show them over the plan, never in it, so that a person's words are not taken for the agent's.
 """
 
 from typing import Final, assert_never
@@ -29,7 +29,7 @@ __all__ = [
     "suggestion_sentence",
 ]
 
-#: What a remark is, for people.
+#: The kinds of remarks in words for people.
 REMARK_LABELS: Final = {
     COMMENT: "Comment",
     REQUEST: "Changes requested",
@@ -42,11 +42,11 @@ _TAKEN_BACK: Final = (WITHDRAWN, SUPERSEDED)
 
 
 class SuggestedChange(Struct, frozen=True):
-    """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says in words what
-    the step should become, `suggestion` is the id of its remark, `number` its own among the changes there. `note` is
-    what its author says about it. `delivery` says how far it has come: Sent, Seen; `heard` is a sentence on that, and
-    `told_at` is when the agent heard it. `replaces` is the author of another person's suggestion that it superseded.
-    `status` is the one that it sets."""
+    """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says what the step
+    should become, `suggestion` is the id of its remark, `number` its place among the changes there. `note` is its
+    author's note on it. `delivery` is Sent or Seen; `heard` is a sentence on that, and `told_at` is when the agent
+    heard it. `replaces` is the author of another person's suggestion that it superseded. `status` is the status that it
+    sets."""
 
     suggestion: str
     number: int
@@ -63,12 +63,12 @@ class SuggestedChange(Struct, frozen=True):
 
 
 class RemarkCard(Struct, frozen=True):
-    """A remark to show: a comment, a request for changes, or a selection of steps; or a suggestion that ended.
+    """A remark to show: a comment, a request for changes, a selection of steps, or a suggestion that ended.
 
-    - `label`: what it is, in a word or two. `about`: the text of the step or the passage that it is about.
-    - `delivery`: how far it has come, in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
+    - `label`: its kind in a word or two. `about`: the text of the step or the passage that it is about.
+    - `delivery`: its delivery in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
     - `review`: the event of the verdict that it came with.
-    - `is_open`: it still binds. `closed_at`, `closed_by`, `why_closed`: how it ended. `answers`: what was said to it.
+    - `is_open`: it still binds. `closed_at`, `closed_by`, `why_closed`: how it ended. `answers`: the answers to it.
     """
 
     id: str
@@ -96,9 +96,9 @@ class RemarkCard(Struct, frozen=True):
 
 class Annotations(Struct, frozen=True):
     """Everything to show over a plan. `steps` has the suggestions for each step, `added` the suggested steps, each with
-    the step that it goes behind ("" is the beginning, None the end), in the order that they would have in the list.
-    `remarks` are the open ones, by step; None has those on the plan as a whole. `closed` are the last that ended,
-    suggestions too."""
+    the step that it follows ("" is the beginning, None the end), in the order that they would have in the list.
+    `remarks` are the open remarks by step; None has those on the plan as a whole. `closed` are the last remarks that
+    ended, including suggestions."""
 
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: tuple[tuple[str | None, SuggestedChange], ...] = ()
@@ -108,7 +108,7 @@ class Annotations(Struct, frozen=True):
 
 def annotations(record: PlanRecord, state: PlanState | None = None, heard: str = "") -> Annotations:
     """The annotations of a plan as it is now; `state` has the steps of a plan file. `heard` is a sentence on when the
-    agent hears what it has not been told."""
+    agent will hear what it has not been told."""
     steps_now = (state or record.state).steps
     texts = {step.id: step.content for step in steps_now}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
@@ -135,8 +135,8 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
 
 
 def _matters(suggestion: Remark) -> bool:
-    """Whether a suggestion that ended is worth showing: nobody but its author knows one that they took back before the
-    agent heard of it."""
+    """Whether a suggestion that ended is worth showing. One that its author took back before the agent heard of it is
+    not."""
     end = suggestion.closed
     return end is not None and not (suggestion.told is None and end.by == suggestion.by and end.how in _TAKEN_BACK)
 
@@ -194,7 +194,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
 
 
 def suggestion_sentence(record: PlanRecord, suggestion: Remark) -> str:
-    """A suggestion in words, with its note. A step that left the plan has the name that it had last."""
+    """A suggestion in words, with its note. A step that left the plan has its last name."""
     there = {step.id for step in record.state.steps}
     gone = {change.step for change in suggestion.changes if not isinstance(change, AddStep)} - there
     last = step_texts(record.state)
@@ -221,5 +221,5 @@ def _becomes(change: StepChange, texts: dict[str, str]) -> str:
 
 
 def delivery_words(remark: Remark) -> str:
-    """How far a remark has come, on its way to the journal's server and from there to the agent."""
+    """The delivery of a remark in words, to the journal's server and from there to the agent."""
     return "Not yet delivered" if is_provisional(remark.seq) and remark.closed is None else delivered(remark)

@@ -1,6 +1,6 @@
 """The answers to offer for a plan that needs a person: each with the act that gives it.
 
-A question has the agent's own options, in its order. Where the agent goes on with something that a person refused too
+A question has the agent's own options, in its order. If the agent goes on with something that a person rejected too
 late, a person decides how it goes on. A plan that asks nothing, or is answered elsewhere, has no answers.
 """
 
@@ -20,8 +20,8 @@ _YES, _NO, _ = VERDICT_LABELS
 
 
 class Reply(Struct, frozen=True):
-    """One answer to offer. `takes_words`: a person's words go with it. `is_main`: the one that a face may stress.
-    `takes_edit`: the plan's text goes with it, as the person edits it."""
+    """One answer to offer. `takes_words`: a person's words can go with it. `is_main`: a face may stress it.
+    `takes_edit`: the plan's text goes with it, as the person edited it."""
 
     label: str
     wanted: Wanted
@@ -55,7 +55,7 @@ def answers(card: PlanCard) -> tuple[Reply, ...]:
 
 
 def _decisions(card: PlanCard) -> tuple[Reply, ...]:
-    """What a person can do about an agent that goes on against a late no."""
+    """What a person can do about an agent that goes on after a late rejection."""
     stop = (Reply(ACTS["stop"].label, Wanted("stop"), takes_words=False),) if "stop" in card.acts else ()
     label, now = ("Tell it now", True) if "tell" in card.acts else (VERDICT_LABELS[_NO], None)
     refuse = Reply(label, Wanted("review", verdict=_NO, now=now))
@@ -81,13 +81,13 @@ def dispute_words(card: PlanCard) -> str:
 
 
 def asked_words(card: PlanCard) -> str:
-    """What a plan needs of a person, in a few words for a notification; "" if it needs nothing."""
+    """What a plan needs from a person, in a few words for a notification; "" if it needs nothing."""
     if card.disputed:
         return f"{card.title}: decide how the agent goes on"
     return f"{card.title}: the agent waits for an answer" if card.question else ""
 
 
 def asked_moments(cards: Iterable[PlanCard]) -> str:
-    """When each of the things began that plans need of a person: another one is news, one less is not."""
+    """The times when plans began to need a person, as one text. A new time is news; a missing one is not."""
     needs = (each.disputed or each.question for each in cards)
     return " ".join(str(each.at) for each in needs if each)

@@ -24,7 +24,7 @@ __all__ = ["PlanValue", "SessionValue", "difference_json", "json_schema", "plan_
 
 
 class Counts(Struct, frozen=True):
-    """Progress: `done` of `total` steps, and those that were cancelled, which count in neither."""
+    """Progress: `done` of `total` steps, and the cancelled steps, which count in neither."""
 
     done: int
     total: int
@@ -40,7 +40,7 @@ class ChildValue(Struct, frozen=True):
 
 class StepValue(Struct, frozen=True):
     """A step. Its id survives rewording and re-ordering; `depth` is its nesting in a text. `children` are the plans
-    that work for it, and `below` is their progress together, with all plans below them; null where there are none."""
+    that work for it, and `below` is their combined progress, with all plans below them; null if there are none."""
 
     id: str
     content: str
@@ -52,8 +52,7 @@ class StepValue(Struct, frozen=True):
 
 
 class ParentValue(Struct, frozen=True):
-    """The step of another plan that a plan works for. `path` has the words of that step, behind those of the steps
-    above it."""
+    """The step of another plan that a plan works for. `path` has the texts of the steps above it, and then its own."""
 
     plan_id: str | None
     step: str
@@ -69,7 +68,7 @@ class ForkValue(Struct, frozen=True):
 
 class SuggestionValue(Struct, frozen=True):
     """A person's open suggestion for an agent's own plan. `text` says it in words; `told_at` is null until the agent
-    heard of it."""
+    has heard of it."""
 
     id: str
     by: str
@@ -82,8 +81,8 @@ class SuggestionValue(Struct, frozen=True):
 
 class ReviewValue(Struct, frozen=True):
     """A person's verdict on a plan. It is `stale` if texts or steps of the plan changed since. `answer` is the option
-    that it chose, if it answered a question of the agent's, and `told_at` when the agent got it; a `late` one is not
-    what the agent was told."""
+    that it chose, if it answered a question of the agent's, and `told_at` when the agent got it. It is `late` if the
+    agent was told another one before."""
 
     number: int
     by: str
@@ -98,7 +97,7 @@ class ReviewValue(Struct, frozen=True):
 
 class RemarkValue(Struct, frozen=True):
     """A remark. `kind` is `comment`, `request`, `selection`, or `suggestion` for one that ended; `steps` are those of a
-    selection. One that is `kept` stays in force until a person ends it. `told_at` and `told_by` say when and how the
+    selection. If it is `kept`, it stays in force until a person ends it. `told_at` and `told_by` say when and how the
     agent heard it, `closed` how it ended; all of them are null until then."""
 
     id: str
@@ -128,8 +127,8 @@ class OptionValue(Struct, frozen=True):
 
 
 class QuestionValue(Struct, frozen=True):
-    """The agent waits for a word on the plan: one of `options`, if it offers any through its client. `id` names the
-    question; `open` says whether it can be answered here, `takes_edit` whether with another text of the plan."""
+    """The agent waits for an answer about the plan: one of `options`, if it offers any through its client. `id` names
+    the question; `open` says whether it can be answered here, `takes_edit` whether with another text of the plan."""
 
     id: str
     at: int
@@ -173,9 +172,9 @@ class PlanValue(Struct, frozen=True):
 
 class SessionValue(Struct, frozen=True):
     """A session. `state` is `needs_you`, `running`, `idle`, `stopped` or `done`, `asked` says whether a question is
-    open, and `current` has the texts of the steps in progress. `progress` and `current` are those of the plans that
-    work for no step. It began with the past of `forked_from`, if it is a fork, and `forks` began with its own. `host`
-    is the machine that it runs on, `user` whose account, `repository` what every clone of it is called. A list of
+    open, and `current` has the texts of the steps in progress. `progress` and `current` leave out plans that work for a
+    step. A fork began with the past of `forked_from`; `forks` began with this session's past. `host` is the machine
+    that it runs on, `user` the account, `repository` the name that all clones of the repository share. A list of
     sessions leaves out their `plans`."""
 
     id: str
@@ -200,12 +199,12 @@ class SessionValue(Struct, frozen=True):
     plans: tuple[PlanValue, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
-#: Where the schema says it comes from.
+#: The JSON Schema dialect that the schema declares.
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def session_json(session: ShownSession | Overview) -> SessionValue:
-    """A session with all its plans, live ones first; without them, if there is only the glance at it."""
+    """A session with all its plans, live ones first; an `Overview` alone gives no plans."""
     glance = session if isinstance(session, Overview) else session.glance
     plans: tuple[PlanValue, ...] | msgspec.UnsetType = msgspec.UNSET
     if isinstance(session, ShownSession):
@@ -235,7 +234,7 @@ def session_json(session: ShownSession | Overview) -> SessionValue:
 
 
 def plan_json(card: PlanCard) -> PlanValue:
-    """A plan with all that is known of it."""
+    """A plan with everything that is known about it."""
     plan, record, progress = card.state.plan, card.record, card.progress
     suggestions = record.suggestions if record else ()
     reviews = record.reviews if record else ()
@@ -317,7 +316,7 @@ def _question(card: PlanCard) -> QuestionValue | None:
 
 
 def difference_json(change: PlanChange) -> dict[str, Any]:
-    """A plan that differs between two moments: whether it is new, removed or changed, and its steps that differ."""
+    """A plan that differs between two moments: whether it is new, removed or changed, and the steps that differ."""
     what = "new" if change.before is None else "removed" if change.after is None else "changed"
     parts = ("added", "removed", "moved", "reworded", "status", "priority")
     return {"id": change.id, "change": what, **{name: getattr(change.diff, name) for name in parts}}

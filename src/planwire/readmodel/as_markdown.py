@@ -1,7 +1,7 @@
 """Sessions and plans as markdown: one document for people, models, copies and exports.
 
-Each status has a box of its own (`[ ]`, `[~]`, `[x]`, `[-]`); a status without one stands behind its step in words. A
-plan that is a text is that text. The texts are the authors' own: whoever prints them makes them safe for a terminal.
+Each status has a box of its own (`[ ]`, `[~]`, `[x]`, `[-]`); a status without one follows its step in words. A plan
+that is a text is that text. The texts are the authors' own: code that prints them must make them safe for a terminal.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from planwire.readmodel.shown import ShownSession
 
 __all__ = ["plan_markdown", "session_markdown"]
 
-#: Stands for a step without words: a checkbox needs some.
+#: The text for a step without one, since a checkbox needs some text.
 _NO_TEXT: Final = "(no text)"
 
 
@@ -35,7 +35,7 @@ def session_markdown(session: ShownSession) -> str:
 
 
 def plan_markdown(card: PlanCard, *, remarks: bool = True) -> str:
-    """A plan to read: its text or its steps, and the notes, suggestions and reviews on it, unless left out."""
+    """A plan to read: its text or its steps, and with `remarks` the notes, suggestions and reviews on it."""
     title = [] if card.text else [f"# {card.title}"]
     return "\n\n".join([*title, *_parts(card, "##", remarks=remarks)]) + "\n"
 

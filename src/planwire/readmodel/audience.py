@@ -1,8 +1,8 @@
-"""Who reads a face: one person, or a team. The words that differ between the two are all here.
+"""The readers of a face: one person, or a team. All words that differ between the two are here.
 
-A personal face says *you* of its reader, who runs the agents and may do everything. A reader who goes by a name is not
-the person without one, whose words came with a copy of a journal, say. A team's board shows one page to
-people of every role, whoever runs the agent, so each word on it must be true for all of them.
+A personal face addresses its reader as *you*: they run the agents and may do everything. If the reader goes by a name,
+words without a name are another person's, say from a copy of a journal. A team's board shows the same page to people of
+every role, whoever runs the agent, so each word on it must be true for all of them.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ __all__ = ["Audience", "audience", "shown_to_named", "shown_to_several"]
 
 
 class Audience(Struct, frozen=True):
-    """The words for a kind of readers: a person without a name, a session that waits for a person's decision, and that
-    there is none. `waiting` is for those who may not decide; one reader always may."""
+    """The words for a kind of readers: for a person without a name, for a session that waits for a decision, and for
+    when there is none. `waiting` is for readers who may not decide; a single reader always may."""
 
     unnamed: str
     needs: str
@@ -35,14 +35,14 @@ _open: list[Audience] = []
 
 @contextmanager
 def shown_to_several() -> Iterator[None]:
-    """Meanwhile what this process shows is for several people."""
+    """A context in which this process shows things to several people."""
     with _shown_to(_SEVERAL):
         yield
 
 
 @contextmanager
 def shown_to_named() -> Iterator[None]:
-    """Meanwhile what this process shows is for a person who goes by a name."""
+    """A context in which this process shows things to a person who goes by a name."""
     with _shown_to(_NAMED):
         yield
 

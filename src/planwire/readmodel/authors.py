@@ -10,12 +10,12 @@ from planwire.readmodel.plain_text import has_unseen, one_line
 
 __all__ = ["author", "person_name", "read_as"]
 
-#: Authors that planwire itself writes, and words by which it speaks of them.
+#: Authors that planwire itself writes, and words that it uses for them.
 _RESERVED: Final = (
     *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
 )
 _LONGEST: Final = 64
-#: Latin letters, and the Cyrillic, Greek and other ones that look like them in their small or capital form.
+#: Latin letters, and the Cyrillic, Greek and other letters that look like them in small or capital form.
 _ALIKE: Final = {
     "a": "\u0430\u03b1",
     "b": "\u0432\u03b2",
@@ -45,15 +45,16 @@ _LATIN: Final = str.maketrans({each: letter for letter, others in _ALIKE.items()
 
 
 def author(by: str) -> str:
-    """The name to show for an author. A person without a name is the reader, where there is one: nobody else steers
-    there. A hook is planwire's own doing."""
+    """The name to show for an author. On a personal face, a person without a name is the reader: no one else steers
+    there. A hook shows as planwire."""
     if by == USER:
         return audience().unnamed
     return "planwire" if by == HOOK else one_line(by)
 
 
 def person_name(name: str) -> str:
-    """The name, if a person may have it. Raises `InputError` for one that reads as another author, or as none."""
+    """The name, if a person may have it. Raises `InputError` for a name that reads like another author or can't be
+    read."""
     if read_as(name).removeprefix("the ") in _RESERVED:
         raise InputError(f"the name {one_line(name)!r} is reserved: choose a name other than {', '.join(_RESERVED)}")
     is_plain = all(unicodedata.category(each)[0] != "C" for each in name) and not has_unseen(name)
@@ -66,5 +67,6 @@ def person_name(name: str) -> str:
 
 
 def read_as(name: str) -> str:
-    """What two names have in common that people would take for one: the letters, whatever their size and alphabet."""
+    """A form that is equal for names that people would confuse: it ignores case, and letters of other alphabets that
+    look alike."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).split())

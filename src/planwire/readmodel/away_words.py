@@ -1,4 +1,4 @@
-"""What people read while a journal's server is away, and how to look at what this machine knew before."""
+"""What people read while a journal's server is away, and how to show what this machine last knew."""
 
 import time
 
@@ -12,7 +12,7 @@ __all__ = ["away_words", "go_by_last_known", "is_away", "last_known_words"]
 
 def away_words(journal: Journal) -> str | None:
     """Since when the journal's server has been away, or has refused the login, and what waits for it; None if all is
-    well. Why that is so is for whoever runs it, who gets to know by commands."""
+    well. The reason is left out: commands tell it to the person who runs the server."""
     waiting = replace(waiting_of(journal), why="")
     clock = time.strftime("%H:%M", time.localtime((waiting.since or 0) / 1_000))
     return waiting_words(waiting, f"has {'refused the login' if refusal_of(journal) else 'been away'} since {clock}")

@@ -1,7 +1,7 @@
 """Cards: everything there is to show of a plan, as values. Every face draws the same card.
 
-A card decides nothing and asks nothing: names, marks, tags, remarks and the acts that fit are in it. It says nothing
-about how things look; `look` and `sign` are names and characters from the table of statuses.
+A face has nothing left to decide: names, marks, tags, remarks and the possible acts are in the card. How things look is
+up to the face; `look` and `sign` are names and characters from the table of statuses.
 """
 
 from itertools import takewhile
@@ -60,14 +60,14 @@ _OTHER_SIGN: Final = "?"
 STATUS_LOOKS: Final = (*(row.look for row in STATUSES.values()), STOPPED, OTHER)
 #: The protocol's word for every status, in the order in which work moves through them.
 STATUS_WORDS: Final = tuple(STATUSES)
-#: The looks of steps that are finished, which nobody runs again.
+#: The looks of finished steps, which can't be selected to run.
 FINISHED_LOOKS: Final = tuple(row.look for row in STATUSES.values() if not row.is_open)
 #: How the life of a proposal ended, for people.
 ENDED_WORDS: Final = {REJECTED: "Changes requested", REPLACED: "Replaced", CARRIED_OUT: "Carried out"}
 
 
 class StatusLook(NamedTuple):
-    """How a status shows: its name in style sheets and themes, its sign in a terminal, and the word for it."""
+    """How a status is shown: its name in style sheets and themes, its sign in a terminal, and the word for it."""
 
     look: str
     sign: str
@@ -82,7 +82,7 @@ class Tag(NamedTuple):
 
 
 class PlanBelow(NamedTuple):
-    """A plan that works for a step: its id and title, how far it is, and whether nothing of it is left to do."""
+    """A plan that works for a step: its id, title and progress, and whether nothing of it is left to do."""
 
     id: PlanId
     title: str
@@ -92,7 +92,7 @@ class PlanBelow(NamedTuple):
 
 class StepRow(Struct, frozen=True):
     """A step to show. `text` and `status` are as the agent wrote them. `children` are the plans that work for it, and
-    `below` says how far they and all below them are together."""
+    `below` is the combined progress of these and all plans below them."""
 
     id: str
     text: str
@@ -128,9 +128,9 @@ class StepRow(Struct, frozen=True):
 
 
 class Ghost(Struct, frozen=True):
-    """A step that a person suggests, and its place: behind the step `after` ("" is the beginning, None the end), which
-    in the list of rows is behind the row `behind`, the last one that is nested in that step. `step` is the id of a step
-    of the plan that is to go there. It may go right `before` another one."""
+    """A step that a person suggests, and its place: after the step `after` ("" is the beginning, None the end). In the
+    list of rows that is after the row `behind`, the last one nested in that step. For a suggested move, `step` is the
+    id of the step to move. Its place may be given as right `before` another step."""
 
     after: str | None
     behind: str
@@ -149,8 +149,8 @@ class Note(Struct, frozen=True):
 
 
 class OpenSuggestion(Struct, frozen=True):
-    """A suggestion that the agent's list does not contain yet. `id` is that of its remark. `has_place` says whether the
-    rows show all of it. `delivery` and `heard` say how far it has come, in a word and in a sentence."""
+    """A suggestion that the agent's list does not contain yet. `id` is its remark's id. `has_place` says whether the
+    rows show all of it. `delivery` and `heard` tell its delivery in a word and in a sentence."""
 
     id: str
     text: str
@@ -162,10 +162,10 @@ class OpenSuggestion(Struct, frozen=True):
 
 
 class ReviewCard(Struct, frozen=True):
-    """A person's verdict on a plan, in `words` with its revision. A `stale` one is about another wording of it.
+    """A person's verdict on a plan, in `words` with its revision. It is `stale` if the plan's wording changed since.
 
-    `answer` is the agent's option that it chose, if it answered a question; `delivery` says in a word how far that has
-    come, and `told_at` is when the agent got it. One that is `late` is not what the agent was told.
+    `answer` is the agent's option that it chose, if it answered a question; `delivery` tells the answer's delivery in a
+    few words, and `told_at` is when the agent got it. It is `late` if the agent was told another verdict before.
     """
 
     verdict: str
@@ -184,22 +184,21 @@ class ReviewCard(Struct, frozen=True):
 class PlanCard(Struct, frozen=True):
     """A plan to show.
 
-    - `title` is what people call it, `subtitle` says what it is or how to name it, if that says more.
-    - `kind` is the wire's word for it, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
-    - `rows`, `ghosts`: its steps, and those that people suggest; `moved`: the places where steps are to go. `text`: the
-      markdown that the steps stand in, if there is any. `fields`: the JSON of a kind that has neither steps nor a text.
-      `uri`, `path`, `problem`: of a plan file.
+    - `title` is its name for people, `subtitle` says what it is or how to name it, if that says more.
+    - `kind` is the wire's word for its kind, `noun` the word for people. `is_of_agent`: changes to it are suggestions.
+    - `rows`, `ghosts`: its steps, and those that people suggest; `moved`: the suggested places of steps. `text`: the
+      markdown that contains the steps, if any. `fields`: the JSON of a kind that has neither steps nor a text. `uri`,
+      `path`, `problem`: of a plan file.
     - `why`: the author's summary. `thinking`: its words when it set the plan. `question`: the agent waits for a person.
-    - `remarks`: what people said of the plan as a whole, and is open; `closed_remarks`: the last that ended, of the
-      steps too. `heard`: when the agent hears what is said now. `reviews`: the verdicts, the last one last.
-    - `disputed`: a verdict that came too late to keep the agent from what was approved: a person has to decide again.
+    - `remarks`: the open remarks on the plan as a whole; `closed_remarks`: the last closed ones, also those on steps.
+      `heard`: when the agent hears what is said now. `reviews`: the verdicts, the newest last.
+    - `disputed`: a rejection that came too late, after the agent was told of an approval: a person must decide again.
     - `reach`: what the agent can be given now.
     - `ended`: how a proposal's life ended (`rejected`, `replaced`, `carried_out`); "" while it lives.
-    - `parent`: the step of another plan that it works for; `above`: the words of that step, behind those of the steps
-      above it.
+    - `parent`: the step of another plan that it works for; `above`: the texts of the steps above it, that step last.
     - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
-    - `state` and `record` are what it was made from, for other views of the same; `record` is None for a plan that no
-      journal knows.
+    - `state` and `record` are what the card was made from, for other views of it; `record` is None for a plan that is
+      in no journal.
     """
 
     id: PlanId
@@ -247,28 +246,28 @@ class PlanCard(Struct, frozen=True):
 
     @property
     def level(self) -> int:
-        """How deep it stands in the tree of plans; 0 for one that works for no step."""
+        """Its depth in the tree of plans; 0 if it works for no step."""
         return len(self.above)
 
     @property
     def works_for(self) -> str:
-        """The steps that it works for, in words: the last one is of its parent, each one before of the plan above."""
+        """The path of steps that it works for, in words; the last one is in its parent plan."""
         return path_words(*map(one_line, self.above))
 
     @property
     def is_folded(self) -> bool:
-        """Whether one line is enough for it: it worked for a step, nothing of it is left, and nobody is needed."""
+        """Whether one line is enough for it: it worked for a step, nothing of it is left, and no person is needed."""
         return bool(self.above and self.rows) and not (
             self.needs_you or self.open_remarks or self.suggestions or any(row.has_work_left for row in self.rows)
         )
 
     @property
     def verdict(self) -> ReviewCard | None:
-        """The last verdict on it that counts."""
+        """The last verdict on it that was not late."""
         return next((each for each in reversed(self.reviews) if not each.late), None)
 
     def giver(self, review: ReviewCard) -> str:
-        """Who gave a verdict: a person, or the program that asked the person in front of it."""
+        """The giver of a verdict: a person, or the client in which a person answered."""
         return one_line(self.client_name) if review.by == CLIENT else author(review.by)
 
     @property
@@ -278,24 +277,24 @@ class PlanCard(Struct, frozen=True):
 
     @property
     def open_remarks(self) -> tuple[RemarkCard, ...]:
-        """All that people said of it or of its steps and that is open, but suggestions, the oldest first."""
+        """All open remarks on it and its steps, except suggestions, the oldest first."""
         remarks = (*self.remarks, *(each for row in self.rows for each in row.remarks))
         return tuple(sorted(remarks, key=lambda each: int(each.id[1:])))
 
     @property
     def own_name(self) -> str:
-        """The id to name it by, where that is not its title; "" if nobody would type it."""
+        """Its id, if people can type it and it is not the title; otherwise ""."""
         name = readable_id(self.id)
         return "" if name == self.title else name
 
     @property
     def client_name(self) -> str:
-        """The program in front of the agent, without its version."""
+        """The name of the agent's client, without its version."""
         return client_name(self.client)
 
     @property
     def counts_versions(self) -> bool:
-        """Whether the number of its version tells people anything: an agent sends a version with every step."""
+        """Whether its version number means anything to people. An agent sends a new version with every step."""
         return self.version > 1 and not self.is_of_agent
 
     def nested(self, row: StepRow) -> tuple[StepRow, ...]:
@@ -320,7 +319,7 @@ class PlanCard(Struct, frozen=True):
 
     @property
     def is_first(self) -> bool:
-        """Whether no other version of it came before, not even one that was removed."""
+        """Whether it is the first version, with no earlier one, not even a removed one."""
         return self.record is None or self.record.supersedes is None
 
     @property
@@ -335,8 +334,8 @@ class PlanCard(Struct, frozen=True):
         return current or next((row for row in self.rows if row.is_open), None)
 
     def asks_first(self, act: str) -> bool:
-        """Whether a person is asked before an act, for which there is no way back. Changes to the steps of an agent's
-        plan are suggestions, which can be withdrawn."""
+        """Whether to ask a person before an act, because it can't be undone. Changes to the steps of an agent's plan
+        are suggestions, which can be withdrawn."""
         row = ACTS[act]
         return row.is_final and not (self.is_of_agent and row.on is On.STEP)
 
@@ -347,8 +346,8 @@ class PlanCard(Struct, frozen=True):
         return row.wording if row else ghosts.get(target, "")
 
     def place_below(self, target: str | None) -> str | None:
-        """The place of a new step right below a step, a suggested one, or the head of the plan: the step that it goes
-        behind, "" for the beginning, None for the end."""
+        """The place of a new step right below a step, a suggested step, or the head of the plan: the step that it
+        follows, "" for the beginning, None for the end."""
         if target is None:
             return "" if self.rows else None
         ghosts = {each.change.suggestion: each.after for each in self.ghosts}
@@ -360,13 +359,13 @@ class PlanCard(Struct, frozen=True):
 
 
 def offers_by_look() -> dict[str, tuple[Offer, ...]]:
-    """The statuses to offer for a step of each look. Stopped work is still in progress, as far as its status goes."""
+    """The statuses to offer for a step of each look. The status of stopped work is still in progress."""
     words = {row.look: row.word for row in STATUSES.values()} | {OTHER: "", STOPPED: IN_PROGRESS}
     return {look: status_offers(words[look]) for look in STATUS_LOOKS}
 
 
 def status_look(status: str, *, stopped: bool = False) -> StatusLook:
-    """The look of a status. Current work stops with its agent; an unknown word stands for itself."""
+    """The look of a status. Current work stops with its agent; an unknown word is shown as it is."""
     row = status_of(status)
     if row is None:
         return StatusLook(OTHER, _OTHER_SIGN, status or "no status")

@@ -1,4 +1,4 @@
-"""Cards made from plans: of a session in a journal, on a board, or of single states."""
+"""Cards made from plans: those of a session in a journal or on a board, or single states."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -50,7 +50,7 @@ __all__ = ["ChangedPlans", "Plans", "card_of", "cards_of", "changed_plans", "in_
 
 
 class HeardSession(Protocol):
-    """A session as a client's board has it. The wire behind that takes a while to load, and nothing here needs it."""
+    """A session as a client's board has it. A protocol, to avoid loading the wire's modules, which takes a while."""
 
     @property
     def id(self) -> str: ...
@@ -67,7 +67,7 @@ class ChangedPlans(Protocol):
     def plans(self) -> Sequence[PlanChange]: ...
 
 
-#: All that plans come in: a session from a journal or a board, single states by id, or one state.
+#: The forms that plans come in: a session from a journal or a board, single states by id, or one state.
 Plans: TypeAlias = SessionState | HeardSession | Mapping[PlanId, PlanState] | PlanState
 
 
@@ -80,9 +80,9 @@ def cards_of(
     stopped: bool = False,
     reach: Reach = NOBODY,
 ) -> tuple[PlanCard, ...]:
-    """The cards of the live plans of a session, in the order of `in_order`; or of those that were removed.
+    """The cards of a session's live plans, or of its removed ones, in the order of `in_order`.
 
-    A plan that has not changed is the same card as before. `stopped`: no agent works on them, whatever a session says.
+    A plan that has not changed keeps the same card object. `stopped`: no agent works on them, whatever a session says.
     `reach` is what the agent can be given now.
     """
     files, thinking = files or {}, thinking or {}
@@ -113,12 +113,12 @@ def cards_of(
 
 
 def card_of(record: PlanRecord, title: str) -> PlanCard:
-    """The card of one plan of a journal, with the title that its session gives it."""
+    """The card of one plan in a journal, with the title that its session gives it."""
     return _card(_Key(record.state, record, None), title)
 
 
 def session_of(plans: Plans) -> str | None:
-    """The id of the session that plans are of, if they say so."""
+    """The id of the plans' session, if they have one."""
     return None if isinstance(plans, Mapping | PlanState) else plans.id
 
 
@@ -131,7 +131,7 @@ def _states(plans: Plans) -> Mapping[PlanId, PlanState]:
 
 
 def changed_plans(plans: Plans, change: ChangedPlans) -> dict[PlanId, PlanState]:
-    """The states of plans after a change of some of them, in the order of their arrival."""
+    """The states of plans after a change to some of them, in order of arrival."""
     states = dict(_states(plans))
     for each in change.plans:
         if each.after is None:
@@ -142,13 +142,13 @@ def changed_plans(plans: Plans, change: ChangedPlans) -> dict[PlanId, PlanState]
 
 
 def in_order(cards: Iterable[PlanCard]) -> tuple[PlanCard, ...]:
-    """Plans in the order for people: those that ask something, those with steps, those to read, and last the
-    proposals that have ended; else as they came."""
+    """Plans in the order for people: those that ask something, those with steps, those to read, and last the proposals
+    that have ended; otherwise in order of arrival."""
     return tuple(sorted(cards, key=lambda card: (bool(card.ended), not card.needs_you, not card.rows)))
 
 
 class _Key(NamedTuple):
-    """A key for the cache: values compared by identity. They hold dicts, and every change makes a new one."""
+    """A key for the cache: values compared by identity. They hold dicts, and every change makes new values."""
 
     state: PlanState
     record: PlanRecord | None
@@ -209,7 +209,7 @@ def _card(
 
 
 def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanCard:
-    """The card with all that a journal knows of the plan."""
+    """The card with everything that a journal knows about the plan."""
     reviews = tuple(_review(record, each) for each in record.reviews)
     return replace(
         card,
@@ -235,7 +235,7 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanC
 
 
 def _subtitle(state: PlanState, title: str, *, is_file: bool) -> str:
-    """What a plan is, or the id to name it by, where its title does not say it."""
+    """What a plan is, or the id to name it by, unless its title says so."""
     plan, kind = state.plan, kind_of(state.plan)
     if is_file:
         return KINDS[FilePlan].noun
@@ -251,7 +251,7 @@ def _subtitle(state: PlanState, title: str, *, is_file: bool) -> str:
 def _row(
     step: Step, stopped: bool, to_run: bool, suggestions: tuple[SuggestedChange, ...], remarks: tuple[RemarkCard, ...]
 ) -> StepRow:
-    """A step to show. Cards share the rows that did not change: a long plan changes thousands of times."""
+    """A step to show. Cards share the rows that did not change, since a long plan changes thousands of times."""
     shown = status_look(step.status, stopped=stopped)
     tags = [Tag(shown.look, shown.word)] if shown.look in (OTHER, STOPPED) else []
     if step.priority != MEDIUM:

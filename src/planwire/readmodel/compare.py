@@ -32,8 +32,8 @@ _KINDS: Final = {"equal": SAME, "insert": "added", "delete": "removed", "replace
 
 
 class PairedRow(Struct, frozen=True):
-    """A step before and after; None where the plan does not have it. `kind` is `same`, `added`, `removed`, `changed`
-    or `moved`; a step that changed may have moved as well."""
+    """A step before and after; None where the plan lacks it. `kind` is `same`, `added`, `removed`, `changed` or
+    `moved`; a changed step may have moved as well."""
 
     kind: str
     before: StepRow | None
@@ -42,7 +42,7 @@ class PairedRow(Struct, frozen=True):
 
 
 class PairedLine(Struct, frozen=True):
-    """A line of a text before and after, with kinds as those of rows."""
+    """A line of a text before and after, with the same kinds as rows."""
 
     kind: str
     before: str | None
@@ -50,7 +50,7 @@ class PairedLine(Struct, frozen=True):
 
 
 class SaidBetween(Struct, frozen=True):
-    """A suggestion or a review that one of two moments has, `added` or `removed`."""
+    """A remark or a review that only one of two moments has; `kind` is `added` or `removed`."""
 
     kind: str
     who: str
@@ -58,8 +58,8 @@ class SaidBetween(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """A plan at two moments; None where it was not there. `is_same` is about the agent's plan, without what people
-    said. `too_long` has the lengths of two texts, in lines, that are too long to compare."""
+    """A plan at two moments; None where it did not exist. `is_same` is about the agent's plan, without what people
+    said. `too_long` has the lengths in lines of two texts that are too long to compare."""
 
     before: PlanCard | None
     after: PlanCard | None
@@ -79,7 +79,7 @@ _Paired = TypeVar("_Paired", PairedRow, PairedLine)
 
 
 def compare_cards(before: PlanCard | None, after: PlanCard | None) -> Comparison:
-    """Compare a plan at two moments. A plan that was removed was not there."""
+    """Compare a plan at two moments. A removed plan counts as missing."""
     old = None if before is None or before.removed else before
     new = None if after is None or after.removed else after
     rows = tuple(_rows(old, new))
@@ -100,8 +100,8 @@ def compare_cards(before: PlanCard | None, after: PlanCard | None) -> Comparison
 
 
 def near_changes(pairs: Sequence[_Paired], around: int | None) -> Iterator[_Paired | int]:
-    """The changed pairs and those up to `around` places from one, with the count of the others in their place; all
-    pairs if it is None."""
+    """The changed pairs and those up to `around` places from one, with counts in place of the rest; all pairs if
+    `around` is None."""
     if around is None:
         yield from pairs
         return
@@ -146,7 +146,7 @@ def _rows(old: PlanCard | None, new: PlanCard | None) -> Iterator[PairedRow]:
 
 
 def _step(row: StepRow) -> tuple[str, str, str, int]:
-    """All that the agent wrote of a step."""
+    """Everything that the agent wrote about a step."""
     return row.text, row.status, row.priority, row.depth
 
 
@@ -155,7 +155,7 @@ def _content(card: PlanCard | None) -> object:
 
 
 def _lines(one: list[str], other: list[str]) -> Iterator[PairedLine]:
-    """Pair the lines. Frequent lines don't count as matches: a text of nothing else would take minutes."""
+    """Pair the lines. Frequent lines don't count as matches, since a text that consists of them would take minutes."""
     for kind, first, last, start, end in SequenceMatcher(None, one, other).get_opcodes():
         for at in range(max(last - first, end - start)):
             left = one[first + at] if first + at < last else None

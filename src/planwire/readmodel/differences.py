@@ -1,4 +1,4 @@
-"""Differences of plans, as values: the steps that came, went, moved or changed, and the lines of a text that differ."""
+"""Differences between plans as values: steps added, removed, moved or changed, and the lines of a text that differ."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from planwire.readmodel.compare import SaidBetween
 
 __all__ = ["PlanDifference", "StepDifference", "changed_steps", "differences", "plan_difference"]
 
-#: Tasks: steps tell of them already.
+#: Lines with tasks, which are told as steps already.
 _TASK: Final = re.compile(r"[ +-]\s*(?:[-*+]|\d+[.)])\s+\[.\]\s")
 #: Characters of a text up to which its lines are compared. A longer one only says how much of it changed.
 LONGEST: Final = 200_000
@@ -41,8 +41,8 @@ class PlanDifference(Struct, frozen=True):
     """A plan that differs. `what` says whether it is `new`, `removed`, `changed` or the `same`, `progress` how far
     it is now.
 
-    `size` says how much of its text changed, and `text` has the lines of it that came (`+`) or went (`-`). `said` has
-    the suggestions and reviews in between; of a plan that is the `same`, nothing else.
+    `size` says how much of its text changed, and `text` has its added (`+`) and removed (`-`) lines. `said` has the
+    remarks and reviews in between; a plan that is the `same` has nothing else.
     """
 
     id: PlanId
@@ -63,7 +63,7 @@ def differences(changes: Iterable[PlanChange], titles: Mapping[PlanId, str]) -> 
 def plan_difference(
     plan_id: PlanId, title: str, before: PlanRecord | None, now: PlanRecord | None
 ) -> PlanDifference | None:
-    """The difference of one plan at two moments; None if what can be seen of it is the same."""
+    """The difference between two moments of one plan; None if nothing visible differs."""
     if before is None or now is None:
         return PlanDifference(plan_id, title, "removed" if now is None else "new", None, (), "", ())
     difference = compare(before.state, now.state)
@@ -124,5 +124,5 @@ def _lines(old: PlanState | None, new: PlanState | None) -> Iterator[str]:
 
 
 def _text(state: PlanState | None) -> str | None:
-    """The text of a plan that is one: a list has none, and the address of a file is none."""
+    """The text of a text plan; None for a list, and for a file, whose text here is only its address."""
     return (text_of(state.plan) or None) if state and kind_of(state.plan).is_text else None

@@ -34,18 +34,18 @@ FilesOf: TypeAlias = Callable[[SessionState], Mapping[PlanId, FileText]]
 
 
 def no_plan_files(_session: SessionState) -> dict[PlanId, FileText]:
-    """Read no file: for those who only want the words of a journal."""
+    """Read no file: for callers that only want what the journal says."""
     return {}
 
 
 def titles_of(session: SessionState, files: Mapping[PlanId, FileText]) -> dict[PlanId, str]:
-    """The titles of all plans of a session, those that were removed too: they keep their names."""
+    """The titles of all plans of a session, including removed ones, which keep their titles."""
     texts = {plan_id: text_of(file.readable.plan) for plan_id, file in files.items() if file.readable is not None}
     return plan_titles((record.state.plan for record in session.plans.values()), texts)
 
 
 def with_files(session: SessionState, files: dict[PlanId, FileText]) -> SessionState:
-    """The session with the texts of its files in the place of their addresses, so that their steps count."""
+    """The session with the texts of its files in place of their addresses, so that their steps count."""
     plans = {
         plan_id: replace(record, state=file.readable)
         if (file := files.get(plan_id)) is not None and file.readable is not None

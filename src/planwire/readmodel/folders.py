@@ -1,6 +1,6 @@
 """Sessions as people name them: by an id or its beginning, or by the folder that they were run in.
 
-A folder is one of this machine's: another machine of a team may have one of the same name.
+A folder is on this machine: another machine of a team may have a folder of the same name.
 """
 
 import os
@@ -28,7 +28,7 @@ __all__ = [
 
 #: The least length of a short id.
 SHORT: Final = 8
-#: How many of the newest sessions are searched for unfinished work: older work is hardly meant.
+#: How many of the newest sessions are searched for unfinished work: older work is hardly what people mean.
 SEARCHED: Final = 100
 
 
@@ -37,8 +37,8 @@ def newest_first(journal: Journal) -> list[KnownSession]:
 
 
 def latest_of_folder(journal: Journal, folder: str, *, elsewhere: bool = False) -> KnownSession | None:
-    """The session with the latest event among those that were run in the folder. `elsewhere`: if there is none, the
-    latest of a folder of that name on another machine."""
+    """The session with the latest event among those run in the folder. With `elsewhere`, if there is none, the latest
+    one in a folder of that name on another machine."""
     found = None
     for session in newest_first(journal):
         state = load_state(journal, session.id)
@@ -50,8 +50,8 @@ def latest_of_folder(journal: Journal, folder: str, *, elsewhere: bool = False) 
 
 
 def asking_in_folder(journal: Journal, folder: str | None) -> list[KnownSession]:
-    """The sessions of a folder, or of any, that need a person now, and whose agents are there to hear the answer; the
-    latest first."""
+    """The sessions of a folder, or of any folder, that need a person now and whose agents are there to hear the answer;
+    the latest first."""
     served = {lease.session for lease in journal.leases() if lease.is_held}
     found = []
     for session in (each for each in newest_first(journal) if each.id in served):
@@ -62,7 +62,7 @@ def asking_in_folder(journal: Journal, folder: str | None) -> list[KnownSession]
 
 
 def unfinished_in_folder(journal: Journal, folder: str, most: int) -> list[SessionState]:
-    """Sessions that were run in the folder and have work left in a plan that lives; the latest first."""
+    """Sessions that were run in the folder and have work left in a living plan; the latest first."""
     found: list[SessionState] = []
     for session in newest_first(journal)[:SEARCHED]:
         state = load_state(journal, session.id)
@@ -74,7 +74,7 @@ def unfinished_in_folder(journal: Journal, folder: str, most: int) -> list[Sessi
 
 
 def is_here(host: str | None) -> bool:
-    """Whether something on a machine of that name is on this one. Older journals name none."""
+    """Whether a host is this machine. Older journals name no host, which counts as this machine."""
     return host in (None, this_host())
 
 
@@ -84,7 +84,7 @@ def is_run_in(state: SessionState, folder: str) -> bool:
 
 
 def is_of_folder(cwd: str | None, folder: str) -> bool:
-    """Whether `cwd` is the folder, whatever links lead there."""
+    """Whether `cwd` is the folder, also through links."""
     if cwd is None or cwd == folder:
         return cwd is not None
     try:
@@ -94,12 +94,12 @@ def is_of_folder(cwd: str | None, folder: str) -> bool:
 
 
 def is_session_of_folder(journal: Journal, session: str, folder: str) -> bool:
-    """Whether there is a session of that id, and it was run in the folder."""
+    """Whether there is a session with this id that was run in the folder."""
     return is_run_in(load_state(journal, session), folder)
 
 
 def sessions_named(journal: Journal, name: str) -> list[KnownSession]:
-    """The session with that id, or else all whose ids begin with it, the latest first."""
+    """The session with this id, or else all sessions whose ids begin with it, the latest first."""
     known = newest_first(journal)
     return [session for session in known if session.id == name] or [
         session for session in known if session.id.startswith(name)
@@ -107,7 +107,7 @@ def sessions_named(journal: Journal, name: str) -> list[KnownSession]:
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
-    """The shortest unique beginning of every id; the whole id where another one continues it."""
+    """The shortest unique beginning of every id; the whole id if another one begins with it."""
     ordered = sorted(ids)
     lengths = dict.fromkeys(ordered, SHORT)
     for one, other in pairwise(ordered):

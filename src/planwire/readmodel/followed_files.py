@@ -1,7 +1,7 @@
-"""File plans, followed on disk: which file a URI means, and what is in it now.
+"""Plan files, followed on disk: the file that a URI names, and its current text.
 
 An agent names the file, so planwire reads only a markdown file inside the folders of the session, as
-`plan_files.read_plan_file` says. A file that it can't read is a problem to show, never an error.
+`plan_files.read_plan_file` says. A file that it can't read is a problem to show, never an exception.
 """
 
 from collections import OrderedDict
@@ -25,7 +25,7 @@ REMEMBERED: Final = 2_000
 
 
 class FilePlans:
-    """The files of all sessions. Every session may read from `folders`, beside its own folder. Any thread may ask."""
+    """The files of all sessions. Every session may read from `folders` besides its own folder. Thread-safe."""
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self._folders = tuple(str(folder) for folder in folders)
@@ -33,8 +33,8 @@ class FilePlans:
         self._seen: OrderedDict[tuple[str, PlanId], tuple[object, FileText]] = OrderedDict()
 
     def of(self, session: SessionState) -> dict[PlanId, FileText]:
-        """The files of a session now, also of plans that were removed: these keep their names. A file that has not
-        changed is the same value as before."""
+        """The files of a session now, also of removed plans, which keep their titles. A file that has not changed is
+        the same object as before."""
         cwd = session.opened.cwd if session.opened else None
         states = (record.state for record in session.plans.values())
         uris = [(state, uri) for state in states if (uri := address_of(state.plan)) is not None]
@@ -71,7 +71,7 @@ class FilePlans:
 
 
 def _signature(path: str) -> tuple[object, ...]:
-    """A value that differs once a file has changed."""
+    """A value that changes when a file does."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Ghosts: the places of steps that people suggest, and of those that they suggest to move."""
+"""Ghosts: the places of steps that people suggest to add or to move."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ __all__ = ["added_steps", "moved_steps"]
 
 
 def added_steps(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
-    """The suggested steps with their places. A new step goes behind everything nested in the one before it."""
+    """The suggested steps with their places. A new step comes after everything nested in the step before it."""
     places = {row.id: place for place, row in enumerate(rows)} if over.added else {}
     ghosts = []
     for after, change in over.added:
@@ -26,8 +26,8 @@ def added_steps(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ..
 
 
 def moved_steps(state: PlanState, suggestions: Sequence[Remark], over: Annotations) -> tuple[Ghost, ...]:
-    """The suggested places of steps, in the order that all suggestions together give the plan. A suggestion of several
-    moves is about the step of the first one: the others make room for it."""
+    """The suggested places of steps, in the order of the plan with all suggestions applied. A suggestion of several
+    moves is about the step of the first one; the other moves make room for it."""
     moves: dict[str, tuple[MoveStep, ...]] = {}
     for each in suggestions:
         way = tuple(change for change in each.changes if isinstance(change, MoveStep))
@@ -42,6 +42,6 @@ def moved_steps(state: PlanState, suggestions: Sequence[Remark], over: Annotatio
             change = next(each for each in reversed(over.steps[step.id]) if each.kind == "move")
             before = way[-1].step if len(way) > 1 and way[-1].after == step.id else None
             ghosts.append(Ghost(way[0].after, behind, step.depth, change, step.id, before))
-        elif carried < 0 or step.depth <= carried:  # what is nested in a step goes with it
+        elif carried < 0 or step.depth <= carried:  # nested steps move along
             behind, carried = step.id, -1
     return tuple(ghosts)

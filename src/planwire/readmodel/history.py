@@ -1,6 +1,6 @@
 """A session's history: one entry per event, with a few phrases that say what it changed.
 
-`describe` needs the states before and after an event; `history` folds them on the way. The text of a phrase is for
+`describe` needs the states before and after an event; `history` folds them as it goes. The text of a phrase is for
 people, its kind for faces that colour or count.
 """
 
@@ -75,7 +75,7 @@ _ABOUT_PLANS: Final = (
 
 class HistoryEntry(Struct, frozen=True):
     """An event as people read it. `event` is its stored tag, `plan` the title of its plan, if it is about one, and
-    `done` of `total` the progress of that plan after it. `why` is what its agent thought, where a face asks for it."""
+    `done` of `total` the progress of that plan after it. `why` is what its agent thought, if a face asked for it."""
 
     session: str
     seq: int
@@ -91,20 +91,20 @@ class HistoryEntry(Struct, frozen=True):
 
     @property
     def is_aside(self) -> bool:
-        """Whether it is for those who ask for everything: a message of the chat, or an event that says nothing alone,
-        as the offer of a telling or a request whose verdict says it all."""
+        """Whether it is shown only in a full history: a message of the chat, or an event that says nothing by itself,
+        such as the offer of a telling, or a request whose verdict says it all."""
         return not self.words or any(word.kind == "message" for word in self.words)
 
     def is_about(self, plan_id: PlanId) -> bool:
-        """Whether it belongs to the history of a plan. A hole may have been anyone's."""
+        """Whether it belongs to the history of a plan. A gap belongs to all, since it may hide changes to any."""
         return self.plan_id == plan_id if self.plan is not None else any(word.kind == "gap" for word in self.words)
 
 
 def history(
     events: Iterable[Recorded], state: SessionState, files: FilesOf = no_plan_files
 ) -> Iterator[tuple[HistoryEntry, SessionState, SessionState]]:
-    """Describe every event, with the states before and after it. `state` is the one before the first of them. `files`
-    gives the plan files, whose headings name them; no journal has their past."""
+    """Describe every event, with the states before and after it. `state` is the state before the first event. `files`
+    returns the current plan files, whose headings are their titles; no journal has their past."""
     for recorded in events:
         before, state = state, fold(state, recorded)
         yield describe(recorded, before, state, files), before, state
@@ -292,8 +292,8 @@ def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, .
 
 
 def verdict_words(review: PlanReviewed | Review) -> str:
-    """A verdict in words, with the chosen answer if the agent offered several. A question that ended without one has
-    no verdict."""
+    """A verdict in words, with the chosen answer if the agent offered several; "not answered" for a question that ended
+    without one."""
     answer = f": {review.answer}" if review.answer else ""
     is_late = review.is_late if isinstance(review, Review) else review.late
     late = ", too late: the agent had another answer" if is_late else ""

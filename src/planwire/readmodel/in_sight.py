@@ -1,4 +1,4 @@
-"""The steps of a plan that are worth the room: a window of a long plan, and folds for runs of finished steps."""
+"""The steps of a plan to show: a window of a long plan, with runs of finished steps folded."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -8,16 +8,16 @@ from planwire.readmodel.card import PlanCard, Progress, StepRow
 
 __all__ = ["LONG", "counts", "fold_words", "in_runs", "window"]
 
-#: A plan with more steps than this gets a window, with so many steps before and behind the current one.
+#: A plan with more steps than this gets a window, with this many steps before the current one and from it on.
 LONG: Final = 60
 BEFORE: Final = 8
 BEHIND: Final = 24
-#: So many finished steps in a row fold into one line.
+#: The least number of consecutive finished steps that fold into one line.
 FOLDED: Final = 8
 
 
 def window(card: PlanCard) -> range:
-    """The places of all steps of a short plan; else of those around the current step, or the first one that is open."""
+    """The places of all steps of a short plan; otherwise of those around the current or else the first open step."""
     rows = card.rows
     if len(rows) <= LONG:
         return range(len(rows))
@@ -28,8 +28,8 @@ def window(card: PlanCard) -> range:
 
 
 def in_runs(rows: Sequence[StepRow | None]) -> Iterator[tuple[bool, range]]:
-    """The places of rows in runs, each with whether it is to be folded: a long run of finished steps, of which nobody
-    said anything. None is a row that is no step."""
+    """The places of rows in runs, each with whether to fold it: a long run of finished steps without remarks. None
+    stands for a row that is not a step."""
     for is_over, run in groupby(range(len(rows)), lambda at: _is_over(rows[at])):
         places = list(run)
         yield is_over and len(places) >= FOLDED, range(places[0], places[-1] + 1)

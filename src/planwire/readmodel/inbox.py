@@ -1,4 +1,4 @@
-"""Sessions as an inbox: what needs a person, what runs, and the rest by day and folder, or by what a person wants."""
+"""Sessions as an inbox: those that need a person, those that run, and the rest by day and folder or by a facet."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -12,7 +12,7 @@ __all__ = ["Day", "Folder", "Inbox", "inbox"]
 
 
 class Folder(Struct, frozen=True):
-    """Sessions of one day in one folder; "" if they have none."""
+    """Sessions of one day in one folder; its name is "" if they have none."""
 
     name: str
     sessions: tuple[Overview, ...]
@@ -31,7 +31,7 @@ class Day(Struct, frozen=True):
 
 
 class Inbox(Struct, frozen=True):
-    """Sessions in three parts, the last of them by day, or in groups. Nothing changes the order that they came in."""
+    """Sessions in three parts, the last of them by day or in groups. Within each the order is kept."""
 
     needs_you: tuple[Overview, ...]
     running: tuple[Overview, ...]
@@ -40,7 +40,7 @@ class Inbox(Struct, frozen=True):
 
 
 def inbox(glances: Iterable[Overview], now: int, facet: str = "") -> Inbox:
-    """The parts, the rest in groups by a facet, if there is one. Days are those of the clock on this machine's wall."""
+    """Sort sessions into the parts, with the rest grouped by `facet` if given. Days are in this machine's time zone."""
     parts: dict[str, list[Overview]] = {NEEDS_YOU: [], RUNNING: []}
     rest: list[Overview] = []
     for glance in glances:

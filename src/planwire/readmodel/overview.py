@@ -1,4 +1,4 @@
-"""A session at a glance: agent, folder, title, progress, and whether it goes on."""
+"""A session at a glance: agent, folder, title, progress and state."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -45,18 +45,18 @@ __all__ = [
     "where_words",
 ]
 
-#: Sessions with an event in this time, in milliseconds, are all as new as each other: their age is "now".
+#: Sessions whose last event is at most this many milliseconds old count as equally new: their age is "now".
 _RECENT: Final = 60_000
 #: The states whose sessions come first.
 _FIRST: Final = (NEEDS_YOU, RUNNING)
 
 
 class Overview(Struct, frozen=True):
-    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `need`
-    says why it needs a person, if it does, in a sentence. `forked` is the session that it began with the past of,
-    `forks` those that began with its own. `is_held`: someone has a lease of the session,
-    `is_relayed`: and hears of its turns, `is_working`: and says that one is on, `can`: what the holders do for
-    people. `host`, `user` and `repository` say where it runs."""
+    """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `need` is
+    a sentence on why it needs a person, if it does. `forked` is the session whose past it began with, `forks` those
+    that began with its past. `is_held`: a program holds a lease on the session; `is_relayed`: and hears of its turns;
+    `is_working`: and says that a turn is running; `can`: what the holders can do for people. `host`, `user` and
+    `repository` say where it runs."""
 
     id: str
     state: str
@@ -91,12 +91,12 @@ class Overview(Struct, frozen=True):
 
     @property
     def goes_on(self) -> bool:
-        """Whether its agent is at work, or waits for an answer to go on."""
+        """Whether its agent is working, or waits for an answer to go on."""
         return self.state in (RUNNING, NEEDS_YOU)
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing was heard of it for long, though its turn never ended, and nobody knows of one."""
+        """Whether it has been silent for long without an end of its turn, and no holder would know of a turn."""
         return self.state == IDLE and self.stop_reason is None and not self.is_relayed
 
     @property
@@ -106,8 +106,8 @@ class Overview(Struct, frozen=True):
 
 
 def overview(state: SessionState, first_at: int, last_at: int, now: int | None = None, hold: Hold = NOBODY) -> Overview:
-    """The glance at a session, given when its first and its last event happened and who holds it. Without `now`, right
-    after that event."""
+    """The row for a session, given the times of its first and last event and who holds it. Without `now`, its state is
+    that right after the last event."""
     progress = total_progress(state)
     opened = state.opened
     return Overview(
@@ -140,7 +140,7 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
 
 
 def _need(state: SessionState) -> str:
-    """Why it needs a person: the first of its plans that does says so."""
+    """Why it needs a person, by the first of its plans that does."""
     if not state.needs_person:
         return ""
     titles = plan_titles(record.state.plan for record in state.plans.values())
@@ -148,7 +148,7 @@ def _need(state: SessionState) -> str:
 
 
 def total_progress(state: SessionState) -> Progress:
-    """The progress of all plans of a session together, but for those that work for a step: the step counts."""
+    """The combined progress of a session's plans, without those that work for a step: there the step counts."""
     children = children_of(state)
     placed = {record.state.plan.id for below in children.values() for record in below}
     living = state.living().items()
@@ -156,20 +156,20 @@ def total_progress(state: SessionState) -> Progress:
 
 
 def fork_words(glance: Overview) -> list[str]:
-    """Where a session comes from, and what began with its past, in words."""
+    """The session that a session was forked from, and its own forks, in words."""
     came = [f"forked from {glance.forked.session} at event {glance.forked.seq}"] if glance.forked else []
     return came + ([f"forks: {', '.join(each.session for each in glance.forks)}"] if glance.forks else [])
 
 
 def where_words(glance: Overview) -> list[str]:
-    """What is worked on, on whose account and which machine, as far as that is known."""
+    """The repository, the account and the machine of a session, as far as they are known."""
     account = "@".join(filter(None, (glance.user, glance.host)))
     return [each for each in (glance.repository, account) if each]
 
 
 def state_words(glance: Overview, now: int | None = None, *, why: bool = False) -> str:
-    """The state of a session for people; given `now`, also for how long it has been quiet. `why` adds what stopped an
-    agent that did not mean to stop."""
+    """The state of a session for people; given `now`, also how long it has been quiet. `why` adds what stopped the
+    agent, if it did not stop by itself."""
     if why and glance.state == STOPPED and (reason := stop_words(glance.stop_reason)):
         return f"{STOPPED}: {reason}"
     if glance.is_quiet:
@@ -178,7 +178,7 @@ def state_words(glance: Overview, now: int | None = None, *, why: bool = False) 
 
 
 def is_found(glance: Overview, words: str) -> bool:
-    """Whether the facts about a session contain every one of the words."""
+    """Whether the facts about a session contain all the words."""
     text = _facts(glance)
     return all(word in text for word in words.casefold().split())
 
@@ -191,9 +191,9 @@ def _facts(glance: Overview) -> str:
 
 
 def waiting_first(glances: Iterable[Overview], now: int) -> list[Overview]:
-    """Sessions in the order for people: those that need them, those that run, then by the age that is shown with them.
+    """Sessions in the order for people: those that need them, those that run, then by the age shown with them.
 
-    Sessions whose age is "now" stand in the order of their beginning: nobody can read rows that jump at every step.
+    Sessions whose age is "now" are in the order of their beginning, so that rows don't jump at every step.
     """
 
     def place(glance: Overview) -> tuple[int, int, int, str]:

@@ -12,9 +12,9 @@ from planwire.steering.words import change_sentence, step_of
 
 __all__ = ["BECAME", "Phrase", "status_kind", "suggestion_words"]
 
-#: The verb for a step that got a status, by the kind of the phrase.
+#: The word for a step that got a status, by the kind of the phrase.
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
-#: The kinds of phrases whose text does not say them.
+#: The kinds of phrases whose text does not name the kind.
 _UNSAID: Final = ("added", "comment", "moved", "note", "removed", "request", "reworded", "suggested", "why")
 
 
@@ -27,7 +27,7 @@ class Phrase(Struct, frozen=True, omit_defaults=True):
 
     @property
     def sentence(self) -> str:
-        """The phrase where no sign stands for its kind: with a word for it, if the text does not say it."""
+        """The phrase for places without a sign for its kind: with a word for the kind, if the text lacks it."""
         row = status_of(self.kind)
         word = row.spoken if row else self.kind if self.kind in _UNSAID else ""
         return f"{word}: {self.text}" if word else self.text
@@ -40,7 +40,7 @@ def suggestion_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[P
 
 
 def status_kind(status: str) -> str:
-    """The kind of a phrase on a step that got a status."""
+    """The kind of a phrase about a step that got a status."""
     row = status_of(status)
     return row.word if row else "other"
 

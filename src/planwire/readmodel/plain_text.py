@@ -1,16 +1,16 @@
 """Plain text for people: agents' words made safe to print, on one line if asked for, and times as ages.
 
-Plans come from models that read the world, and a person approves what they see. So three sorts of characters never
-reach a screen; a mark stands in their place:
+Plans come from models that read untrusted text, and a person approves what they see. So three sorts of characters never
+reach a screen; a mark replaces them:
 
-- Those that a terminal obeys. An escape sequence in a step must not move the cursor or paste into the window, and
-  neither must a line break that only some programs take for one (U+2028, U+2029).
+- Those that a terminal obeys. An escape sequence in a step must not move the cursor or paste into the window, and a
+  line break that only some programs recognise (U+2028, U+2029) must not break a line.
 - Those that reorder text: Unicode's bidirectional controls make one text read as another. A text in Arabic or Hebrew
   does without them.
 - Those that hide text: tags (U+E0000 …) spell whole sentences that no screen shows and every model reads. So do runs
-  of variation selectors and of zero-width characters. A single one is spelling, as the joiner (U+200D) in an emoji, the
-  non-joiner (U+200C) in Persian or the space (U+200B) between Thai words, and stays. From the second in a row on,
-  there is nothing left to spell.
+  of variation selectors and of zero-width characters. A single one is spelling and stays, such as the joiner (U+200D)
+  in an emoji, the non-joiner (U+200C) in Persian or the space (U+200B) between Thai words. A second one in a row has no
+  such use.
 """
 
 import re
@@ -38,7 +38,7 @@ _UNSAFE: Final = re.compile(
     f"|(?<=[{_SELECTORS}{_ZERO_WIDTH}{_JOINER}])[{_SELECTORS}{_ZERO_WIDTH}]"
     f"|(?<=[{_ZERO_WIDTH}{_JOINER}]){_JOINER}"
 )
-#: All that no screen shows, and a blank that is no space (U+2800).
+#: Every character that no screen shows, and a blank that is not a space (U+2800).
 _UNSEEN: Final = re.compile(f"[{_OBEYED}\t\n{_REORDERING}{_HIDING}{_SELECTORS}{_ZERO_WIDTH}{_JOINER}\u2800]")
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.
 _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("d", 86_400_000, 0))
@@ -47,13 +47,13 @@ _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("
 def printable(text: str) -> str:
     """The text, with a mark for every character that a screen would obey, reorder by or hide. Line feeds and tabs
     stay."""
-    if text.isascii() and text.isprintable():  # nearly every word is, and a long history has many
+    if text.isascii() and text.isprintable():  # true of nearly every word, and a long history has many
         return text
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def has_unseen(text: str) -> bool:
-    """Whether a text has a character that no screen shows, also one that is spelling: two names may differ by it."""
+    """Whether a text has a character that no screen shows, even one used in spelling: two names could differ by it."""
     return _UNSEEN.search(text) is not None
 
 
@@ -86,5 +86,5 @@ def age(then: int, now: int) -> str:
 
 
 def ago(then: int, now: int) -> str:
-    """How long ago it was, without seconds, which would only fidget."""
+    """How long ago it was, without seconds, which would keep changing on screen."""
     return "just now" if now - then < 60_000 else f"{age(then, now)} ago"

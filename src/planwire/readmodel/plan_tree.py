@@ -1,5 +1,6 @@
-"""The tree of a session's plans: a plan that works for a step stands below the plan of that step, which says how far it
-is. No plan is ever left out: one whose step is gone, or that works for itself in a circle, stands at the top.
+"""The tree of a session's plans: a plan that works for a step is below that step's plan, which shows its progress.
+
+No plan is ever left out: a plan whose step is gone, or that works for itself in a circle, is at the top.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,12 +18,12 @@ from planwire.readmodel.card import PlanBelow, PlanCard, StepRow, Tag
 
 __all__ = ["BELOW", "PlanNode", "below_words", "forest", "in_tree"]
 
-#: The kind of the tag for what is below a step.
+#: The kind of the tag that shows progress below a step.
 BELOW: Final = "below"
 
 
 class PlanNode(NamedTuple):
-    """A plan, and those that work for its steps, in the order of these."""
+    """A plan, and the plans that work for its steps, in the order of the steps."""
 
     card: PlanCard
     below: "tuple[PlanNode, ...]"
@@ -51,8 +52,8 @@ class _PlaceKey(NamedTuple):
 
 
 def in_tree(cards: Sequence[PlanCard], children: Children) -> tuple[PlanCard, ...]:
-    """The cards in the order in which a tree is read: each with those below it right behind it, by their steps. A plan
-    comes early if one below it needs a person."""
+    """The cards in the reading order of a tree: each is followed by those below it, in the order of their steps. A tree
+    comes first if one of its plans needs a person."""
     if not children:
         return tuple(cards)
     known = {card.id: card for card in cards}
@@ -61,7 +62,7 @@ def in_tree(cards: Sequence[PlanCard], children: Children) -> tuple[PlanCard, ..
     walked: dict[PlanId, PlanCard] = {}
     families = []
     for top in (*(card for card in cards if card.id not in placed), *cards):
-        if top.id not in walked:  # the second time round: only those in a circle
+        if top.id not in walked:  # of the second series only those in a circle
             family = [*_walk(top, (), known, ids, children, walked)]
             families.append(family)
     families.sort(key=lambda family: not any(card.needs_you and not card.ended for card in family))
@@ -97,7 +98,7 @@ def _below(step: StepRef, known: Mapping[PlanId, PlanCard], children: Children) 
 
 @lru_cache(maxsize=256)
 def _placed(key: _PlaceKey) -> PlanCard:
-    """A card in its place: the same card in the same place is the same value."""
+    """A card in its place. The same card in the same place is the same object."""
     card, above, _ = key
     below = {each.step: each for each in key.below}
     rows = tuple(
@@ -116,13 +117,13 @@ def _placed(key: _PlaceKey) -> PlanCard:
 
 
 def _tags(row: StepRow, progress: Progress) -> tuple[Tag, ...]:
-    """The tag of a step with plans below it, as long as it or one of them has something left."""
+    """The tag of a step with plans below it, as long as it or they have something left to do."""
     is_over = not row.is_open and progress.done == progress.total
     return () if is_over else (Tag(BELOW, below_words(progress)),)
 
 
 def forest(cards: Iterable[PlanCard]) -> tuple[PlanNode, ...]:
-    """The trees that cards make. A plan that works for one that is not among them stands at the top."""
+    """The trees that cards make. A plan whose parent is not among them is at the top."""
     cards = tuple(cards)
     known = {card.id for card in cards}
     below: dict[PlanId, list[PlanCard]] = {}
@@ -137,5 +138,5 @@ def forest(cards: Iterable[PlanCard]) -> tuple[PlanNode, ...]:
 
 
 def below_words(progress: Progress) -> str:
-    """How far the plans below a step are, in words."""
+    """The progress of the plans below a step, in words."""
     return f"{progress.done:,} of {progress.total:,} below"

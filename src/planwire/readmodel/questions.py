@@ -1,4 +1,4 @@
-"""An agent's question about a plan, as people answer it; and in one sentence, why a plan needs a person."""
+"""An agent's question about a plan, as people see it, and why a plan needs a person, in one sentence."""
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ __all__ = ["AnswerOption", "QuestionCard", "need_of", "question_of"]
 
 
 class AnswerOption(Struct, frozen=True):
-    """An answer that the agent offers, and what it says of the plan. `is_plain`: that verdict alone means it."""
+    """An answer that the agent offers, and the verdict that it means. `is_plain`: that verdict alone selects it."""
 
     id: str
     name: str
@@ -26,9 +26,9 @@ class AnswerOption(Struct, frozen=True):
 class QuestionCard(Struct, frozen=True):
     """The agent waits for a person's answer.
 
-    `client` asks it there, with the agent's own `options`; `is_review`: it is asked only here, and any verdict answers.
-    `is_open`: people can answer it here. `takes_edit`: they can approve the plan as they edit it. `sent` says which
-    answer is on its way, and whose.
+    `client` also asks it, with the agent's own `options`; `is_review`: it is asked only here, and any verdict answers
+    it. `is_open`: people can answer it here. `takes_edit`: they can approve the plan as they edited it. `sent` says
+    which answer is on its way, and whose.
     """
 
     id: str
@@ -41,7 +41,7 @@ class QuestionCard(Struct, frozen=True):
     takes_edit: bool = False
 
     def meant(self, verdict: str | None, named: str | None = None) -> AnswerOption | None:
-        """The option that a verdict alone means, or the one that is `named`; None if a person has to choose one."""
+        """The option that a verdict alone means, or the `named` one; None if a person has to choose one."""
         plain = [each for each in self.options if each.is_plain and each.verdict == verdict]
         found = plain if named is None else options_named(self.options, named)
         return found[0] if len(found) == 1 else None

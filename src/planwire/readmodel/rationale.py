@@ -1,8 +1,8 @@
-"""What a person who looks at a plan asks: why is it so, and what has changed?
+"""Answers to what a person who looks at a plan asks: why is it so, and what has changed?
 
-The why is what the agent thought and said right before (see `whys`). The last one stays when a later version has none.
-What has changed shows against the plan before the one that waits for a verdict. Reading the journal for either may take
-long, so both remember the latest; but never the thoughts themselves, which a person may forget at any time.
+The why is what the agent thought and said right before (see `whys`). The last why stays when a later version has none.
+What has changed is shown against the plan before the one that waits for a verdict. Reading the journal for either may
+take long, so both cache the latest; but never the thoughts themselves, which a person may have forgotten at any time.
 """
 
 from collections import OrderedDict
@@ -38,15 +38,15 @@ EARLIER: Final = 200
 
 
 class _Known(NamedTuple):
-    """The last why of a plan among the events up to one."""
+    """The last why of a plan among the events up to `upto`."""
 
     upto: int
     why: Why | None
 
 
 class Reasons:
-    """The reasons of plans and changes: from the journal, and from the `thoughts` beside it where people may see them.
-    It remembers those of the plans that people saw last."""
+    """The reasons of plans and changes: from the journal, and from the `thoughts` beside it if people may see them.
+    Those of the plans seen last are cached."""
 
     def __init__(self, journal: Journal, *, thoughts: bool = True) -> None:
         self._journal = journal
@@ -55,14 +55,14 @@ class Reasons:
         self._lock = Lock()
 
     def of(self, session: SessionState) -> dict[PlanId, str]:
-        """What the agent thought and said with each plan of a session, now or as it was."""
+        """What the agent thought and said with each plan of a session, in a current or past state."""
         with self._lock:
             found = {plan_id: self._last(session.id, plan_id, record) for plan_id, record in session.live().items()}
         texts = self._texts(session.id, filter(None, found.values()))
         return {plan_id: texts[why] for plan_id, why in found.items() if why in texts}
 
     def with_whys(self, entries: Iterable[HistoryEntry]) -> Iterator[HistoryEntry]:
-        """The entries of a session's history, in order, each with why its agent did that."""
+        """The entries of a session's history, in order, each with the agent's why if there is one."""
         rest = iter(entries)
         while some := list(islice(rest, BATCH)):
             numbers = [each.seq for each in some if each.event in ("plan_set", "plan_changed")]
@@ -74,7 +74,7 @@ class Reasons:
             yield from some
 
     def glance(self) -> object:
-        """A value that differs after thoughts were forgotten, wherever that happened."""
+        """A value that changes when thoughts are forgotten, by any process."""
         with suppress(JournalError):
             return self._journal.thoughts.glance()
         return None
@@ -84,7 +84,7 @@ class Reasons:
         return [each for each in whys_in(events) if each.seq > after]
 
     def _texts(self, session: str, reasons: Iterable[Why]) -> dict[Why | None, str]:
-        """The texts of reasons, without those that were forgotten. Trouble with thoughts costs nothing else."""
+        """The texts of reasons, without those that were forgotten. If thoughts can't be read, the rest is returned."""
         reasons, thoughts = tuple(reasons), {}
         with suppress(JournalError):
             digests = {each.digest for each in reasons if each.digest} if self._shows_thoughts else ()
@@ -93,7 +93,8 @@ class Reasons:
         return {why: text for why, text in texts.items() if text}
 
     def _last(self, session: str, plan_id: PlanId, record: PlanRecord) -> Why | None:
-        """The last why of a plan. A session may begin anew under its old name: then its plans have another time."""
+        """The last why of a plan. The key includes its creation time, since a forgotten session may begin anew under
+        its old name."""
         key, upto = (session, plan_id, record.created_at), record.revision
         known = self._known.get(key)
         if known is None or known.upto > upto:
@@ -109,7 +110,7 @@ class Reasons:
         return known.why
 
     def _look_back(self, session: str, plan_id: PlanId, record: PlanRecord) -> _Known:
-        """Where to begin, some events ago: with the why that came with this version, or with the last thoughts."""
+        """A starting point some events ago: the why that came with this version, or else the last thoughts."""
         after = max(record.revision - LOOK_BACK, 0)
         thought = Why(0, plan_id, record.why, "") if record.why else None
         base = self._whys(session, record.base - 1, record.base) if record.base <= after else []
@@ -131,15 +132,16 @@ class Earlier:
         return {plan_id: before for plan_id, before in found.items() if before}
 
     def _look(self, session: str, plan_id: PlanId, seq: int, _created_at: int) -> PlanCard | None:
-        """The plan after an event. A session may begin anew under its old name: then its plans have another time."""
+        """The plan after an event. The creation time is only a part of the cache's key, since a forgotten session may
+        begin anew under its old name."""
         state = state_at(self._journal, session, seq)
         record = state.live().get(plan_id)
         return card_of(record, titles_of(state, {})[plan_id]) if record else None
 
 
 def _seen_last(record: PlanRecord) -> int:
-    """The event up to which a person knows a plan: the revision of this version that got the last verdict, or else the
-    last event of the version before; 0 if there is neither."""
+    """The event up to which a person knows a plan: the revision of this version with the last verdict, or else the last
+    event of the previous version; 0 if there is neither."""
     judged = [review.revision for review in record.reviews if review.verdict != COMMENTED]
     of_this = [revision for revision in judged if record.base <= revision < record.revision]
     if of_this:

@@ -1,4 +1,4 @@
-"""Remarks in a history: that they were made, told, answered and ended."""
+"""Remarks in a history: made, told, answered and ended."""
 
 from typing import Final
 
@@ -66,7 +66,7 @@ def closed(event: RemarkClosed, name: str) -> Phrase:
 
 
 def remark_name(state: SessionState, remark_id: str) -> str:
-    """A remark in a sentence of another one."""
+    """The name of a remark within a sentence."""
     remark = state.remark(remark_id)
     if remark is None:
         return remark_id
@@ -77,7 +77,7 @@ def remark_name(state: SessionState, remark_id: str) -> str:
 
 
 def told(event: Told, before: SessionState) -> tuple[Phrase, ...]:
-    """A telling. It says nothing while it is on its way, nor if it has no remarks."""
+    """A telling; nothing while it is on its way, or if it has no remarks."""
     if event.way == ANSWER:
         reviews = (each for record in before.plans.values() for each in reversed(record.reviews))
         given = next((each for each in reviews if each.question == event.request and each.is_on_its_way), None)

@@ -29,7 +29,7 @@ class RecordedMessage(Protocol):
 
 class Frame(Struct, frozen=True):
     """The plans right after a line. `reports` are pairs of a place and a sentence, `said` are the agent's words to the
-    person, if the line is about these. `sessions` go on changing with the frames that follow."""
+    person, if the line has any. The `sessions` are live objects that later frames change."""
 
     number: int
     at: float | None
@@ -48,7 +48,7 @@ class Frame(Struct, frozen=True):
 
 
 def replayed(lines: Iterable[RecordedMessage]) -> Iterator[Frame]:
-    """A frame a line, and one for the end of the connection."""
+    """One frame per line, and one for the end of the connection."""
     board = Board(keep=0)
     number = 0
     for line in lines:

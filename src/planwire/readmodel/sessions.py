@@ -1,10 +1,10 @@
-"""Every session of a journal as it is now: read once, then kept up with.
+"""Every session of a journal as it is now: read once, then kept up to date.
 
-The journal's follower hands over what comes, and each event is folded into its session. A glance at each session stays
-in memory, and the whole state of those in use last; any other state is loaded again on demand. A thread of its own
-looks at the leases every second, which say whether a session runs, and of which no event tells. Now and then it calls
-the roll: it loads the sessions that are missing, all of them at first, and drops those that were forgotten. A session
-that can't be read is set aside: it costs the others nothing, and `problem` tells of it.
+The journal's follower hands over new events, and each is folded into its session. The overview of each session stays in
+memory, and the whole state of the most recently used ones; any other state is loaded again on demand. A separate thread
+looks at the leases every second: they say whether a session runs, and no event does. Now and then it calls the roll: it
+loads the sessions that are missing, at first all of them, and drops those that were forgotten. A session that can't be
+read is set aside: the others are not affected, and `problem` names it.
 """
 
 import threading
@@ -39,7 +39,7 @@ LOOK: Final = 1.0
 #: Seconds between two looks for sessions that are missing, or were forgotten.
 ROLL_CALL: Final = 3.0
 
-#: Where the journal can be in trouble, besides in the events of a session.
+#: The sources of trouble with the journal, besides the events of a session.
 _FOLLOWING: Final = "following"
 _ROLL_CALL: Final = "roll call"
 
@@ -51,8 +51,8 @@ def load_session(
     at: int | None = None,
     holds: Mapping[str, Hold] | None = None,
 ) -> ShownSession:
-    """A session of a journal as it is now, or right after the event `at`; 0 is before the first. Files are as they are
-    now in any case. Pass the `holds` of all sessions to load several of them."""
+    """A session of a journal as it is now, or right after the event `at`; 0 is before the first. Files are always as
+    they are now. To load several sessions, pass the `holds` of all."""
     if at is not None and at > known.last_seq:
         raise NotFound(f"session {known.id!r} has no event {at}: the latest is {known.last_seq}")
     state = load_state(journal, known.id) if at is None else state_at(journal, known.id, at)
@@ -66,8 +66,8 @@ def load_session(
 
 
 class Sessions:
-    """The sessions of a journal. Any thread may call any method; every change calls `changed` with the session's id, or
-    with an empty text if it is about none: all are loaded, or `problem` is another."""
+    """The sessions of a journal. Thread-safe. Every change calls `changed` with the session's id, or with "" if it is
+    about none: when all are loaded, or `problem` changed."""
 
     def __init__(self, journal: Journal, files: FilePlans, changed: Callable[[str], None]) -> None:
         self.journal = journal
@@ -89,7 +89,7 @@ class Sessions:
 
     @property
     def problem(self) -> str | None:
-        """Why the sessions may not be as they are in the journal; None as long as all is well."""
+        """Why the sessions may differ from the journal; None as long as all is well."""
         if (away := self.away) is not None:
             return away
         troubles = (*self._troubles.values(), *self._unreadable.values())
@@ -97,11 +97,11 @@ class Sessions:
 
     @property
     def away(self) -> str | None:
-        """That the journal's server is away, or that something waits to be delivered; None if neither is so."""
+        """A sentence if the journal's server is away or something waits to be delivered; otherwise None."""
         return away_words(self.journal)
 
     def start(self) -> None:
-        """Begin to keep up, and to load what there is."""
+        """Begin to follow the journal, and to load its sessions."""
         in_following = partial(self._has_trouble, _FOLLOWING)
         self._unsubscribe = follower_of(self.journal).subscribe(self._hear, trouble=in_following)
         self._thread.start()
@@ -123,7 +123,7 @@ class Sessions:
             kept = self._kept.get(session)
             try:
                 is_newest = kept is not None and self.journal.last_seq(session) == kept.journalled.seq
-            except EngineAway:  # then what was seen last is all that anybody knows here
+            except EngineAway:  # then what was seen last is all that is known here
                 is_newest = kept is not None
                 if not is_newest:
                     raise
@@ -147,12 +147,12 @@ class Sessions:
     def _hear(self, followed: Followed) -> None:
         recorded = followed.recorded
         with self._lock:
-            self.position = followed.position  # whoever hears of the change below finds it
+            self.position = followed.position  # set before listeners hear of the change below
             if recorded.seq == 1:  # the session may have been forgotten, and begun anew
                 self._kept.pop(recorded.session, None)
             if isinstance(recorded.event, TurnEnded) or not self._hold(recorded.session).is_working:
-                with suppress(JournalError):  # the other thread will tell
-                    self._note_holds(holds_of(self.journal.leases()))  # whoever wrote it said before if a turn is on
+                with suppress(JournalError):  # the other thread reports it
+                    self._note_holds(holds_of(self.journal.leases()))  # the writer updated its lease first
             kept = self._kept.get(recorded.session)
             seq = kept.journalled.seq if kept else 0
             if kept is None or recorded.seq > seq + 1 or is_provisional(seq):
@@ -161,7 +161,7 @@ class Sessions:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
 
     def _has_trouble(self, where: str, trouble: JournalError | None) -> None:
-        """Note trouble, or None as soon as it is over. The news is about no session."""
+        """Note trouble, or None once it is over. The change is about no session."""
         with self._lock:
             before = self.problem
             self._troubles[where] = trouble
@@ -170,7 +170,7 @@ class Sessions:
 
     @contextmanager
     def _set_aside(self, session: str) -> Iterator[None]:
-        """Leave out a session that can't be read, until another event of it comes."""
+        """Leave out a session that can't be read, until it has another event."""
         try:
             yield
             trouble = None
@@ -202,14 +202,14 @@ class Sessions:
             if self.loading or waiting != before:
                 self.loading = False
                 self._changed("")
-            if not all(each.is_held for each in leases):  # behind all reading: a journal may take long to be written
+            if not all(each.is_held for each in leases):  # after all reading, since writing may take long
                 with suppress(JournalError):
                     end_lapsed(self.journal)
             if self._stop.wait(min(LOOK, ROLL_CALL)):
                 return
 
     def _look_at_leases(self) -> list[KnownLease]:
-        """Note who holds what, and notice sessions that went quiet."""
+        """Note who holds which session, and notice sessions that went quiet."""
         leases, now = self.journal.leases(), _now()
         with self._lock:
             self._note_holds(holds_of(leases))
@@ -266,7 +266,7 @@ class Sessions:
             self._changed(session)
 
     def _call_the_roll(self) -> None:
-        """Load the sessions that are missing, and drop those that were forgotten, of which no event tells."""
+        """Load the sessions that are missing, and drop the forgotten ones, which no event announces."""
         known = newest_first(self.journal)
         self._load_missing(known)
         there = {each.id for each in known}
@@ -276,7 +276,7 @@ class Sessions:
                     self._drop(session)
 
     def _load_missing(self, known: list[KnownSession]) -> None:
-        """The newest first: these are what people look for."""
+        """Load missing sessions, the newest first, since people look for these."""
         for each in known:
             if self._stop.is_set():
                 return

@@ -1,6 +1,6 @@
-"""A session as people see it: with the texts of its plan files, and with what its leases say of it.
+"""A session as people see it: with the texts of its plan files, and with what its leases say.
 
-Every face gets its sessions from here, so that they agree about states and counts.
+Every face gets its sessions from here, so that all agree on states and counts.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ __all__ = ["ShownSession", "show_session"]
 
 
 class ShownSession(Struct, frozen=True):
-    """A session to show: the glance at it, its plan files, and the state in its journal, which acts are written to."""
+    """A session to show: its overview, its plan files, and its state in the journal, which acts are written to."""
 
     glance: Overview
     journalled: SessionState
@@ -42,7 +42,7 @@ class ShownSession(Struct, frozen=True):
         return cards_of(self._now, self.files, thinking, reach=self.reach)
 
     def dismissed(self) -> tuple[PlanCard, ...]:
-        """The cards of the plans that were removed."""
+        """The cards of its removed plans."""
         return cards_of(self._now, self.files, removed=True, reach=self.reach)
 
     def card(self, plan_id: PlanId, thinking: Mapping[PlanId, str] | None = None) -> PlanCard | None:
@@ -55,14 +55,14 @@ class ShownSession(Struct, frozen=True):
         return next((text_of(state.plan) for state in found if state is not None), None)
 
     def main_card(self) -> PlanCard | None:
-        """The plan that is meant where nobody names one: the only one that has not ended and that works for no step, or
-        the one with the id `main`."""
+        """The plan that is meant if none is named: the only one that has not ended and works for no step, or the one
+        with the id `main`."""
         cards = [card for card in self.cards() if not card.ended and not card.level] or self.cards()
         return cards[0] if len(cards) == 1 else next((card for card in cards if card.id == MAIN), None)
 
     def meant_card(self, act: str) -> PlanCard | None:
-        """The plan that an act is on where nobody names one. A verdict is on the plan that needs a person, if it is the
-        only one. What is told, or stopped, is the agent: any plan will do, best the one that changed last."""
+        """The plan that an act is on if none is named. A verdict is on the plan that needs a person, if it is the only
+        one. `tell` and `stop` are about the agent: any plan will do, preferably the one that changed last."""
         asking = [card for card in self.cards() if card.needs_you and not card.ended]
         if act == "review" and asking:
             return asking[0] if len(asking) == 1 else None
@@ -76,13 +76,13 @@ class ShownSession(Struct, frozen=True):
 
     @property
     def unheard(self) -> int:
-        """How much of what people said its agent has not heard."""
+        """How many of people's remarks and changes its agent has not heard."""
         words = news(self.journalled)
         return len(words.items) + len(words.besides)
 
     @property
     def _now(self) -> SessionState:
-        """With a turn that is on as long as people read that it goes on: the steps in progress look like it."""
+        """The state with a running turn exactly while the overview says so, so that the steps in progress match it."""
         stopped = None if self.glance.goes_on else self.glance.stop_reason or ""
         return self.journalled if stopped == self.journalled.stopped else replace(self.journalled, stopped=stopped)
 
@@ -90,6 +90,6 @@ class ShownSession(Struct, frozen=True):
 def show_session(
     state: SessionState, files: dict[PlanId, FileText], first_at: int, last_at: int, now: int, hold: Hold = NOBODY
 ) -> ShownSession:
-    """A session to show, given when its first and its last event happened, and who holds it. Times are Unix times in
+    """A session to show, given the times of its first and last event, and who holds it. Times are Unix times in
     milliseconds."""
     return ShownSession(overview(with_files(state, files), first_at, last_at, now, hold), state, files)

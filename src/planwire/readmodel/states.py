@@ -1,8 +1,8 @@
 """The state of a session, and the words for it: whether it needs a person, runs, is idle, was stopped, or is done.
 
-An agent that dies says nothing, so the journal alone can't tell whether a turn goes on. The leases of a session can:
-they say who serves it, and whether that one works. A session that nobody holds a lease of (its agent was built on
-`PlanSession`, or an older planwire wrote it) is believed to run for a while after its last event.
+An agent that dies says nothing, so the journal alone can't tell whether a turn is still running. The leases of a
+session can: they say which program serves it, and whether it works. A session without a lease (its agent was built on
+`PlanSession`, or an older planwire wrote it) is assumed to run for a while after its last event.
 """
 
 from collections.abc import Iterable
@@ -37,8 +37,8 @@ __all__ = [
     "stop_words",
 ]
 
-#: A question of the agent's is open. A turn is on. It ended of its own accord, or nothing was heard for long. It was
-#: cancelled, failed, or lost its connection. Everything on its plans is done.
+#: In order: a person has to answer or decide; a turn is running; the turn ended by itself, or nothing was heard for
+#: long; it was cancelled, failed, or lost its connection; everything on its plans is done.
 NEEDS_YOU: Final = "needs_you"
 RUNNING: Final = "running"
 IDLE: Final = "idle"
@@ -46,12 +46,12 @@ STOPPED: Final = "stopped"
 DONE: Final = "done"
 #: All of them, in the order for people: lists of sessions have a filter for each.
 STATES: Final = (NEEDS_YOU, RUNNING, IDLE, STOPPED, DONE)
-#: Who holds leases.
+#: The programs that hold leases.
 HOOK: Final = "hook"
 MCP: Final = "mcp"
 RELAY: Final = "relay"
-#: Milliseconds after its last event in which a session is believed to run: one that only a tool server serves, which
-#: hears of calls and not of turns, and one that nobody has a lease of.
+#: How many milliseconds after its last event a session is assumed to run: one that only a tool server serves, which
+#: hears of calls but not of turns, and one without a lease.
 _CALLED: Final = 5 * 60_000
 _UNHELD: Final = 10 * 60_000
 _OWN_ACCORD: Final = (STOP_END_TURN, STOP_COMPLETED, STOP_IDLE)
@@ -69,9 +69,9 @@ _STOPS: Final = {
 
 
 class Hold(Struct, frozen=True):
-    """What the leases of a session say together: whether anyone who hears of its turns holds one (`is_relayed`), or
-    anyone at all; whether a turn is on; and what the holders can do for people. `is_lost`: nobody does any more, and
-    the last one died without a word (which the next who can write to the journal records)."""
+    """What the leases of a session say together: whether any program holds one (`is_held`), and one that hears of its
+    turns (`is_relayed`); whether a turn is running; and what the holders can do for people. `is_lost`: there is no
+    holder any more, and the last one died without recording it (the next process that can write does)."""
 
     is_held: bool = False
     is_relayed: bool = False
@@ -80,7 +80,7 @@ class Hold(Struct, frozen=True):
     is_lost: bool = False
 
 
-#: Nobody has a lease. The only one lapsed.
+#: There is no lease; or all leases have lapsed.
 NOBODY: Final = Hold()
 _LOST: Final = Hold(is_lost=True)
 
@@ -101,7 +101,8 @@ def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
 
 
 def is_asked(state: SessionState, hold: Hold) -> bool:
-    """Whether a person has to answer or decide something. A question goes with the one who would hear the answer."""
+    """Whether a person has to answer or decide something. A question ends with the program that would pass on its
+    answer."""
     return state.needs_person and not hold.is_lost
 
 
@@ -124,7 +125,7 @@ def state_name(state: str) -> str:
 
 
 def running_until(hold: Hold, last_at: int) -> float:
-    """Until when a session whose turn has not ended is believed to run, if nothing more is heard of it."""
+    """Until when a session whose turn has not ended is assumed to run, if nothing more is heard of it."""
     if hold.is_working:
         return inf
     if hold.is_relayed:
@@ -133,5 +134,5 @@ def running_until(hold: Hold, last_at: int) -> float:
 
 
 def stop_words(reason: str | None) -> str:
-    """The reason why a turn ended, for people. A code of an agent's own keeps its words; None gives no words."""
+    """The reason why a turn ended, for people. An agent's own code keeps its words; None gives ""."""
     return "" if reason is None else _STOPS.get(reason, reason.strip("_").replace("_", " "))

@@ -19,20 +19,20 @@ _BOX: Final = re.compile(rf"{BOX}\s*")
 
 
 class TextPiece(Struct, frozen=True):
-    """Some prose. `depth` is 0 outside of lists, and one more than that of the step that it belongs to inside."""
+    """Some prose. `depth` is 0 outside lists; inside, it is one more than that of the step that it belongs to."""
 
     text: str
     depth: int = 0
 
 
 def text_without_title(card: PlanCard) -> str:
-    """The text of a plan without the heading that is its title, if it begins with that."""
+    """The text of a plan, without the heading that is its title if it begins with that."""
     first, _, rest = card.text.lstrip().partition("\n")
     return rest.lstrip("\n") if first.startswith("#") and is_title(first.lstrip("#"), card) else card.text
 
 
 def is_title(heading: str, card: PlanCard) -> bool:
-    """Whether a heading is where the title of a plan comes from."""
+    """Whether a heading is the source of a plan's title."""
     return shortened(unwrapped(heading), LONGEST) == plan_title(card.state.plan)
 
 
@@ -62,18 +62,18 @@ def text_pieces(card: PlanCard) -> Iterator[StepRow | TextPiece]:
 
 
 def is_task(item: str) -> bool:
-    """Whether the text of a list's item begins with a box, as that of a step does."""
+    """Whether the text of a list item begins with a box, as a step does."""
     return TASK.match(item) is not None
 
 
 def without_box(item: str) -> str:
-    """The text of a list's item behind its box."""
+    """The text of a list item after its box."""
     return _BOX.sub("", item, count=1)
 
 
 def neighbour_of(ghost: Ghost, card: PlanCard) -> StepRow | None:
-    """The step of a text that a suggested one goes behind, in the same list; None at the beginning. Boxes may all lie
-    under items that are no tasks, and the end of the text is behind the last of these."""
+    """The step of a text that a suggested step follows in the same list; None at the beginning. At the end of the text
+    it is the last step on the outermost level with steps: all boxes may be nested in items that are not tasks."""
     if ghost.after is not None:
         return card.row(ghost.after)
     place = last_outermost(card.state.steps)

@@ -1,7 +1,7 @@
-"""The past of a session: every change in words, how far it was, any state that it ever had, and how two of them differ.
+"""The past of a session: every change in words, its progress, any past state, and how two states differ.
 
-A timeline folds the past once and then goes on from where it ended. It keeps a state now and then on the way and folds
-what lies between two of them again, so that any moment costs the same.
+A timeline folds the past once and then continues from where it ended. It keeps a state every so often, and folds the
+events after it again, so that every moment costs the same.
 """
 
 from array import array
@@ -41,13 +41,13 @@ __all__ = [
 
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
-#: Moments of a very long past whose words a timeline keeps: the newest. It reads the others again.
+#: How many moments of a very long past a timeline keeps in words, the newest. It reads the others again.
 MOST_MOMENTS: Final = 20_000
 KEPT_TIMELINES: Final = 16
 
 
 class Point(NamedTuple):
-    """How far a session was at some time, after the event `seq`."""
+    """The progress of a session at some time, after the event `seq`."""
 
     at: int
     done: int
@@ -57,8 +57,8 @@ class Point(NamedTuple):
 
 class Timeline:
     """The past of one session up to its event `seq`. A moment has a place, counted from the first one, and the number
-    of its event. `moments` are the newest ones, without the `left_out` oldest. No journal has the past of plan files:
-    at every moment they are as they are now."""
+    of its event. `moments` are the newest ones, without the `left_out` oldest. No journal has the past of plan files,
+    so at every moment they are as they are now."""
 
     def __init__(self, session: str, files: FilesOf = no_plan_files) -> None:
         self.id = session
@@ -84,7 +84,7 @@ class Timeline:
         return len(self.numbers) - len(self.moments)
 
     def catch_up(self, journal: Journal) -> None:
-        """Go on to the newest event; or begin anew, if a plan file has another heading now."""
+        """Continue to the newest event; or begin anew, if a plan file has another heading now."""
         with self._lock:
             if self._titles != self._names():
                 self._begin()
@@ -141,13 +141,13 @@ class Timeline:
         return show_session(state, dict(self._files(state)), self.points[0].at, moment.at, moment.at)
 
     def index(self, seq: int) -> int:
-        """The place of the moment that an event is, or of the last one before it; 0 if there is none."""
+        """The place of an event's moment, or of the last moment before it; 0 if there is none."""
         return max(bisect_right(self.numbers, seq) - 1, 0)
 
 
 class Timelines:
-    """The timelines of the sessions that someone looked at last. `files` must be a reader of their own: a plan that was
-    another file in the past would take the place of the one that live sessions follow."""
+    """The timelines of the sessions that people looked at last. `files` must not be shared with live sessions: a plan
+    that was another file in the past would replace the file that a live session follows."""
 
     def __init__(self, journal: Journal, files: FilesOf) -> None:
         self._journal = journal
@@ -168,7 +168,7 @@ def moments_of(journal: Journal, session: str, files: FilesOf) -> Iterator[Histo
 def news(
     journal: Journal, is_wanted: Callable[[SessionState], bool], files: FilesOf, timeout: float | None = None
 ) -> Iterator[HistoryEntry]:
-    """Every moment from now on, of the sessions that are wanted; until nothing happened for `timeout` seconds."""
+    """Every moment of the wanted sessions from now on, until nothing has happened for `timeout` seconds."""
     position = journal.last_position()
     states: dict[str, SessionState] = {}
 
@@ -207,7 +207,7 @@ def session_differences(before: ShownSession, after: ShownSession) -> tuple[Plan
 
 
 def compare_states(before: SessionState, after: SessionState) -> list[PlanChange]:
-    """The change of every plan. Two sessions with one plan each compare these two, whatever their ids."""
+    """The change of every plan. If two sessions have one plan each, these are compared whatever their ids."""
     olds = {plan_id: record.state for plan_id, record in before.live().items()}
     news = {plan_id: record.state for plan_id, record in after.live().items()}
     if before.id != after.id and len(olds) == len(news) == 1:

@@ -1,7 +1,8 @@
-"""The why of each plan and each change of it, as a journal has it.
+"""The why of each plan and each of its changes, from a journal.
 
-Behind the relay it is the digest of thoughts, which lie beside the journal. A session that keeps its chat has the
-words themselves: those of the model's message right before the event; each provider has another place for them.
+For an agent behind the relay it is a digest of thoughts, which are stored beside the journal. A session that keeps its
+chat has the words themselves: those of the model's message right before the event, in a place that depends on the
+provider.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ from planwire.model.records import AGENT
 
 __all__ = ["REACH", "Why", "whys_in"]
 
-#: Events that may lie between a message and its plan, and characters of it to show.
+#: The most events between a message and its plan, and the characters of the message to show.
 REACH: Final = 6
 LONGEST: Final = 1_500
 
@@ -32,7 +33,8 @@ class Why(Struct, frozen=True):
 
 
 class _LastWords(Struct):
-    """The last words of a model in one chat. `is_last`: nothing came behind them, so more may belong to them."""
+    """The last words of a model in one chat. `is_last`: nothing has followed them, so the next words may belong to
+    them."""
 
     seq: int
     words: str
@@ -40,8 +42,8 @@ class _LastWords(Struct):
 
 
 def whys_in(events: Iterable[Recorded]) -> Iterator[Why]:
-    """The reasons that some events of a session have, one each for those that have any. Words count once: of two
-    changes that come of one message, the first has them."""
+    """The reasons of those of a session's events that have one. Words count once: of two changes that follow one
+    message, only the first has them."""
     said: dict[str, _LastWords] = {}  # by the reader whose chat it is
     for recorded in events:
         event = recorded.event
@@ -62,14 +64,14 @@ def _hear(said: dict[str, _LastWords], seq: int, added: MessageAdded) -> None:
         goes_on = before is not None and before.is_last and before.words
         words = _words_of(message)
         said[added.reader] = _LastWords(seq, _shortened(f"{before.words}\n{words}" if before and goes_on else words))
-    elif message.get("role") == "user":  # what comes next is about that
+    elif message.get("role") == "user":  # the next words are about this message
         said.pop(added.reader, None)
     elif before is not None:
         before.is_last = False
 
 
 def _words_of(message: dict[str, Any]) -> str:
-    """The words of a model's message, its thinking first. Calls of tools have none here."""
+    """The words of a model's message, its thinking first. Tool calls have none here."""
     words = [message.get("reasoning_content"), message.get("reasoning")]
     for name in ("content", "parts", "summary"):
         words += _texts(message.get(name))

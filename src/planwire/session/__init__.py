@@ -1,3 +1,3 @@
-"""One agent session: its journal, the model's context, and the clients that are told."""
+"""One agent session: its journal, the model's context, and its clients."""
 
 __all__: list[str] = []

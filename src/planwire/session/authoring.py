@@ -1,6 +1,6 @@
-"""An agent's author at work on its plans: the same acts as the model's tools, as typed methods.
+"""An agent's author changes plans: the acts of the model's tools, as typed methods.
 
-The rules are those of the tools. What a model would read as an error, an author gets as an exception.
+The tools' rules apply. Errors are raised, where a model would read them in an answer.
 """
 
 from abc import ABC, abstractmethod
@@ -31,7 +31,7 @@ NewPlan: TypeAlias = str | Plan | Iterable[NewStep]
 
 
 class Authoring(ABC):
-    """The typed methods of a session. A method without `plan_id` is about the session's own plan."""
+    """The typed methods of a session. Without `plan_id`, a method is about the session's own plan."""
 
     _view: LiveHistory
     _calls: ToolCalls
@@ -87,7 +87,7 @@ class Authoring(ABC):
         expected_revision: int | None = None,
     ) -> PlanRecord:
         """Change steps of a plan, all as given or none: statuses by step id, new steps, texts, priorities, places
-        (`move={"s3": "s1"}` puts s3 behind s1), steps to remove; answer remarks; add a note."""
+        (`move={"s3": "s1"}` puts s3 after s1), steps to remove; answer remarks; add a note."""
         words = {
             "plan_id": plan_id,
             "steps": _plain(steps),
@@ -103,17 +103,17 @@ class Authoring(ABC):
         return self._act(UPDATE_PLAN, _given(words))
 
     def note(self, text: str, *, plan_id: str | None = None) -> PlanRecord:
-        """Let a plan remember something. Notes belong to the plan, whatever versions of it follow."""
+        """Add a note to a plan. Notes belong to the plan and stay through all its versions."""
         return self.change(plan_id, note=text)
 
     def remove(self, plan_id: str | None = None, *, reason: str | None = None) -> None:
-        """Dismiss a plan: clients and model no longer have it. Its history stays, with the reason as its last note, and
-        people can reopen it."""
+        """Remove a plan from clients and model. Its history stays, with the reason as its last note, and people can
+        reopen it."""
         self._act(REMOVE_PLAN, _given({"plan_id": plan_id, "reason": reason}))
 
     def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
-        """Make a plan of a markdown file that planwire follows: its checkboxes are the steps, as they are at any time.
-        The file must lie in the session's folders."""
+        """Make a plan from a markdown file that planwire follows: its current checkboxes are the steps. The file must
+        be in the session's folders."""
         try:
             place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
         except ValueError as error:
@@ -124,7 +124,7 @@ class Authoring(ABC):
     @property
     @abstractmethod
     def plan_id(self) -> str:
-        """The plan that a call means that names none."""
+        """The plan of a call that names none."""
 
     @property
     @abstractmethod
@@ -133,11 +133,11 @@ class Authoring(ABC):
 
     def event(self, subkind: str, /, content: str = "", *, source: str = "", **payload: Any) -> str:
         """Put a hidden event into the chat: what happened (`subkind`), where, and its payload. `from_` stands for
-        `from`, which Python keeps for itself. Returns the message's id."""
+        `from`, which is a Python keyword. Returns the message's id."""
         return self.add(event_message(subkind, content, source, payload))[0]
 
     def pin(self, message_id: str, *, pinned: bool = True) -> None:
-        """Let a compaction take a message last of all, or like any other again."""
+        """Pin a message, so that a compaction takes it last, or unpin it."""
         reader = self._view.reader
 
         def prepare(_: object) -> list[MessagePinned]:
@@ -148,13 +148,13 @@ class Authoring(ABC):
         self._view.write(prepare)
 
     def think(self, text: str) -> None:
-        """Keep what the model thought and said before its next plan or change, for people to read: with that change, on
-        this machine only. A chat that the session keeps has it already."""
+        """Keep what the model thought and said before its next plan or change, for people to read with that change, on
+        this machine only. A chat that the session keeps needs no `think`: the text is there already."""
         _check_text("a thought", text)
         self._calls.think(text)
 
     def switch_mode(self, mode: str, reason: str = "") -> None:
-        """Go on in another mode, and let the chat say so."""
+        """Switch to another mode, and record that in the chat."""
         _check_text("a mode", mode)
         before = self._view.state.mode or self._options["mode"]
         self._options["mode"] = mode
@@ -162,7 +162,7 @@ class Authoring(ABC):
             self.event(MODE_SWITCH, from_=before, to=mode, **({"reason": reason} if reason else {}))
 
     def _act(self, tool: str, arguments: Fields, uri: str = "") -> PlanRecord:
-        """Do what a call of a tool does, and return the plan after it. Errors are raised."""
+        """Do what a tool call does, and return the plan after it. Errors are raised."""
         with self._view.lock:
             self._settle()
             self._calls.act(tool, arguments, uri)
@@ -174,12 +174,12 @@ def _given(words: Fields) -> Fields:
 
 
 def _plain(mapping: Mapping[str, str] | None) -> Any:
-    """A map as JSON has it. Anything else is left to the rules of the tools, which say what is wrong with it."""
+    """A mapping as a JSON object. Anything else goes to the tools unchanged, whose rules say what is wrong with it."""
     return dict(mapping) if isinstance(mapping, Mapping) else mapping
 
 
 def _listed(steps: Any) -> Any:
-    """Steps as a list as JSON has it, a single one too."""
+    """Steps as a JSON list; a single step becomes a list of one."""
     if isinstance(steps, str | Entry | Mapping):
         return [_step(steps)]
     return [_step(each) for each in steps] if isinstance(steps, Iterable) else steps
@@ -193,7 +193,7 @@ def _step(step: NewStep) -> Any:
 
 def _check_text(name: str, value: object) -> None:
     if not isinstance(value, str):
-        raise TypeError(f"{name} is a text, and this is a {_kind(value)}: {value!r}")
+        raise TypeError(f"{name} must be a text, not {_kind(value)}: {value!r}")
 
 
 def _kind(value: object) -> str:

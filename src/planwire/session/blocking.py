@@ -1,6 +1,6 @@
 """One agent session, for scripts, notebooks and threads: `PlanSession` without an event loop.
 
-All of a session's logic is here. It holds a view of the journal (see `live_history`) and no truth of its own.
+All of a session's logic is here. Its state is only a view of the journal (see `live_history`).
 """
 
 import inspect
@@ -55,16 +55,16 @@ from planwire.tools.size_limits import OVERSIZE
 
 __all__ = ["Answer", "BlockingPlanSession"]
 
-#: Seconds that a call waits for a review before it says that it is still waiting: clients give up after 60 or so.
+#: Seconds that a call waits for a review before it answers `still_waiting`: clients give up after 60 or so.
 WAIT_SECONDS: Final = 25.0
 
 
 class BlockingPlanSession(Authoring, Briefing):
     """A session: journal, tools and context. Several threads may use one.
 
-    Give it an open journal, or let `open` open one. `format` is the provider format of the messages; `by` the name that
-    the session writes under; `folders` where plans may be read from files; `oversize="truncate"` cuts a plan's text or
-    a note that is too large instead of refusing it; `wait_seconds` is how long a call may wait for a review.
+    Give it an open journal, or let `open` open one. `format` is the provider format of the messages, `by` the name that
+    the session writes under, `folders` where plan files may be read. `oversize="truncate"` cuts a plan's text or a note
+    that is too large instead of refusing it. `wait_seconds` is how long a call may wait for a review.
     """
 
     def __init__(
@@ -120,8 +120,8 @@ class BlockingPlanSession(Authoring, Briefing):
 
     @classmethod
     def open(cls, journal: JournalLike, session_id: str, **options: Unpack[SessionOptions]) -> Self:
-        """A session in a journal, or in the one that a URL or a path names. `with`, or `close`, closes that one again;
-        if both are forgotten, it closes when nothing uses the session any more."""
+        """A session in a journal, which may be given by URL or path. `with` or `close` then closes that journal; if
+        you forget both, it closes once nothing uses the session."""
         check_options(options)
         if not (journal is None or isinstance(journal, str | os.PathLike)):
             return cls(journal, session_id, **options)
@@ -135,8 +135,8 @@ class BlockingPlanSession(Authoring, Briefing):
         return session
 
     def close(self) -> None:
-        """Tell the clients what they do not know yet, let them go, and close the journal, if `open` opened it. A second
-        call does nothing."""
+        """Tell the clients what they don't know yet, disconnect them, and close the journal if `open` opened it. A
+        second call does nothing."""
         self._catch_up()
         for connection in self._connections:
             connection.close()
@@ -151,7 +151,8 @@ class BlockingPlanSession(Authoring, Briefing):
 
     @property
     def state(self) -> SessionState:
-        """The session as of the last event that it read. A value: it never changes, the next one does."""
+        """The session as of the last event that it read. The value itself never changes; a new event makes a new
+        one."""
         return self._view.state
 
     @property
@@ -161,12 +162,12 @@ class BlockingPlanSession(Authoring, Briefing):
 
     @property
     def plan_id(self) -> str:
-        """The plan that a call means that names none."""
+        """The plan of a call that names none."""
         return self._child.plan_id if self._child else MAIN
 
     @property
     def has_clients(self) -> bool:
-        """Whether a client hears of its plans."""
+        """Whether a client is connected."""
         return any(not each.is_over for each in self._connections)
 
     @property
@@ -180,8 +181,8 @@ class BlockingPlanSession(Authoring, Briefing):
         return tool_schemas(self._format.name, strict=strict)
 
     def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
-        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
-        a `call_id`, the same call once more, after a crash or a lost answer, changes nothing and is answered alike."""
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With a
+        `call_id`, repeating the call after a crash or a lost answer changes nothing and gets the same answer."""
         since = self.state.seq
         answer = self.call_now(name, arguments, since, call_id=call_id)
         if not answer.is_waiting:
@@ -208,8 +209,8 @@ class BlockingPlanSession(Authoring, Briefing):
         handing: Handing | None = None,
         call_id: str | None = None,
     ) -> Answer:
-        """Answer a call without waiting: with `still_waiting`, if it would have to. `since` is the event at which the
-        waiting began. `handing` says whether the answer arrives; without one it does."""
+        """Answer a call without waiting; a call that would have to wait gets `still_waiting`. `since` is the event at
+        which the waiting began. `handing` says whether the answer arrives; without it, it counts as arrived."""
         return self._calls.run(name, arguments, since, handing, call_id)
 
     def settle(self) -> None:
@@ -230,7 +231,7 @@ class BlockingPlanSession(Authoring, Briefing):
             self.describe(about)
 
     def describe(self, about: SessionOpened) -> None:
-        """Record what is known of the session, and where it runs, if it is new."""
+        """Record what is known about the session, and where it runs, as far as it is new."""
         here = placed(about)
 
         def prepare(state: SessionState) -> tuple[Event, ...]:
@@ -240,14 +241,14 @@ class BlockingPlanSession(Authoring, Briefing):
         self._view.write(prepare)
 
     def add(self, *messages: Any) -> list[str]:
-        """Put messages into the chat, as the provider gives and takes them, or as another chat has stored them. Returns
-        their ids. One that has a `message_id` of its own is added once, however often this is called."""
+        """Put messages into the chat, in the provider's format or as another chat stored them. Returns their ids. A
+        message with a `message_id` of its own is added once, however often this is called."""
         self.settle()
         with self._view.lock:
             return [self._messages.add(message) for message in messages]
 
     def context(self) -> list[ProviderMessage]:
-        """The messages to send to the provider. Asking cancels, for good, the calls that have no answer."""
+        """The messages to send to the provider. Tool calls without an answer are cancelled for good."""
         with self._view.lock:
             self._settle()
             self._read_on()
@@ -256,13 +257,13 @@ class BlockingPlanSession(Authoring, Briefing):
             self._delivery.take_back_lost_answers(self._format)
             handing = Handing()
             self._delivery.offer_context(handing)
-            handing.hand_over()  # even if it is lost on the way: the block has its place in the chat
+            handing.hand_over()  # even if it gets lost: the block has its place in the chat
             self._known.shown(self.state, plans_of(self.state, self.reader))
             return self._view.stream.context()
 
     def export(self) -> bytes:
-        """The chat as a JSON list of messages in their stored shapes, with what people said and still holds. Added to
-        another session, it goes on there as it would have here."""
+        """The chat as a JSON list of stored messages, with the remarks that still hold. Added to another session, it
+        goes on there as it would have here."""
         self.settle()
         return write_stream(exported(self.journal, self._view, self._format))
 
@@ -276,9 +277,9 @@ class BlockingPlanSession(Authoring, Briefing):
         rebase: bool = False,
     ) -> Compaction:
         """Make the context fit a budget of tokens. Plans and their changes stay as they are; with `rebase`, each plan
-        is told anew at the end, with its changes, in one message.
+        is retold at the end, with its changes, in one message.
 
-        Nothing else waits while `summarise` works: messages that come meanwhile stand behind.
+        `summarise` blocks nothing else: messages that arrive meanwhile come after the compacted ones.
         """
         summarised = summarise is not None
         return driven(self.compacting(budget, tail, count, summarised=summarised, rebase=rebase), summarise)
@@ -286,12 +287,12 @@ class BlockingPlanSession(Authoring, Briefing):
     def compacting(
         self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
     ) -> Compacting:
-        """`compact`, for a caller who is asked for the summaries, and sends them."""
+        """`compact` as a generator: it yields the messages to summarise, and the caller sends the summaries."""
         self.settle()
         return (yield from self._compactor.compacting(budget, tail, count, summarised=summarised, rebase=rebase))
 
     def rebase(self) -> None:
-        """Fold every plan and all its changes into one message, at the end of the context, and what people said into
+        """Fold each plan and all its changes into one message at the end of the context, and what people said into
         another."""
         self.settle()
         self._compactor.rebase()
@@ -307,51 +308,51 @@ class BlockingPlanSession(Authoring, Briefing):
 
     def read_file(self, uri: str) -> str | None:
         """The text of a plan file of this session, if planwire may read it: a .md file in the session's own folder or
-        in its `folders`."""
+        its `folders`."""
         opened = self.state.opened
         return plan_file_reader(opened.cwd if opened else None, self.folders)(uri)
 
     def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
-        """Call a function with every change, whoever makes it: the states around it, its events, and the plans that
-        differ. It runs in the thread that brings the change and must not keep it waiting. Returns how to end that."""
+        """Call a function with every change by any writer: the states around it, its events, and the plans that differ.
+        It runs in the thread that brings the change and must not block. Returns a function that ends this."""
         if inspect.iscoroutinefunction(listener):
             raise TypeError("a BlockingPlanSession calls a plain function: a PlanSession awaits one")
         self.follow()
         return self._view.on_change(listener)
 
     def follow(self) -> None:
-        """Hear of what others write from now on, without asking."""
+        """Take in what others write from now on, without being asked to."""
         self._following.begin()
 
     def connect(self, peer: Peer, session_id: str | None = None) -> BlockingConnection:
-        """Send a client the current plans and every change from now on: complete, in order, and only the newest state
-        if it is slow. `session_id` is the client's id of the session, if it has another one."""
+        """Send a client the current plans and every change from now on, in order. A slow client skips states, but
+        always gets the newest. `session_id` is the client's id for the session, if it is another one."""
         connection = BlockingConnection(self, peer, session_id or self.id)
         self._connections.append(connection)
         return connection
 
     def flush(self) -> None:
-        """Wait until every client knows the newest state, what others wrote included, or is gone."""
+        """Wait until every client is gone or knows the newest state, with what others wrote."""
         self._catch_up()
         for connection in self._connections:
             connection.flush()
 
     def _catch_up(self) -> None:
-        """Take in what others wrote, if a client waits for it. One that can't be read is told what is known."""
+        """Take in what others wrote, if there are clients. If the journal can't be read, they get what is known."""
         if self._connections:
             with suppress(JournalError):
                 self.refresh()
 
     def child(self, step: str, plan_id: str | None = None, **options: Unpack[SessionOptions]) -> Self:
-        """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`): a chat and a plan of its own, and
-        tools that mean that plan. The same step and plan give the same child again."""
+        """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`), with a chat and a plan of its own
+        and tools for that plan. The same step and plan give the same child again."""
         check_options(options)
         child = child_plan(self.refresh(), self.plan_id, step, plan_id)
         return type(self)(self.journal, self.id, **with_options(self._options, options), child=child)
 
     def fork(self, session_id: str | None = None, *, at: int | None = None, **options: Unpack[SessionOptions]) -> Self:
-        """A session that begins with this one's past, up to its event `at` or the last, and goes its own way then: the
-        same plans, step ids, open remarks and chat. It uses the same journal."""
+        """A session that begins with this one's past, up to its event `at` or the last, and then goes its own way. It
+        has the same plans, step ids, open remarks and chat, and uses the same journal."""
         check_options(options)
         self.settle()
         name = fork_session(self.journal, self.id, session_id, at, self._options["by"])

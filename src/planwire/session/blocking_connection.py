@@ -1,6 +1,7 @@
-"""A client of a session without an event loop: threads of planwire's own send it what it does not know yet.
+"""A client of a session without an event loop: planwire's own threads send it what it does not know yet.
 
-They are few, and apart from those that read journals: a client that does not read keeps others waiting, and no agent.
+They are few, and separate from the threads that read journals: a client that does not read holds up other clients, but
+no agent.
 """
 
 import inspect
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockingConnection"]
 
-#: Seconds that closing a connection waits for a client that still has lines to get.
+#: Seconds that closing a connection waits for a client to take its last lines.
 PARTING_SECONDS: Final = 2.0
 SENDERS: Final = 4
 
@@ -29,10 +30,10 @@ _making: Final = Lock()
 
 
 class BlockingConnection:
-    """A client that hears of every change. `error` is why that ended, if it did.
+    """A client that is sent every change. `error` is why that ended, if it did.
 
-    The text of a plan file changes without an event, and no thread waits for that: it is looked at with every change
-    of the session, and by `flush`.
+    A plan file's text changes without an event, and no thread watches it: the file is read with every change of the
+    session, and by `flush`.
     """
 
     def __init__(self, session: "BlockingPlanSession", peer: Peer, session_id: str) -> None:
@@ -48,7 +49,7 @@ class BlockingConnection:
         self._hear()
 
     def flush(self, timeout: float | None = None) -> None:
-        """Wait until the client knows the newest state, plan files as they are now, or is gone."""
+        """Wait until the client is gone or knows the newest state, with plan files as they are now."""
         if self._sync.follows_files(self._session.state):
             with self._told:
                 self._known, self._looks_again = None, True
@@ -57,7 +58,7 @@ class BlockingConnection:
             self._told.wait_for(lambda: self.is_over or self._known is self._session.state, timeout)
 
     def close(self) -> None:
-        """Send this client what it does not know yet, if it takes it soon, and then nothing more."""
+        """Send this client what it does not know yet, within `PARTING_SECONDS`, and then nothing more."""
         self.flush(PARTING_SECONDS)
         self._is_closed = True
         self._ignore()
@@ -86,7 +87,7 @@ class BlockingConnection:
                         self._hand(line)
                     continue
                 with self._told:
-                    if self._looks_again:  # asked for while this look was on
+                    if self._looks_again:  # requested during this look
                         self._looks_again = False
                         continue
                     self._known = state

@@ -1,6 +1,6 @@
-"""What to tell the model, for authors who keep their own messages: the news, or all that holds.
+"""What to tell the model, for authors who keep their own messages: the news, or everything that holds.
 
-Both come as messages in the provider's format, or as one text for frameworks that put texts into prompts themselves.
+Both come as messages in the provider's format, or as one text for frameworks that write prompts themselves.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ __all__ = ["Briefing", "as_text"]
 
 
 class Briefing(ABC):
-    """`pending` and `recap` of a session. `_is_new_here` says that the author's messages may lack the past."""
+    """`pending` and `recap` of a session. `_is_new_here`: the author's messages may lack the past."""
 
     id: str
     _view: LiveHistory
@@ -41,28 +41,28 @@ class Briefing(ABC):
         """The text of a plan file of this session."""
 
     def pending(self, *, again: bool = False) -> list[ProviderMessage]:
-        """For those who keep their own history: the messages to append now, at a point where no call is open.
+        """For authors who keep their own history: the messages to append now, at a point where no tool call is open.
 
         They count as told with the next call of any kind, except one with `again`: that returns the same messages once
-        more, for a request that failed. The first call in a session that has a past returns its `recap`, since the
-        messages may lack it.
+        more, after a request that failed. The first call in a session with a past returns its `recap`, since the
+        author's messages may lack that past.
         """
         with handed_over() as handing:
             return self.as_messages(self.hand_pending(handing, again=again))
 
     def pending_text(self, *, again: bool = False) -> str:
-        """`pending` as one text, empty if there is nothing to tell."""
+        """`pending` as one text; empty if there is nothing to tell."""
         with handed_over() as handing:
             return as_text(self.hand_pending(handing, again=again))
 
     def recap(self) -> list[ProviderMessage]:
-        """For those who keep their own history: what to put first once they compacted it. The plans as they are now,
-        and all that people said of them and that still holds."""
+        """For authors who keep their own history: what to put first after compacting it. The plans as they are now, and
+        everything that people said about them and that still holds."""
         with handed_over() as handing:
             return self.as_messages(self.hand_recap(handing))
 
     def recap_text(self) -> str:
-        """`recap` as one text, empty if there is nothing to tell."""
+        """`recap` as one text; empty if there is nothing to tell."""
         with handed_over() as handing:
             return as_text(self.hand_recap(handing))
 
@@ -100,16 +100,16 @@ class Briefing(ABC):
             return handing.messages
 
     def _read_on(self) -> None:
-        """Take in what others wrote. A child is told of a step that has other words now."""
+        """Take in what others wrote. A child is told if its step was reworded."""
         self._view.read_on()
         if self._child:
             introduce_child(self._view, self._child)
 
     def as_messages(self, messages: Iterable[Hidden]) -> list[ProviderMessage]:
-        """Hidden messages as the provider takes them."""
+        """Hidden messages in the provider's format."""
         return [self._format.context(block(message)) for message in messages]
 
 
 def as_text(messages: Iterable[Hidden]) -> str:
-    """Hidden messages as the model reads them, one below the other."""
+    """Hidden messages as the model reads them, in one text."""
     return "\n".join(map(block, messages))

@@ -1,4 +1,4 @@
-"""A change of a session, as those hear it who asked to: the states around it, the events, and the plans that differ."""
+"""A change of a session, as listeners get it: the states around it, its events, and the plans that differ."""
 
 from functools import cached_property
 
@@ -14,8 +14,8 @@ __all__ = ["SessionChange"]
 
 
 class SessionChange(Struct, frozen=True, dict=True):
-    """What came into a session: `events` took it from `before` to `state`. `plans` are those that look different now,
-    each with its difference."""
+    """A change of a session: `events` took it from `before` to `state`. `plans` are the plans that differ, each with
+    its difference."""
 
     before: SessionState
     state: SessionState

@@ -1,4 +1,4 @@
-"""Compactions of a session's chat: written down as one event each, together with what people said and still holds."""
+"""Compactions of a session's chat: each is recorded as one event, with the remarks that still hold."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,8 +26,8 @@ __all__ = ["ChatCompactor", "new_name"]
 
 
 class ChatCompactor:
-    """Compacts the chat of a session, in a journal that others write to as well. What it puts into the chat counts as
-    told, whoever asked for the compaction: it has its place there."""
+    """Compacts the chat of a session in a journal that others write to as well. What it puts into the chat counts as
+    told, whoever asked for the compaction."""
 
     def __init__(self, view: LiveHistory, delivery: Delivery, form: Format, read: ReadFile) -> None:
         self._view = view
@@ -38,8 +38,8 @@ class ChatCompactor:
     def compacting(
         self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
     ) -> Compacting:
-        """Compact the chat, and again if another did so meanwhile: then a summary that is there is not asked for a
-        second time. The lock is free while a summary is made."""
+        """Compact the chat, and start again if another writer compacted it meanwhile. Finished summaries are not asked
+        for twice. The lock is free while a summary is made."""
         summaries: dict[bytes, str] = {}
         while True:
             with self._view.lock:
@@ -61,7 +61,7 @@ class ChatCompactor:
                 return result
 
     def rebase(self) -> None:
-        """Fold every plan and all its changes into one message, at the end, and what people said into another."""
+        """Fold each plan and all its changes into one message at the end, and what people said into another."""
 
         def place(state: SessionState, words: Words) -> Sequence[Event]:
             stream = self._view.stream.messages
@@ -86,11 +86,12 @@ class ChatCompactor:
             handing.hand_over()
 
     def _record(self, result: Compaction, seen: set[str], before: int) -> bool:
-        """Record a compaction, unless someone else compacted the chat meanwhile. What people said is as of now."""
+        """Record a compaction, unless someone else compacted the chat meanwhile. What people said is taken as of
+        now."""
         was_first = True
 
         def stays() -> list[Stored]:
-            """What stays of the chat, with all that came meanwhile, and without what people said."""
+            """The messages that stay, and those that came meanwhile, without the messages of what people said."""
             stream = self._view.stream.messages
             new = [each for each in stream if each.id not in seen]
             old = remarks_of((*stream, *result.written), self._view.id)
@@ -140,13 +141,13 @@ class ChatCompactor:
         return FromState(state.id, remarks, has_news, ended, open_steps(state, self._view.reader), plan)
 
     def _standing(self, state: SessionState, chat: Sequence[Stored]) -> Words:
-        """All that holds, without what a chat shows in the answer of a tool."""
+        """Everything that holds, except what the chat shows in the answer of a tool."""
         seen = told_in_answers(state, chat, self._format)
         return standing(state, seen, without=self._delivery.withheld(state), reader=self._view.reader)
 
 
 def _remembered(work: Compacting, summaries: dict[bytes, str]) -> Compacting:
-    """A compaction that asks for no summary a second time."""
+    """A compaction that asks for no summary twice."""
     try:
         asked = next(work)
         while True:
@@ -165,5 +166,5 @@ def _remarks(state: SessionState, words: Words) -> EventMessage | None:
 
 
 def new_name(kind: str, state: SessionState) -> str:
-    """The name of a message that a compaction or an export writes: no other one has it, here or in another chat."""
+    """The name of a message that a compaction or an export writes, unique in this and any other chat."""
     return f"{kind}-{state.seq + 1}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"

@@ -1,7 +1,7 @@
-"""A chat for another session: its messages in their stored shapes, the plans that it had before, and what people said.
+"""A chat for another session: its messages in their stored shapes, its past plans, and what people said.
 
-The model does not see past plans, so a compaction takes them out of the chat. A copy needs them: later versions name
-the ones that they supersede. They come from the journal, behind a marker that hides them.
+The model does not see past plans, so a compaction takes them out of the chat. A copy needs them, because later versions
+name the ones that they supersede. They are read from the journal, and follow a marker that hides them.
 """
 
 import sys
@@ -29,7 +29,7 @@ __all__ = ["exported"]
 
 
 def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
-    """The chat of a reader. What people said and still holds is in one message at its end, and nowhere else."""
+    """The chat of a reader. Remarks that still hold are in one message at its end, and nowhere else."""
     with view.lock:
         state = view.read_on()
         stream = view.stream.messages
@@ -45,13 +45,13 @@ def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
 
 
 def _named(message: EventMessage | None, taken: set[str]) -> list[Stored]:
-    """A message of the export's own, if there is one, under a name that no other one has."""
+    """A message of the export's own, if there is one, under a unique name."""
     return [replace(message, id=free_name(message.id, taken))] if message else []
 
 
 def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) -> tuple[list[Stored], dict[str, int]]:
-    """The plans and changes that compactions took out of the chat, in their order, and the numbers of the events that
-    put each message into it."""
+    """The plans and changes that compactions took out of the chat, in order, and for each message the number of the
+    event that put it there."""
     places: dict[str, int] = {}
     if not view.state.compacted:
         return [], places
@@ -67,7 +67,7 @@ def _past(journal: Journal, view: LiveHistory, form: Format, shown: set[str]) ->
 
 
 def _in_order(past: list[Stored], chat: list[Stored], places: dict[str, int]) -> Iterator[Stored]:
-    """A chat with the plans of the past among its own, so that each plan and change comes after those before it."""
+    """The chat with past plans merged in, so that each plan and change comes after its predecessors."""
     rest, plans = deque(past), plan_messages(chat)
     for index, each in enumerate(chat):
         while rest and index in plans and places[rest[0].id] < places[each.id]:
@@ -77,8 +77,8 @@ def _in_order(past: list[Stored], chat: list[Stored], places: dict[str, int]) ->
 
 
 def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessage | None:
-    """What people said and still holds. For what the answers of tools told, the chat has those answers: of that, the
-    message says so, and which of it has ended. It also counts all remarks that there were: their names are taken."""
+    """The message of what people said and still holds. For remarks that a tool's answer in the chat told, it names that
+    answer, and says which of them have ended. It also counts all remarks ever made: their names are taken."""
     items = [_told(item, state) for item in standing(state, most=sys.maxsize, reader=reader).items]
     ends = standing(state, in_answers, sys.maxsize, reader=reader).items
     items += [_told(item, state) for item in ends if item["said"] == "closed"]
@@ -90,7 +90,7 @@ def _words(state: SessionState, reader: str, in_answers: set[str]) -> EventMessa
 
 
 def _told(item: Fields, state: SessionState) -> Fields:
-    """An item with the answer that told it; one that has ended, with the whole remark."""
+    """An item, with the tool's answer that told it; a closed one, with the whole remark."""
     remark = state.remark(str(item.get("id")))
     if remark is None:
         return item

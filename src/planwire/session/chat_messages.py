@@ -1,7 +1,7 @@
-"""The messages that come into a session's chat: an author's own, and those of another chat with the plans in them.
+"""The messages that come into a session's chat: an author's own, and those of another chat with its plans.
 
-A name that an author gave stays with its message for good. So adding it again, because nobody knows whether the first
-time succeeded, adds nothing; and another message of that name is refused.
+A name that an author gave belongs to its message for good. Adding the message again, because the outcome of the first
+time is unknown, adds nothing; another message of that name is refused.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from planwire.session.origin import placed
 __all__ = ["ChatMessages"]
 
 _UNNAMED: Final = "new"
-#: The sources of keys, one for each name of a message.
+#: The prefix of the keys that keep a named message from being added twice.
 _SOURCE: Final = "message"
 
 
@@ -39,7 +39,7 @@ class ChatMessages:
         self._format = form
 
     def add(self, value: Any) -> str:
-        """Add a message as its provider or a stored chat has it. Returns its name."""
+        """Add a message in the provider's format or in its stored shape. Returns its name."""
         named = isinstance(value, dict) and value.get("message_id") is not None
         message = read_message(value, None if named else _UNNAMED)
         if retired_ids(message) is not None:  # every export has one of the same name
@@ -70,7 +70,7 @@ class ChatMessages:
         return adopted(each, state, named=is_named, reader=self._view.reader)
 
     def cancel_open_calls(self) -> None:
-        """Answer the calls that have no answer, for good."""
+        """Record results for the calls that have none: they are cancelled for good."""
 
         def prepare(state: SessionState) -> Sequence[Adopted]:
             results = self._view.stream.unanswered()
@@ -105,10 +105,10 @@ def _stored(event: Event) -> Fields | None:
 def _refuse_another(message: Stored, written: Sequence[Recorded]) -> None:
     """Raise `BadMessage` if another message was added under this name before."""
     stored = [fields for each in written if (fields := _stored(each.event)) and fields.get("message_id") == message.id]
-    if isinstance(message, EventMessage) and message.subkind == REMARK:  # of which only the rest is a message
+    if isinstance(message, EventMessage) and message.subkind == REMARK:  # its remarks became events of their own
         return
     others = [each for each in written if not isinstance(each.event, SessionOpened)]
-    if others and not stored:  # a message of another kind, which became more than a message
+    if others and not stored:  # the name belongs to a message of another kind, which became other events
         raise _taken(message.id)
     is_late = any(fields.get("role") == "event" for fields in stored) and isinstance(message, Ordinary)
     if stored and not is_late and write_message(message) not in stored:

@@ -1,7 +1,7 @@
 """A child: a sub-agent's own plan and chat in the session of the agent that it works for.
 
-The plan is bound to a step. Its model gets the words of that step, its own plan, and what people say of it, and nothing
-of the rest of the session.
+The plan is bound to a step. The child's model gets the words of that step, its own plan, and what people say about it,
+and nothing else of the session.
 """
 
 from msgspec import Struct
@@ -26,21 +26,21 @@ class ChildPlan(Struct, frozen=True):
     parent: StepRef
 
     def own(self, event: Event) -> Event:
-        """An event as the child writes it: its plans are told to its model, and the first of them names its parent."""
+        """An event as the child writes it: its plans are for its own model, and its own plan names its parent."""
         if not isinstance(event, PlanSet):
             return event
         parent = self.parent if event.plan.id == self.plan_id else event.parent
         return replace(event, parent=parent, reader=self.plan_id)
 
     def check(self, state: SessionState, plan_id: str, tool: str) -> None:
-        """Refuse a change of a plan that is neither the child's nor below it."""
+        """Refuse a change to a plan that is neither the child's nor below it."""
         if not is_within(state, plan_id, self.plan_id) and plan_id in state.live():
             problem = f"{tool}: the plan {plan_id!r} is not yours to change: you work for a step of it, or beside it"
             raise ToolError("not_yours", problem, f"leave plan_id out: your plan is {self.plan_id!r}")
 
 
 def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) -> ChildPlan:
-    """The plan of a child that works for a step: of the plan `own`, or of the one that `plan#step` names."""
+    """The plan of a child that works for a step of the plan `own`, or of the plan named by `plan#step`."""
     lead, _, name = step.rpartition("#")
     parent = StepRef(lead or own, name)
     if parent_step(state, parent) is None:
@@ -57,7 +57,7 @@ def child_plan(state: SessionState, own: str, step: str, plan_id: str | None) ->
 
 
 def introduce_child(view: LiveHistory, child: ChildPlan) -> None:
-    """Begin the child's chat with the words of the step that it works for, and add them again once they are others."""
+    """Begin the child's chat with the words of the step that it works for, and repeat them when the step changes."""
 
     def prepare(state: SessionState) -> list[Event]:
         told = next((each for each in reversed(view.stream.messages) if is_parent_line(each)), None)
@@ -75,14 +75,14 @@ def is_parent_line(message: Stored) -> bool:
 
 
 def parent_line(state: SessionState, child: ChildPlan) -> EventMessage:
-    """The words of the step that a child works for."""
+    """The message with the words of the step that a child works for."""
     payload = {"your_plan": child.plan_id, "you_work_for": child.parent.step, **parent_fields(state, child.parent)}
     event = {"subkind": SYSTEM_NOTICE, "source": PARENT, "payload": payload}
     return EventMessage("parent", "", event)
 
 
 def _words(line: EventMessage) -> object:
-    """The step as a line tells it; None if it was gone."""
+    """The step as the message tells it; None if it was gone."""
     payload = line.event.get("payload")
     return payload.get("parent") if isinstance(payload, dict) else None
 

@@ -1,7 +1,7 @@
-"""Clients that hear of a session's plans while they change.
+"""Clients that are kept up to date with a session's plans.
 
-A peer is a dialect and a way to send a line. What it hears next depends on the newest state alone: a client that reads
-slowly misses states in between and never the last one, and nothing piles up for it.
+A peer is a dialect and a way to send a line. What it is sent next depends on the newest state alone: a slow client
+misses states in between but never the last one, and nothing piles up for it.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,14 +22,14 @@ __all__ = ["ClientSync", "KnownPlan", "Peer", "changed_plans"]
 
 class Peer(Struct, frozen=True):
     """A client: its dialect, as `negotiate` found it, and a function that sends it a line (without a line feed). A
-    `PlanSession` awaits it, if it is a coroutine function; a `BlockingPlanSession` takes a plain one."""
+    `PlanSession` awaits a coroutine function; a `BlockingPlanSession` takes a plain one."""
 
     dialect: Dialect
     send: Callable[[bytes], Awaitable[None] | None]
 
 
 class KnownPlan(NamedTuple):
-    """A plan that a client knows, and its place among the others: of use where they all become one list."""
+    """A plan that a client knows, and its place among the others, for clients that get them all as one list."""
 
     plan: Plan
     place: ListPlace
@@ -38,9 +38,9 @@ class KnownPlan(NamedTuple):
 def changed_plans(
     state: SessionState, known: dict[PlanId, KnownPlan], *, in_list: bool
 ) -> Iterator[tuple[PlanId, KnownPlan | None]]:
-    """Bring a client from the plans that it knows to those that are planwire's, plan by plan; None is a plan that is
-    gone. Plans that an agent reports over ACP are its own to send, also one that it took over. `in_list`: the client
-    gets them as one list, in which each has its place."""
+    """The changes, plan by plan, that bring a client from the plans it knows to planwire's plans; None is a removed
+    plan. An agent sends the plans that it reports over ACP itself, also one that it took over. `in_list`: the client
+    gets all plans as one list, in which each has its place."""
     live = state.live()
     plans = {plan_id: _shown(record, in_list) for plan_id, record in live.items() if record.owner == PLANWIRE}
     for plan_id, plan in plans.items():
@@ -59,8 +59,8 @@ def _shown(record: PlanRecord, in_list: bool) -> KnownPlan:
 
 
 class ClientSync:
-    """What a client knows of one session, and so what it has to hear next. `session` is the client's id of it, `read`
-    gives the texts of its plan files."""
+    """What a client knows of one session, and so what it must be sent next. `session` is the client's id for it, `read`
+    returns the texts of its plan files."""
 
     def __init__(self, dialect: Dialect, session: str, read: ReadFile = no_files) -> None:
         self._dialect = dialect
@@ -69,12 +69,12 @@ class ClientSync:
         self._fallback = Fallback(read)
 
     def follows_files(self, state: SessionState) -> bool:
-        """Whether the client has to hear of the text of a plan file, which changes without an event. One that knows
+        """Whether the client must be sent the text of a plan file, which changes without an event. A client that knows
         plan files reads them itself."""
         return not self._dialect.operations and any(address_of(each.state.plan) for each in state.live().values())
 
     def next_lines(self, state: SessionState) -> list[bytes]:
-        """The lines about the first plan that differs from what the client knows; none, once it knows all."""
+        """The lines about the first plan that differs from what the client knows; empty once it knows all."""
         for plan_id, shown in changed_plans(state, self._known, in_list=not self._dialect.operations):
             if self._dialect.operations:
                 tag, body = ("plan_update", shown.plan) if shown else ("plan_removed", Removal(plan_id or MAIN))

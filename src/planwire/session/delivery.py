@@ -1,8 +1,8 @@
-"""The delivery of what people said to the agent of a session: offered, handed over, told.
+"""The delivery of what people said to a session's agent: offered, handed over, told.
 
-A list of messages or the answer of a tool is handed over when the caller has it. A call that is cancelled has told
-nothing: what it would have told is there for the next one. Each step is an event, so that a process that takes over
-knows what its predecessor may have said: it says that again, and marks it.
+A list of messages or the answer of a tool is handed over when the caller has it. A cancelled call has told nothing; the
+next call tells it instead. Each step is an event, so that a process that takes over knows what its predecessor may have
+said: it says that again, marked as perhaps said before.
 
 | what | offered, before it is handed over | told |
 |---|---|---|
@@ -57,13 +57,13 @@ class Handing:
         self._stage = _Stage.HANDED_OVER
 
     def lose(self) -> None:
-        """The caller was cancelled, and will never have it."""
+        """The caller was cancelled and will never have it."""
         self._stage = _Stage.LOST
 
 
 @contextmanager
 def handed_over() -> Iterator[Handing]:
-    """Something on its way to the caller: it arrives, unless the caller is cancelled or interrupted."""
+    """A handing that arrives unless the caller is cancelled or interrupted."""
     handing = Handing()
     try:
         yield handing
@@ -76,8 +76,8 @@ def handed_over() -> Iterator[Handing]:
 class Delivery:
     """What goes to the caller of a session, and what of it has arrived. Hold the lock of `view` around every call.
 
-    Only the agent is told what people said: a session under another name writes to the same plans, and may not take
-    away what is meant for the agent.
+    Only the agent is told what people said: a session under another name writes to the same plans, but must not consume
+    what is meant for the agent.
     """
 
     def __init__(self, view: LiveHistory, by: str) -> None:
@@ -85,16 +85,16 @@ class Delivery:
         self._reader = view.reader
         self._is_agent = by == AGENT
         self._handings: list[Handing] = []
-        self._owed: list[Told] = []  # of lists that were lost: the next one has them
+        self._owed: list[Told] = []  # from lost lists: the next list has them
 
     @property
     def last(self) -> Handing | None:
-        """The last list of messages that the caller got and has not answered by another call."""
+        """The last list of messages that the caller got, if it has made no other call since."""
         found = [each for each in self._handings if each.is_handed_over and (each.messages or each.is_recap)]
         return found[-1] if found else None
 
     def settle(self) -> tuple[list[Hidden], bool]:
-        """Record what arrived. Returns the messages of lists that were lost, and whether a recap was."""
+        """Record what arrived. Returns the messages of lost lists, and whether a recap was lost."""
         lost = [each for each in self._handings if each.is_lost]
         arrived = [each for each in self._handings if each.is_handed_over]
         told = [each.told for each in arrived if each.told]
@@ -113,8 +113,8 @@ class Delivery:
         return messages, any(each.is_recap for each in lost)
 
     def news(self, state: SessionState, way: str, *, edits: bool = False) -> Words:
-        """What the agent has not been told, and is not about to be told by another call. A chat shows the changes of
-        plans themselves; `edits` counts them all the same."""
+        """What the agent has not been told, and is not about to be told by another call. A chat shows changes of plans
+        itself, so they count as news there only with `edits`."""
         if not self._is_agent:
             return Words()
         under_way = self._under_way
@@ -127,8 +127,8 @@ class Delivery:
         return news(state, since=since, without=without, edits=edits or way == TOOL, reader=self._reader)
 
     def offer_context(self, handing: Handing) -> None:
-        """Record that a chat is about to be handed over, with the news. It may also show what was put into it earlier,
-        and has not arrived: its caller was cancelled, or the process ended."""
+        """Record that a chat is about to be handed over, with the news. The chat may also show what was put into it
+        earlier and did not arrive, because the caller was cancelled or the process ended."""
         if self.news(self._view.state, CONTEXT):
             self.offer(handing, CONTEXT, lambda state: self.news(state, CONTEXT))
         else:
@@ -151,8 +151,8 @@ class Delivery:
         words_of: Callable[[SessionState], Words],
         place: Callable[[SessionState, Words], Sequence[Event]] | None = None,
     ) -> Words:
-        """Record that words are about to be handed over. Returns the words. `place` gives the events that put them into
-        the chat; without any they have no place there, and nothing is told."""
+        """Record that words are about to be handed over. Returns the words. `place` returns the events that put them
+        into the chat; if it returns none, nothing is told."""
         words, told = Words(), None
 
         def prepare(state: SessionState) -> Sequence[Event]:
@@ -172,13 +172,13 @@ class Delivery:
         return words
 
     def replaced(self, before: SessionState) -> tuple[Fields, ...]:
-        """What people changed in plans that the agent replaced by others before anyone told it."""
+        """What people changed in plans that the agent replaced before it was told of the changes."""
         told = self.news(self._view.state, TOOL).items
         return tuple(each for each in self.news(before, TOOL).items if "id" not in each and each not in told)
 
     def take_back_lost_answers(self, form: Format) -> None:
-        """Record that answers of tools that told something never came into the chat: a call was interrupted, or the
-        process ended. What they told is news again."""
+        """Record that tools' answers with news never reached the chat, because the call was interrupted or the process
+        ended. What they told is news again."""
         state, chat = self._view.state, self._view.stream.messages
         remarks = (each for record in state.plans.values() for each in record.open_remarks)
         told = [
@@ -193,7 +193,7 @@ class Delivery:
             self._view.write(lambda now: [Told(TOOL, now.seq, now.seq, (), each, REFUSED, reader) for each in lost])
 
     def withheld(self, state: SessionState) -> set[str]:
-        """The remarks that this session may not put into the chat: another's, before the agent has heard them."""
+        """The remarks that only the agent's session may put into the chat, because the agent has not heard them."""
         if self._is_agent:
             return set()
         unheard = {each.id for record in state.plans.values() for each in record.remarks if not each.told}
@@ -203,22 +203,22 @@ class Delivery:
         return Told(way, words.upto, words.since, words.remarks, f"{way}-{seq}", OFFERED, told_as(self._reader))
 
     def _placed(self, state: SessionState) -> list[Remark]:
-        """The remarks that were put into the reader's chat, and may not have arrived."""
+        """The remarks that were put into the reader's chat and may not have arrived."""
         remarks = (each for record in state.plans.values() for each in record.remarks)
         here = told_as(self._reader)
         return [each for each in remarks if each.offered and each.offered.way in PLACED and each.offered.reader == here]
 
     @property
     def _under_way(self) -> list[Told]:
-        """Tellings that will arrive with a call that is running, or with the next list of messages."""
+        """Tellings that will arrive with a running call, or with the next list of messages."""
         return [*self._owed, *(each.told for each in self._handings if each.told and not each.is_lost)]
 
 
 def _taken_back(in_vain: list[Told], state: SessionState) -> Iterable[Told]:
-    """The events that say that offers did not arrive. Nothing that was told is taken back with them."""
+    """The events that say that offers did not arrive. They take back nothing that was told."""
     return (msgspec.structs.replace(each, stage=REFUSED, since=state.seq) for each in in_vain)
 
 
 def _at(offered: Told, stage: str) -> Told:
-    """What became of an offer: told, or refused."""
+    """The event that an offer reached this stage: told or refused."""
     return msgspec.structs.replace(offered, stage=stage)

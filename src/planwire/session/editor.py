@@ -1,4 +1,4 @@
-"""A plan as a text in the person's own editor: which program that is, what it gets to edit, and what came back."""
+"""A plan as a text in the person's own editor: which program to start, the text to edit, and what came back."""
 
 import os
 import shlex
@@ -31,7 +31,7 @@ _HELP: Final = """\
 
 
 def editor_command(given: str | None = None) -> list[str]:
-    """The words that start the `given` editor, or else $VISUAL, $EDITOR or vi. The path of a file comes after them."""
+    """The command of the `given` editor, or else $VISUAL, $EDITOR or vi, to which the path of a file is added."""
     named = (given, os.environ.get("VISUAL"), os.environ.get("EDITOR"))
     editor = next((words for name in named if name and (words := name.strip())), "vi")
     try:
@@ -41,7 +41,7 @@ def editor_command(given: str | None = None) -> list[str]:
 
 
 def edit_file(path: str, editor: list[str]) -> None:
-    """Have a file edited. Raises `InputError` if the editor can't be started, and `Refused` if it fails."""
+    """Open a file in the editor. Raises `InputError` if the editor can't be started, and `Refused` if it fails."""
     try:
         code = subprocess.run([*editor, path], check=False).returncode  # noqa: S603
     except OSError as error:
@@ -61,7 +61,7 @@ def edited_text(text: str, editor: list[str], problem: str = "") -> str:
 
 
 def edited_prose(text: str, editor: list[str]) -> str:
-    """A text as the person leaves it: all of it is theirs, and nothing in it a comment."""
+    """A text as the person leaves it. No line of it is a comment."""
     with tempfile.TemporaryDirectory(prefix="planwire-") as folder:
         path = Path(folder) / "plan.md"
         path.write_text(text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
@@ -75,8 +75,8 @@ def text_to_edit(record: PlanRecord) -> str:
 
 
 def text_after_conflict(moved: MovedOn, written: str) -> str:
-    """The plan as it is now with those of the person's changes that still fit. The others are comments below it, so
-    that no typed text gets lost. A step that they add has no id yet."""
+    """The plan as it is now with those of the person's changes that still fit. The rest are comments below it, so that
+    no typed text gets lost. A step that they added has no id yet."""
     if moved.now is None:
         return written
     known = {f"{{{step.id}}}" for step in moved.now.state.steps}

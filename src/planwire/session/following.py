@@ -1,4 +1,5 @@
-"""A session that hears of what others write to it. One follower a journal serves all sessions, and the pool reads."""
+"""Keeps a session up to date with what others write to it. One follower per journal serves all sessions; the pool
+reads."""
 
 import logging
 from collections.abc import Callable
@@ -26,13 +27,13 @@ class Following:
         self._is_due = self._is_over = False
 
     def begin(self) -> None:
-        """Hear of what others write from now on. Subscribing reads the journal, so the pool does it."""
+        """Take in what others write from now on. Subscribing reads the journal, so the pool does it."""
         if self._subscription is None:
             self._is_over = False
             self._subscription = start_in_pool(self._subscribe)
 
     def end(self) -> None:
-        """Hear nothing more. Waits for a subscription that is under way."""
+        """Take in nothing more. Waits for a subscription in progress."""
         self._is_over = True
         subscription, self._subscription = self._subscription, None
         if subscription is not None:
@@ -44,18 +45,18 @@ class Following:
         except JournalError as error:
             self._warn(error)
             return lambda: None
-        self._read()  # what came before
+        self._read()  # what came before the subscription
         return unsubscribe
 
     def _hear(self, followed: Followed) -> None:
-        """In the follower's thread, which others wait for: the pool does the reading, once for many events."""
+        """Called in the follower's thread, which others wait for: the pool does the reading, once for many events."""
         seq = followed.recorded.seq
-        is_shorter = seq == 1 or is_provisional(self._view.seq)  # it was forgotten, and began anew, or is delivered
+        is_shorter = seq == 1 or is_provisional(self._view.seq)  # forgotten and begun anew, or delivered
         if seq > self._view.seq or is_shorter:
             self._look()
 
     def _look(self, trouble: JournalError | None = None) -> None:
-        """Read on soon. After trouble too: it may have kept events of this session from the follower."""
+        """Read on soon, also after trouble: it may have kept events of this session from the follower."""
         self._warn(trouble)
         if not self._is_due and not self._is_over:
             self._is_due = True
@@ -72,4 +73,4 @@ class Following:
 
     def _warn(self, trouble: JournalError | None) -> None:
         if trouble is not None and not self._is_over:
-            _log.warning("changes that others make to session %s are not heard of: %s", self._view.id, trouble)
+            _log.warning("changes that others make to session %s are not seen now: %s", self._view.id, trouble)

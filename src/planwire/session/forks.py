@@ -1,7 +1,7 @@
 """Forks: sessions that begin with another one's past, and go their own way from there.
 
-A fork holds a copy of the events up to the one where it left: the same numbers, authors and times. So it folds to the
-same state, step ids, remarks and chat included, and needs nothing of the session that it came from. Each of the two
+A fork holds a copy of the events up to the one where it forked: the same numbers, authors and times. So it folds to the
+same state, step ids, remarks and chat included, and needs nothing from the session that it came from. Each of the two
 names the other.
 """
 
@@ -17,8 +17,9 @@ __all__ = ["fork_session"]
 
 
 def fork_session(journal: Journal, session: str, fork: str | None, at: int | None, by: str) -> str:
-    """Begin a session with the events of another one, up to its event `at` or the last. Returns its id, which is new if
-    none is given. A journal that is killed in between has the fork, which names its origin, or nothing."""
+    """Begin a session with the events of another one, up to its event `at` or the last. Returns its id, which is made
+    up if none is given. If the process dies in between, the journal has either the fork, naming its origin, or
+    nothing."""
     check_session_id(fork or "")
     last = journal.last_seq(session)
     if not last:

@@ -1,7 +1,7 @@
-"""How an MCP server that an agent started learns its session: a file that the relay writes and the server reads.
+"""The file by which an MCP server that an agent started learns its session: the relay writes it, the server reads it.
 
-The server gets the file's name on its command line. The content is for the user alone and stands nowhere else: anyone
-can read a command line, and agents log the servers of their sessions.
+The server gets the file's name on its command line. The content is readable by the user alone and is nowhere else:
+anyone can read a command line, and agents log the servers of their sessions.
 """
 
 from contextlib import suppress
@@ -14,8 +14,8 @@ __all__ = ["Handoff", "is_taken_up", "read_handoff", "take_up", "write_handoff"]
 
 
 class Handoff(Struct, frozen=True, omit_defaults=True):
-    """The session and its journal, or what is wrong. `told` is the revision of the tools' plans that the client has
-    heard of."""
+    """The session and its journal, or what is wrong. `told` is the last revision of the tools' plans that the client
+    was sent."""
 
     journal: str
     session: str | None = None
@@ -25,7 +25,7 @@ class Handoff(Struct, frozen=True, omit_defaults=True):
 
 
 def read_handoff(path: Path) -> Handoff | None:
-    """The handoff as it stands; None while there is none, or once the relay is gone."""
+    """The current handoff; None while there is none, or once the relay is gone."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Handoff)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):

@@ -1,9 +1,9 @@
 """The agents that planwire knows, and whether this process is below one of them.
 
 An agent with a shell can run planwire, and must not pass for the person. There are two signs. Planwire keeps a record
-of each agent that it knows, by the relay or by hooks, the name of an empty file: a process is below an agent if one of
-its ancestors has one. And an agent behind the relay has a variable in its environment, which also reaches those of its
-processes that lost their parents.
+of each agent that it knows from the relay or from hooks: an empty file named after the agent's process. A process is
+below an agent if one of its ancestors has such a file. And an agent that the relay started has a variable in its
+environment, which also reaches those of its processes that lost their parents.
 
 Neither is a wall: all of it belongs to the same user. `docs/security.md` says so.
 """
@@ -22,7 +22,7 @@ __all__ = ["is_below_agent", "known_agent", "note_agent"]
 
 @contextmanager
 def known_agent(pid: int) -> Iterator[None]:
-    """Keep a record of an agent while it runs. If that is impossible, the agent runs all the same."""
+    """Keep a record of an agent while it runs. If that is impossible, the agent runs anyway."""
     agent = process_name(pid)
     record = _made_record(agent) if agent is not None else None
     try:
@@ -34,13 +34,13 @@ def known_agent(pid: int) -> Iterator[None]:
 
 
 def note_agent(process: str) -> None:
-    """Keep a record of an agent that runs in its own terminal, by the name of its process, until somebody sees that it
-    ended."""
+    """Keep a record of an agent that runs in its own terminal, by the name of its process. A later record clears it
+    away once the process has ended."""
     _made_record(process)
 
 
 def is_below_agent() -> bool:
-    """Whether this process comes from an agent that planwire knows."""
+    """Whether an agent that planwire knows started this process, directly or not."""
     if os.environ.get(VARIABLE):
         return True
     known = {name for folder in _folders() for name in _names(folder)}
@@ -48,7 +48,7 @@ def is_below_agent() -> bool:
 
 
 def _made_record(process: str) -> Path | None:
-    """The new record of an agent, among those of agents that still run; None if none can be kept."""
+    """Write the record of an agent, and clear away those of agents that ended. None if no record can be kept."""
     with suppress(OSError, StopIteration):
         folder = next(_folders())
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _clear(folder: Path) -> None:
-    """Remove records of agents that ended while nobody was there to say so."""
+    """Remove the records of agents that have ended."""
     for name in _names(folder):
         if not is_running(name):
             with suppress(OSError):
@@ -76,8 +76,8 @@ def _clear(folder: Path) -> None:
 
 
 def _folders() -> Iterator[Path]:
-    """The places for the records. A relay takes the first. All are looked through: an agent chooses the environment of
-    what it runs, but not the other two."""
+    """The folders for records. A new record goes to the first. All are searched: an agent can change the environment of
+    what it runs, and so the first folder, but not the other two."""
     if sys.platform == "win32":  # there only the variable tells
         return
     import pwd  # noqa: PLC0415  (Windows has none)

@@ -1,9 +1,9 @@
-"""The plans that a writer has read: it may replace those, and is shown any other one first.
+"""The plans that a writer has read: it may replace those, and is shown any other plan first.
 
-Two agents on one session each make a plan, and the second would wipe out the first without a word. So `set_plan` asks
-here. Reading is an answer that shows the plan, or having it in the context; a newer version by another writer is to be
-read again. A session that is opened again has read what its predecessor was told, or what its own chat shows. A tool's
-answer that brought a comment showed no plan: another server on the session, which has the same name, has read none.
+Without this, when two agents on one session each make a plan, the second silently wipes out the first. So `set_plan`
+asks here. A plan is read by an answer that shows it, or by having it in the context; a newer version by another writer
+must be read again. A reopened session has read what its predecessor was told, or what its own chat shows. A tool's
+answer that brought only a comment showed no plan: another server on the session, under the same name, has read none.
 """
 
 from collections.abc import Iterable
@@ -28,12 +28,12 @@ class KnownPlans:
                 self._bases[plan_id] = record.base
 
     def shown(self, state: SessionState, plan_ids: Iterable[PlanId]) -> None:
-        """The model has these plans before it, as far as they live."""
+        """Note that the model has seen the living ones of these plans."""
         living = state.living()
         self._bases |= {each: living[each].base for each in plan_ids if each in living}
 
     def renumbered(self, before: SessionState, after: SessionState) -> None:
-        """The events got other numbers. A plan that was read, and that nobody changed meanwhile, is read."""
+        """The events got other numbers. A plan that was read and has not changed stays read."""
         for plan_id, now in after.living().items():
             known = before.plans.get(plan_id)
             if known is not None and self.has_read(known) and known.state.plan == now.state.plan:

@@ -1,8 +1,8 @@
-"""Leases that lapsed: whoever finds one says, once, that its turn is over.
+"""Lapsed leases: the process that finds one records, once, that its turn is over.
 
-A process that is killed can't record its own end, so those who look at the journal do it. Any number of them may look
-at once: the journal writes what the one says that ends the lease. A finder may be late, and another holder may serve
-the session by then: so each decides on the newest state, with the leases as they are at that moment.
+A killed process can't record its own end, so processes that read the journal do it. Any number of them may look at
+once: the journal writes only the events of the one that ends the lease. A finder may be late, and another holder may
+serve the session by then, so each decides on the newest state, with the leases as they are at that moment.
 """
 
 from planwire.errors import Conflict, DamagedJournal, JournalUnavailable
@@ -16,10 +16,10 @@ __all__ = ["end_lapsed"]
 
 
 def end_lapsed(journal: Journal) -> list[KnownLease]:
-    """End the leases whose holders died, and their turns. Returns those that are left.
+    """End the leases whose holders died, and their turns. Returns the leases that are left.
 
-    These are held, unless the journal can be read, but not written now: it keeps its lapsed leases for the next one who
-    looks.
+    All of these are held, unless the journal can be read but not written now: then it keeps its lapsed leases for the
+    next process that looks.
     """
     leases = journal.leases()
     ended = set()
@@ -52,8 +52,8 @@ def _turn(journal: Journal, state: SessionState, lapsed: KnownLease) -> list[Eve
 
 
 def _left_open(state: SessionState, lapsed: KnownLease) -> list[Event]:
-    """The end of the question that died with its holder: nobody can give the agent an answer to it any more. The agent
-    itself goes on."""
+    """The end of the question that died with its holder: no answer can reach the agent any more. The agent itself goes
+    on."""
     return [
         PlanReviewed(plan_id, record.revision, DISMISSED, question=record.asked.id)
         for plan_id, record in state.plans.items()
@@ -68,9 +68,9 @@ def _was_on(state: SessionState, lapsed: KnownLease) -> bool:
 
 
 def _goes_on(leases: list[KnownLease], lapsed: KnownLease) -> bool:
-    """Whether another holder serves the session. One at rest does not go on with a turn, nor with its question, that
-    died with a relay. The tools of a relay's agent may outlive the relay by a moment: they keep no turn alive that is
-    not their own."""
+    """Whether another holder serves the session. A holder at rest does not continue a turn, or its question, that died
+    with a relay. The tools of a relay's agent may outlive the relay for a moment, but keep only a turn of their own
+    alive."""
     others = [each.terms for each in leases if each.is_held and each.session == lapsed.session]
     others = [each for each in others if not each.question]
     if lapsed.terms.holder != MCP:

@@ -41,8 +41,8 @@ _log = logging.getLogger("planwire")
 class LiveHistory:
     """A session's plans and chat, in a journal that others write to as well. `by` is the name it writes under.
 
-    Hold `lock` for as long as what you read must not change. `lives` counts how often the session began: once more
-    after it was forgotten.
+    Hold `lock` for as long as what you read must not change. `lives` counts how often the session began: it begins
+    again after it was forgotten.
     """
 
     def __init__(self, journal: Journal, session: str, form: Format, by: str, reader: str = LEAD) -> None:
@@ -54,12 +54,12 @@ class LiveHistory:
         self._format = form
         self._by = by
         self._listeners: list[Callable[[SessionChange], object]] = []
-        self._changes: deque[SessionChange] = deque()  # that the listeners are being told
+        self._changes: deque[SessionChange] = deque()  # the first is being told to the listeners
         self._unsent: list[Hidden] = []
         self._kept_at = 0
-        self._opened: SessionOpened | None = None  # as it was last known: it may have been forgotten since
+        self._opened: SessionOpened | None = None  # as last known: the session may have been forgotten since
         self.lives = 1
-        self._is_back = False  # the journal's server was away: what was sent before is known by its shape
+        self._is_back = False  # the journal's server was away: earlier messages are recognised by shape
         self._sent: Counter[bytes] = Counter()
         self._renumbered: list[Callable[[SessionState, SessionState], None]] = []
         self._history = self._restored()
@@ -80,7 +80,7 @@ class LiveHistory:
         return self._history.stream
 
     def renamed(self, events: Iterable[Recorded]) -> str | None:
-        """The name of the message that an event made, if the one that it should have was taken."""
+        """The name that the message of the last of these events got instead of one that was taken; None if none did."""
         names = [name for each in events if (name := self._history.renamed.get(each.seq))]
         return names[-1] if names else None
 
@@ -90,14 +90,14 @@ class LiveHistory:
         return unsent
 
     def give_back(self, messages: list[Hidden]) -> None:
-        """Messages that were taken, and did not arrive: they are unsent again."""
+        """Mark taken messages that did not arrive as unsent again."""
         self._unsent[:0] = messages
 
     def write(
         self, prepare: Callable[[SessionState], Sequence[Event | Adopted]], once: Once | None = None
     ) -> tuple[Recorded, ...]:
-        """Append what `prepare` makes of the newest state; nothing, if it makes nothing. Returns the events that were
-        written, now or the first time that the key `once` was used."""
+        """Append the events that `prepare` makes from the newest state, if any. Returns the events that were written,
+        now or when the key `once` was first used."""
 
         def prepared(state: SessionState) -> list[Stamped]:
             events = [each if isinstance(each, Adopted) else Adopted(each) for each in prepare(state)]
@@ -111,7 +111,7 @@ class LiveHistory:
             return written
 
     def read_on(self) -> SessionState:
-        """Take in what others wrote. A session that was forgotten begins anew."""
+        """Take in what others wrote. A forgotten session begins anew."""
         with self.lock:
             before = self.state
             read_on(self._journal, self, self._begin, LiveHistory._take)
@@ -129,12 +129,12 @@ class LiveHistory:
             self.read_on()
 
     def on_renumbered(self, listener: Callable[[SessionState, SessionState], None]) -> None:
-        """Call a function with the states before and after the session's events got other numbers: the journal's server
-        is back, and has them."""
+        """Call a function with the states before and after the session's events got their final numbers, once the
+        journal's server is back and has them."""
         self._renumbered.append(listener)
 
     def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
-        """Call a function with every change that comes in, from whichever thread brings it. Returns how to end that."""
+        """Call a function with every change, in the thread that brings it. Returns a function that ends this."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
@@ -170,15 +170,15 @@ class LiveHistory:
         return self
 
     def _was_sent(self, message: Hidden) -> bool:
-        """Whether the model had a message before its event got another number."""
+        """Whether the model already had a message before its event was renumbered."""
         if not self._is_back or not self._sent[shape := _shape(message)]:
             return False
         self._sent[shape] -= 1
         return True
 
     def _tell(self, change: SessionChange) -> None:
-        """Tell the listeners of a change, in order: one that a listener makes waits until all have heard of this one.
-        The change is made, so a listener's trouble is logged and keeps it from nobody."""
+        """Tell the listeners of a change, in order: a change that a listener makes waits until all have heard this one.
+        A listener's error is logged, and the other listeners are still told."""
         self._changes.append(change)
         if len(self._changes) > 1:
             return
@@ -205,7 +205,7 @@ class LiveHistory:
 
 
 def _shape(message: Stored) -> bytes:
-    """A message without numbers, and without the names that come from them."""
+    """A message without numbers and without the names made from them."""
     return msgspec.json.encode(_without_numbers(write_message(message)))
 
 

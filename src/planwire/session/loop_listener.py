@@ -1,4 +1,5 @@
-"""A listener on an event loop: a function, or a coroutine function, that hears every change of a session in order."""
+"""A listener on an event loop: a function or coroutine function that is called with every change of a session in
+order."""
 
 import asyncio
 import inspect
@@ -16,8 +17,8 @@ _log = logging.getLogger("planwire")
 
 
 def call_on_loop(blocking: BlockingPlanSession, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
-    """Call a function or a coroutine function with every change of a session, on the running event loop. Returns how
-    to end that."""
+    """Call a function or a coroutine function with every change of a session, on the running event loop. Returns a
+    function that ends this."""
     loop = asyncio.get_running_loop()
     heard = _LoopListener(blocking.id, listener)
 
@@ -35,12 +36,12 @@ def call_on_loop(blocking: BlockingPlanSession, listener: Callable[[SessionChang
 
 
 class _LoopListener:
-    """Changes wait while a coroutine hears an earlier one. Trouble is logged: the change is made."""
+    """Changes wait while a coroutine handles an earlier one. Errors are logged."""
 
     def __init__(self, session: str, listener: Callable[[SessionChange], object]) -> None:
         self._session = session
         self._listener = listener
-        self._changes: deque[SessionChange] = deque()  # the first is being heard
+        self._changes: deque[SessionChange] = deque()  # the first is being handled
         self._task: asyncio.Task[None] | None = None
 
     def take(self, change: SessionChange) -> None:

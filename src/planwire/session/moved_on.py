@@ -1,4 +1,4 @@
-"""The refusal of an act that was meant for another state of a plan, with all that a person needs to decide again."""
+"""The refusal of an act that was meant for another state of a plan, with what a person needs to decide again."""
 
 from typing import Final
 
@@ -30,8 +30,8 @@ class MovedOn(PlanError):
     """A plan is no longer the one that a person saw when they decided. Nothing was written.
 
     `before` and `now` are None where there was no such plan; `moments` tell what happened to it since. `missing` are
-    the steps of the act that are gone. Of several changes at once, `others` are those that still fit the plan, and
-    the `words` of the error name those to decide about again.
+    the steps of the act that are gone. If the act made several changes, `others` are those that still fit the plan, and
+    the `words` of the error name those to decide on again.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class MovedOn(PlanError):
 
     @property
     def fits_anyway(self) -> bool:
-        """Whether the plan as it is now can take the act."""
+        """Whether the act is still possible on the plan as it is now."""
         return not self.missing and self.wanted.plan_text is None and self.wanted.edited is None
 
     @property
@@ -70,7 +70,7 @@ class MovedOn(PlanError):
 
     @property
     def beside(self) -> tuple[tuple[str, Phrase], ...]:
-        """What was said and suggested since, and by whom: a difference of the two plans does not show it."""
+        """What was said and suggested since, and by whom, which a difference between the two plans does not show."""
         return tuple((each.by, word) for each in self.moments for word in each.words if word.kind in _BESIDE)
 
     def text_of(self, step: str | None) -> str:
@@ -87,7 +87,8 @@ def moved_on(
     refusal: StaleRevision | Disputed,
     file: PlanState | None = None,
 ) -> MovedOn:
-    """Tell what became of a plan since the revision that an act was for. `file` has the text of a plan file."""
+    """The refusal that tells what happened to a plan since the revision that an act was for. `file` has the text of a
+    plan file."""
     then = state_at(journal, state.id, min(wanted.seen or 0, state.seq))
     moments = tuple(
         moment

@@ -1,5 +1,5 @@
-"""Old notes, which the journal has and the state no longer does. Reading them costs the length of a session, so they
-are for models that ask for them."""
+"""Old notes, which are in the journal but no longer in the state. Reading them means reading the whole session, so only
+models that ask for them get them."""
 
 from planwire.journal import Journal
 from planwire.model.fold import fold

@@ -1,7 +1,7 @@
 """The options of a session, spelled out for editors and type checkers.
 
-`open` of both kinds of session takes them as keywords (`**options: Unpack[SessionOptions]`), so that a checker knows
-each by name and type wherever they are passed on.
+Both kinds of session take them in `open` as keywords (`**options: Unpack[SessionOptions]`), so that a type checker
+knows each by name and type wherever they are passed on.
 """
 
 from collections.abc import Iterable
@@ -23,10 +23,10 @@ __all__ = [
 
 #: The provider formats of messages and tools: the rows of `chat.formats`.
 ProviderFormat: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
-#: What happens to a plan's text or a note that is too large: an error for the model, or only its beginning stays.
+#: What happens to a plan's text or a note that is too large: an error for the model, or the end is cut off.
 Oversize: TypeAlias = Literal["error", "truncate"]
-#: A message and a tool as the provider's own package types them. Each has a type of its own there, and planwire imports
-#: none of these packages: Any goes into all of their calls without a cast.
+#: A message and a tool in the provider's format. Each provider's package has its own types, and planwire imports none
+#: of them: Any can be passed to all of their functions without a cast.
 ProviderMessage: TypeAlias = Any
 ProviderTool: TypeAlias = Any
 
@@ -36,14 +36,14 @@ class SessionOptions(TypedDict, total=False):
 
     #: The provider format of the messages; openai-chat if there is none.
     format: ProviderFormat
-    #: The name under which the session writes: `agent`, unless a person or another agent does.
+    #: The name under which the session writes: `agent` by default, another for a person or a further agent.
     by: str
     #: The folders in which `set_plan` may read a plan from a file.
     folders: Iterable[str | Path] | str | Path
     oversize: Oversize
     #: The agent's mode, kept with each plan.
     mode: str
-    #: What is known of the session, written down if it is news.
+    #: What is known about the session, recorded if it is new.
     about: SessionOpened | None
     #: Seconds that a call may wait for a review.
     wait_seconds: float
@@ -60,5 +60,5 @@ def check_options(options: SessionOptions) -> None:
 
 
 def with_options(known: SessionOptions, others: SessionOptions) -> SessionOptions:
-    """Options, some of them replaced by others."""
+    """The options in `known`, overridden by `others`."""
     return cast(SessionOptions, {**known, **others})

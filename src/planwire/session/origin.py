@@ -1,8 +1,8 @@
-"""Where a session runs: the machine, whose account, and the repository that is worked on there.
+"""Where a session runs: the machine, the account, and the repository.
 
-A team has one journal for many machines: a folder says little there without its host, and the name of a repository is
-the same in every clone. Whoever opens a session on a machine gathers them here. Git's own files are read, nothing is
-run, and whatever is wrong with them, a session begins without them.
+A team has one journal for many machines: a folder says little without its host, and a repository has the same name in
+every clone. They are looked up when a session opens. Git's files are read, but no program is run, and if anything is
+wrong with them, the session begins without a repository.
 """
 
 import os
@@ -21,13 +21,13 @@ from planwire.model.events import SessionOpened
 
 __all__ = ["placed", "repository_name", "repository_of", "this_host", "this_user"]
 
-#: The largest file of Git's that is read, in bytes, and the longest name.
+#: The bytes that are read of a Git file at most, and the longest name.
 _LARGEST: Final = 1024 * 1024
 _LONGEST: Final = 200
-#: A remote of a clone, as its address: with a scheme, as `user@host:path`, or a path on this machine.
+#: The address of a remote: with a scheme, or as `user@host:path`. Anything else is a path on this machine.
 _WITH_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?P<place>[^/?#]*)(?P<path>[^?#]*)", re.DOTALL)
 _OF_SSH: Final = re.compile(r"(?:[^/]*@)?(?P<place>\[[^]]*\]|[^/\\:@]{2,}):(?P<path>[^?#]*)", re.DOTALL)
-#: A password with a slash in it, which ends no host.
+#: A password with a slash in it: that slash does not end the host.
 _SLASHES: Final = re.compile(r"//[^/@]*:(?!\d*(?:/|$))[^@]*/.*@", re.DOTALL)
 #: A section of Git's settings, and a setting in one.
 _SECTION: Final = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]')
@@ -35,7 +35,7 @@ _SETTING: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*?)\s*$")
 
 
 def placed(about: SessionOpened) -> SessionOpened:
-    """What is known of a session that runs here, and where that is. What is said of it already stays."""
+    """What is known about a session that runs here, with where it runs. Fields that are already set stay."""
     return replace(
         about,
         host=about.host or this_host(),
@@ -49,7 +49,7 @@ def this_host() -> str | None:
     """The name of this machine, without its domain."""
     name = os.uname().nodename if sys.platform != "win32" else os.environ.get("COMPUTERNAME", "")
     first = name.partition(".")[0]
-    return _text(name if first.isdecimal() else first)  # an address is no name with a domain
+    return _text(name if first.isdecimal() else first)  # an IP address has no domain to cut off
 
 
 @cache
@@ -67,8 +67,7 @@ def this_user() -> str | None:
 
 @lru_cache(maxsize=256)
 def repository_of(folder: str) -> str | None:
-    """The name of the repository that a folder is in: that of its remote, or else of its top folder; None if it is in
-    none."""
+    """The name of the repository that a folder is in, from its remote or else its top folder; None if it is in none."""
     with suppress(OSError, ValueError, RuntimeError):  # a client may name anything
         if Path(folder).is_absolute():
             for each in (Path(folder), *Path(folder).parents):
@@ -79,9 +78,8 @@ def repository_of(folder: str) -> str | None:
 
 
 def repository_name(address: str) -> str | None:
-    """The name that every clone of a repository has, from the address of one's remote: host and path, without the way
-    there, whoever takes it, and the secrets that they take along (`github.com/acme/tool`). A repository in a folder is
-    called like that."""
+    """The name that all clones of a repository share, from the address of a remote: host and path, without scheme,
+    port, user and password (`github.com/acme/tool`). A repository at a local path has the name of its folder."""
     found = _WITH_SCHEME.match(_SLASHES.sub("//", address)) or _OF_SSH.match(address)
     place, path = (found["place"].rpartition("@")[2], found["path"]) if found else ("", address)
     host = place.partition("]")[0].lstrip("[") if place.startswith("[") else place.partition(":")[0]
@@ -94,8 +92,8 @@ def repository_name(address: str) -> str | None:
 
 
 def _settings_of(git: Path) -> str | None:
-    """The settings of a repository, by the `.git` in its folder; None if there is none. In a further worktree that is a
-    file, which leads to a folder, which leads to that of the first one; in a submodule it leads to a folder, too."""
+    """The settings of a repository, found from the `.git` in its folder; None if there is none. In a linked worktree
+    `.git` is a file that names a folder, which names the main one in turn; in a submodule it names a folder, too."""
     try:
         mode = git.stat().st_mode
     except OSError:
@@ -113,7 +111,7 @@ def _settings_of(git: Path) -> str | None:
 
 
 def _read(path: Path) -> str:
-    """The text of a file; "" if there is none, or something else of that name."""
+    """The text of a file; "" if it is missing or not a regular file."""
     with suppress(OSError):
         if stat.S_ISREG(path.stat().st_mode):
             with path.open("rb") as file:
@@ -142,7 +140,7 @@ def _remotes(settings: str) -> Iterator[tuple[str, str]]:
 
 
 def _value(text: str) -> str:
-    """A value of Git's settings, which may stand in quotes, with a comment behind it."""
+    """A value in Git's settings, which may be quoted and followed by a comment."""
     if text.startswith('"'):
         end = re.match(r'"((?:[^"\\]|\\.)*)"', text)
         return re.sub(r"\\(.)", r"\1", end[1]) if end else ""

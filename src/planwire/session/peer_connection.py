@@ -1,4 +1,4 @@
-"""A client at the other end of a session: the task that sends it what it does not know yet."""
+"""A client of a session on an event loop: a task sends it what it does not know yet."""
 
 import asyncio
 import logging
@@ -21,10 +21,10 @@ _log = logging.getLogger("planwire")
 
 
 class PeerConnection:
-    """A client that hears of every change. `error` is why that ended, if it did.
+    """A client that is sent every change. `error` is why that ended, if it did.
 
-    The text of a plan file changes without an event: while one lives, a client that gets its checkboxes as a list has
-    it looked at once a second.
+    A plan file's text changes without an event. So for a client that gets its checkboxes as a list, the file is read
+    once a second while the plan lives.
     """
 
     def __init__(self, blocking: BlockingPlanSession, peer: Peer, session_id: str) -> None:
@@ -43,7 +43,7 @@ class PeerConnection:
         return self._task.done()
 
     async def flush(self) -> None:
-        """Wait until the client knows the newest state, plan files as they are now, or is gone."""
+        """Wait until the client is gone or knows the newest state, with plan files as they are now."""
         if self._sync.follows_files(self._blocking.state):
             self._known, self._looks_again = None, True
             self._news.set()
@@ -81,7 +81,7 @@ class PeerConnection:
             self._progress.set()
 
     async def _next_lines(self, state: SessionState) -> list[bytes]:
-        """The next lines; from the pool, if a file has to be read for them."""
+        """The next lines; made in the pool if a file has to be read for them."""
         if self._sync.follows_files(state):
             return await in_pool(self._sync.next_lines, state)
         return self._sync.next_lines(state)
@@ -90,7 +90,7 @@ class PeerConnection:
 async def next_state(
     blocking: BlockingPlanSession, is_known: Callable[[SessionState], bool], news: asyncio.Event | None = None
 ) -> SessionState:
-    """Wait on the event loop for a state that is not known yet, whichever thread brings it. `news` makes it look."""
+    """Wait on the event loop for a state that is not known yet, from any thread. Setting `news` wakes the wait."""
     loop, news = asyncio.get_running_loop(), news or asyncio.Event()
 
     def hear(_: SessionChange) -> None:

@@ -1,11 +1,11 @@
-"""PlanSession: one agent session on an event loop. Journal, plan tools, the model's context, and clients to tell.
+"""PlanSession: one agent session on an event loop, with its journal, plan tools, model context and clients.
 
     async with PlanSession.open("plans.db", "session-1", format="anthropic") as plans:
         reply = await ask(messages + await plans.pending(), tools=plans.tools())
         result = await plans.call(name, arguments)
 
 `BlockingPlanSession` does the work, in the threads of a pool that all sessions share: the event loop never waits for a
-disk. A session has no thread of its own; one follower a journal wakes it when others write.
+disk. A session has no thread of its own; one follower per journal wakes it when others write.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from planwire.session.pool import in_pool, start_in_pool
 
 __all__ = ["Opening", "PlanSession"]
 
-#: Seconds that closing a session waits for clients that still have lines to get.
+#: Seconds that closing a session waits for clients to take their last lines.
 PARTING_SECONDS: Final = 2.0
 
 Summarise = Callable[[Sequence[Fields]], str | Awaitable[str]]
@@ -71,8 +71,8 @@ class PlanSession:
 
     @classmethod
     def open(cls, journal: JournalLike, session_id: str, **options: Unpack[SessionOptions]) -> "Opening[Self]":
-        """A session in a journal, or in the one that a URL or a path names: `async with` it, or `await` it and `close`
-        it later."""
+        """A session in a journal, which may be given by URL or path: `async with` it, or `await` it and `close` it
+        later."""
         check_options(options)
 
         async def opened() -> Self:
@@ -81,7 +81,7 @@ class PlanSession:
         return Opening(opened)
 
     async def close(self) -> None:
-        """Tell the clients what they do not know yet, let them go, record what the last calls told, and close the
+        """Tell the clients what they don't know yet, disconnect them, record what the last calls told, and close the
         journal if `open` opened it. A second call does nothing."""
         try:
             with suppress(TimeoutError):
@@ -104,26 +104,27 @@ class PlanSession:
 
     @property
     def state(self) -> SessionState:
-        """The session as of the last event that it read. A value: it never changes, the next one does."""
+        """The session as of the last event that it read. The value itself never changes; a new event makes a new
+        one."""
         return self._blocking.state
 
     @property
     def has_clients(self) -> bool:
-        """Whether a client hears of its plans."""
+        """Whether a client is connected."""
         return self._blocking.has_clients or any(not each.is_over for each in self._connections)
 
     @property
     def plan_id(self) -> str:
-        """The plan that a call means that names none."""
+        """The plan of a call that names none."""
         return self._blocking.plan_id
 
     @property
     def folders(self) -> tuple[str | Path, ...]:
-        """The folders that plan files may be read from, beside the session's own."""
+        """The folders that plan files may be read from, besides the session's own."""
         return self._blocking.folders
 
     async def hold(self, holder: str) -> None:
-        """Say in the journal that the program `holder` serves the session, until the journal closes or the process
+        """Record in the journal that the program `holder` serves the session, until the journal closes or the process
         dies."""
         await in_pool(self._blocking.journal.lease, self.id, Terms(holder))
 
@@ -132,8 +133,8 @@ class PlanSession:
         return self._blocking.tools(strict=strict)
 
     async def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
-        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With
-        a `call_id`, the same call once more, after a crash or a lost answer, changes nothing and is answered alike."""
+        """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With a
+        `call_id`, repeating the call after a crash or a lost answer changes nothing and gets the same answer."""
         deadline = asyncio.get_running_loop().time() + self._blocking.wait_seconds
         since = self.state.seq
         while True:
@@ -155,24 +156,24 @@ class PlanSession:
     describe = _in_pool(BlockingPlanSession.describe)
 
     async def pending(self, *, again: bool = False) -> list[ProviderMessage]:
-        """For those who keep their own history: the messages to append now, at a point where no call is open. They
-        count as told with the next call; with `again`, the same ones come once more, for a request that failed. One
-        that is cancelled has told nothing."""
+        """For authors who keep their own history: the messages to append now, at a point where no tool call is open.
+        They count as told with the next call; `again` returns the same ones once more, after a request that failed. A
+        cancelled call has told nothing."""
         with handed_over() as handing:
             return self._blocking.as_messages(await in_pool(self._blocking.hand_pending, handing, again=again))
 
     async def pending_text(self, *, again: bool = False) -> str:
-        """`pending` as one text, empty if there is nothing to tell."""
+        """`pending` as one text; empty if there is nothing to tell."""
         with handed_over() as handing:
             return as_text(await in_pool(self._blocking.hand_pending, handing, again=again))
 
     async def recap(self) -> list[ProviderMessage]:
-        """For those who keep their own history: what to put first once they compacted it."""
+        """For authors who keep their own history: what to put first after compacting it."""
         with handed_over() as handing:
             return self._blocking.as_messages(await in_pool(self._blocking.hand_recap, handing))
 
     async def recap_text(self) -> str:
-        """`recap` as one text, empty if there is nothing to tell."""
+        """`recap` as one text; empty if there is nothing to tell."""
         with handed_over() as handing:
             return as_text(await in_pool(self._blocking.hand_recap, handing))
 
@@ -202,11 +203,11 @@ class PlanSession:
         rebase: bool = False,
     ) -> Compaction:
         """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop, and
-        no thread waits for it. With `rebase`, each plan is told anew at the end, in one message."""
+        no thread waits for it. With `rebase`, each plan is retold at the end, in one message."""
         work = self._blocking.compacting(budget, tail, count, summarised=summarise is not None, rebase=rebase)
         made = await in_pool(_go_on, work, None)
         while not isinstance(made, Compaction):
-            assert summarise is not None, "nobody asks for summaries but those who can have them"
+            assert summarise is not None, "a compaction asks for summaries only if it has `summarise`"
             made = await in_pool(_go_on, work, await _text(summarise, made))
         return made
 
@@ -216,16 +217,16 @@ class PlanSession:
         return await next_state(self._blocking, lambda state: state.seq == seq)
 
     def connect(self, peer: Peer, session_id: str | None = None) -> PeerConnection:
-        """Send a client the current plans and every change from now on: complete, in order, and only the newest
-        state if it is slow. `session_id` is the client's id of the session, if it has another one."""
+        """Send a client the current plans and every change from now on, in order. A slow client skips states, but
+        always gets the newest. `session_id` is the client's id for the session, if it is another one."""
         self._blocking.follow()
         connection = PeerConnection(self._blocking, peer, session_id or self.id)
         self._connections.append(connection)
         return connection
 
     def child(self, step: str, plan_id: str | None = None, **options: Unpack[SessionOptions]) -> "Opening[Self]":
-        """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`): a chat and a plan of its own, and
-        tools that mean that plan. `async with` it, or `await` it."""
+        """A session for a sub-agent that works for a step (`s2`, or `other-plan#s2`), with a chat and a plan of its own
+        and tools for that plan. `async with` it, or `await` it."""
         check_options(options)
 
         async def opened() -> Self:
@@ -236,8 +237,8 @@ class PlanSession:
     def fork(
         self, session_id: str | None = None, *, at: int | None = None, **options: Unpack[SessionOptions]
     ) -> "Opening[Self]":
-        """A session that begins with this one's past, up to its event `at` or the last, and goes its own way then: the
-        same plans, step ids, open remarks and chat. `async with` it, or `await` it."""
+        """A session that begins with this one's past, up to its event `at` or the last, and then goes its own way. It
+        has the same plans, step ids, open remarks and chat. `async with` it, or `await` it."""
         check_options(options)
 
         async def opened() -> Self:
@@ -246,12 +247,12 @@ class PlanSession:
         return Opening(opened)
 
     def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
-        """Call a function, or a coroutine function, on this event loop with every change, whoever makes it: the states
-        around it, its events, and the plans that differ. Returns how to end that."""
+        """Call a function or coroutine function on this event loop with every change by any writer: the states around
+        it, its events, and the plans that differ. Returns a function that ends this."""
         return call_on_loop(self._blocking, listener)
 
     async def flush(self) -> None:
-        """Wait until every client knows the newest state, what others wrote included, or is gone."""
+        """Wait until every client is gone or knows the newest state, with what others wrote."""
         if self._connections:
             with suppress(JournalError):
                 await self.refresh()
@@ -287,7 +288,7 @@ class Opening(Generic[_S]):
 
 
 def _go_on(work: Compacting, summary: str | None) -> Sequence[Fields] | Compaction:
-    """The next messages that a compaction wants to have summarised, or its result."""
+    """The next messages that a compaction wants summarised, or its result."""
     try:
         return next(work) if summary is None else work.send(summary)
     except StopIteration as end:

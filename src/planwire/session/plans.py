@@ -1,13 +1,13 @@
-"""A pool of sessions, for programs that serve many conversations: one session a conversation, by its key.
+"""A pool of sessions, for programs that serve many conversations: one session per conversation, by its key.
 
     plans = Plans("plans.db", format="anthropic")
 
     async with plans.session(thread_id) as session:     # or: with plans.session(thread_id) as session
         messages += await session.pending()
 
-A session opens with its first use and stays open while someone uses it. One that nobody has used for a while goes, and
-comes back from the journal with its next use. So a program may serve any number of conversations, and none sees the
-plan of another.
+A session opens with its first use and stays open while in use. An idle session is closed after a while, and opened from
+the journal again with its next use. So a program may serve any number of conversations, and none sees the plan of
+another.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from planwire.session.pool import in_pool, start_in_pool
 
 __all__ = ["Lent", "Plans"]
 
-#: Seconds after which a session that nobody uses goes.
+#: Seconds after which an idle session is closed.
 IDLE_SECONDS: Final = 300.0
-#: How many idle sessions stay open at most: those that were used last.
+#: How many idle sessions stay open at most: the most recently used ones.
 IDLE_SESSIONS: Final = 1_000
 #: How often the pool looks for idle sessions, in seconds.
 _LOOK_SECONDS: Final = 1.0
 
 
 class _Kept:
-    """A session in the pool: how many use it, and since when nobody does."""
+    """A session in the pool, with the number of its users and when the last one left."""
 
     def __init__(self, blocking: BlockingPlanSession) -> None:
         self.blocking = blocking
@@ -46,8 +46,8 @@ class _Kept:
 
 
 class Plans:
-    """Sessions of one journal by their keys. `options` are those of every session. `idle_seconds` and `idle_sessions`
-    say how long, and how many, idle ones stay open."""
+    """The sessions of one journal by key. `options` apply to every session. `idle_seconds` and `idle_sessions` limit
+    how long, and how many, idle sessions stay open."""
 
     def __init__(
         self,
@@ -64,13 +64,13 @@ class Plans:
         self._options = options
         self._idle_seconds = idle_seconds
         self._idle_sessions = idle_sessions
-        self._kept: dict[str, _Kept] = {}  # those used last at the end
+        self._kept: dict[str, _Kept] = {}  # the most recently used last
         self._looked_at = monotonic()
         self._lock = Lock()
 
     def session(self, key: str, **options: Unpack[SessionOptions]) -> "Lent":
-        """The session of a conversation: use it in `async with` or `with`; or `await` it for one that counts as idle as
-        soon as you have it, and works all the same."""
+        """The session of a conversation: use it in `async with` or `with`. Or `await` it; it then counts as idle as
+        soon as you have it, but works all the same."""
         check_options(options)
         return Lent(self, key, with_options(self._options, options))
 
@@ -89,7 +89,7 @@ class Plans:
             journal.close()
 
     async def aclose(self) -> None:
-        """Close all sessions, as `close` does, and let their clients hear the last of them."""
+        """Like `close`, but first send the sessions' clients what they don't know yet."""
         with self._lock:
             kept = [*self._kept.values()]
         await asyncio.gather(*(each.plans.close() for each in kept))
@@ -108,7 +108,7 @@ class Plans:
         await self.aclose()
 
     def take(self, key: str, options: SessionOptions) -> _Kept:
-        """The session of a key, open and in use by one more."""
+        """The session of a key, opened if necessary, with one more user."""
         with self._lock:
             if self._journal is None:
                 self._journal = open_journal(self._named)
@@ -118,7 +118,7 @@ class Plans:
         return kept
 
     def give_back(self, kept: _Kept) -> None:
-        """One less uses a session. Those that have been idle for too long, or are too many, go."""
+        """Count one user less, and close the sessions that have been idle for too long or are too many."""
         now = monotonic()
         with self._lock:
             kept.users -= 1
@@ -167,7 +167,7 @@ class Lent:
         await asyncio.shield(in_pool(self._pool.give_back, self._taken.pop()))
 
     def _give_up(self, taking: Future[_Kept]) -> None:
-        """Give back a session that opened for a task that was cancelled meanwhile."""
+        """Give back a session whose task was cancelled while it opened."""
         if taking.exception() is None:
             self._pool.give_back(taking.result())
 

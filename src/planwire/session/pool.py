@@ -1,7 +1,7 @@
 """The threads in which the sessions of this process read and write their journals, away from the event loop.
 
-One small pool serves any number of sessions. It is not the loop's own executor: an application that fills that one with
-work of its own must not keep an agent from its plan, nor the other way round.
+One small pool serves any number of sessions. It is not the loop's own executor: an application that fills that one must
+not keep an agent from its plan, nor planwire an application from its work.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from typing import Final, ParamSpec, TypeVar
 
 __all__ = ["in_pool", "start_in_pool"]
 
-#: A journal has one writer at a time, and the pool is for waiting: for a disk, or for another process to finish.
+#: A few are enough: a journal has one writer at a time, and the threads mostly wait for a disk or another process.
 WORKERS: Final = 8
 _NAME: Final = "planwire-session"
 
@@ -24,7 +24,7 @@ _pools: dict[int, ThreadPoolExecutor] = {}  # by process: threads don't survive 
 
 
 def start_in_pool(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
-    """Begin to call a function in the pool."""
+    """Call a function in the pool. Returns a future."""
     pool = _pools.get(os.getpid())
     if pool is None:
         pool = _pools.setdefault(os.getpid(), ThreadPoolExecutor(WORKERS, _NAME))

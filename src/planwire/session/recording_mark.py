@@ -1,8 +1,8 @@
 """How far the relay has come with recording: two numbers in a file, for the server of the plan tools.
 
-Relay and server write to one session. An agent may send a list and then call a tool, and the journal has to have them
-in that order. So the server looks before it writes: what the relay has read is recorded first. Such a look costs the
-relay nothing. It maps the file into its memory and sets the numbers there, once for each record.
+Relay and server write to one session. An agent may send a list and then call a tool, and the journal must have both in
+that order. So before it writes, the server reads the numbers and waits until what the relay has read is recorded. This
+costs the relay next to nothing: it maps the file into memory and sets the numbers there, once for each record.
 """
 
 import mmap
@@ -19,7 +19,7 @@ _FORM: Final = "QQ"
 
 
 class Recording(NamedTuple):
-    """The records that the relay was given so far, and those that it is done with, without a gap."""
+    """The number of records that the relay was given so far, and of those recorded without a gap."""
 
     arrived: int
     recorded: int

@@ -1,4 +1,4 @@
-"""Acts of people, written: decided on the newest state of a session, and appended before anyone else writes."""
+"""Writes people's acts: decided on the newest state of a session, and appended before anyone else writes."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -32,10 +32,10 @@ ALREADY_DONE: Final = "Already done."
 
 
 class Steered(Struct, frozen=True):
-    """What came of an act: the session right after it, and the plan's revision before and after it.
+    """The result of an act: the session right after it, and the plan's revision before and after it.
 
-    `words` are for the person. `remark` is the id of the remark that it made, `added` that of the new step, `answer`
-    that of the agent's option that answers its question.
+    `words` are for the person. `remark` is the id of the remark that it made, `added` the id of the new step, `answer`
+    the id of the option that answers the agent's question.
     """
 
     state: SessionState
@@ -60,12 +60,12 @@ def steer(
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
-    Raises `MovedOn` if the act does not fit the plan any more, with all that it takes to decide again; `NothingChanges`
-    and other refusals as `steering.decide` has them; `NotAllowed` beyond the person's `role`, as it is at the moment of
-    writing. Nothing is written then. `file` has the steps of a plan file.
+    Raises `MovedOn`, with what a person needs to decide again, if the act no longer fits the plan; `NotAllowed` if it
+    exceeds the person's `role` at the moment of writing; and `NothingChanges` and other refusals of `steering.decide`.
+    Nothing is written then. `file` has the steps of a plan file.
 
-    An act that may come twice, because its answer was lost, has a key: `once`. The second time it writes nothing, and
-    the answer is that of the first time.
+    An act that may be repeated because its answer was lost has a key: `once`. The second time it writes nothing and
+    returns the first answer.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted)
@@ -78,7 +78,8 @@ def steer(
         return state
 
     def recall(revision: int) -> PlanRecord | None:
-        """The plan that the person saw. It takes as long as the history is, so once must do: other writers go on."""
+        """The plan that the person saw. Reading it takes as long as the history is, so it is read only once, however
+        often other writers are faster."""
         if revision not in recalled and revision <= state.seq:
             recalled[revision] = state_at(journal, state.id, revision).live().get(plan_id)
         return recalled.get(revision)
@@ -93,7 +94,7 @@ def steer(
         return stamped(decided[0][1].events, by)
 
     recorded = append_latest(journal, latest, prepared, once)
-    if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act came before
+    if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act was written before
         state = state_at(journal, state.id, recorded[0].seq - 1)
         decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file, reach)))]
     [(before, decision)] = decided
@@ -111,8 +112,8 @@ def steer(
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted) -> Reach:
-    """What the agent can be given now. While the journal's server is away nobody knows, so an act that depends on it is
-    refused: another reason than that would be a guess."""
+    """What the agent can be given now. While the journal's server is away that is unknown, so an act that depends on it
+    is refused for that reason; any other reason would be a guess."""
     reach = session_reach(journal, session)
     if is_for_now(wanted):
         refuse_while_away(journal)
@@ -120,7 +121,7 @@ def _known_reach(journal: Journal, session: str, wanted: Wanted) -> Reach:
 
 
 def _refuse_waiting(journal: Journal, session: str, decision: Decision) -> None:
-    """Refuse an act that can't wait, while the journal's server is away. It may have gone in the middle of the act."""
+    """Refuse an act that can't wait while the journal's server is away. The server may have gone during the act."""
     if not all(may_wait(each, is_act=True) for each in decision.events):
         if is_in_doubt(journal, session):
             raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
@@ -128,7 +129,7 @@ def _refuse_waiting(journal: Journal, session: str, decision: Decision) -> None:
 
 
 def refuse_while_away(journal: Journal) -> None:
-    """Refuse what can't wait, whatever it is, while the journal's server is away."""
+    """Raise `CannotWait` while the journal's server is away."""
     if is_away(journal):
         raise CannotWait(
             f"{why_away(journal)}. Nothing was written: only comments and suggestions can wait on this machine"
@@ -136,14 +137,14 @@ def refuse_while_away(journal: Journal) -> None:
 
 
 def _revision(state: SessionState, plan_id: PlanId) -> int:
-    """The revision of a plan; 0 if there was none yet: the key of an act may have been used for another plan."""
+    """The revision of a plan; 0 if there is none, since the key of an act may have been used for another plan."""
     record = state.plans.get(plan_id)
     return record.revision if record else 0
 
 
 def _made(recorded: Iterable[Recorded], decide_again: Callable[[], Decision]) -> Decision:
-    """The decision that made these events, with its words. It can't be made again if a plan file has changed since, or
-    if the key is that of another act."""
+    """The decision that made these events, with its words. If it can't be made again, because a plan file has changed
+    or the key belongs to another act, the words only say that it was done."""
     events = tuple(each.event for each in recorded)
     with suppress(PlanError):
         if (again := decide_again()).events == events:
@@ -152,6 +153,6 @@ def _made(recorded: Iterable[Recorded], decide_again: Callable[[], Decision]) ->
 
 
 def _added(before: PlanRecord | None, after: PlanRecord | None) -> str | None:
-    """The step that a plan has, and had not before."""
+    """The id of the first step that the plan did not have before; None without one."""
     known = {step.id for step in before.state.steps} if before else set()
     return next((step.id for step in (after.state.steps if after else ()) if step.id not in known), None)

@@ -1,9 +1,9 @@
 """The secrets of a team: tokens, the secrets of browsers, and pairing codes. Only digests of them are ever stored.
 
-Tokens and browsers' secrets have 256 random bits: nobody can try them all, so one round of SHA-256 keeps them as well
-as a slow function would, and every request pays for it. The salt is one for the whole file: with secrets that are all
-different, one for each would add nothing. A pairing code is short, for people to type: its digest is slow (scrypt), and
-it lives for ten minutes.
+Tokens and browsers' secrets have 256 random bits. They can't be guessed, so one round of SHA-256 protects them as well
+as a slow function would, and every request pays for it. One salt serves the whole file: all secrets differ, so one salt
+for each would add nothing. A pairing code is short, for people to type: its digest is slow (scrypt), and it lives for
+ten minutes.
 """
 
 import hmac
@@ -13,7 +13,7 @@ from typing import Final
 
 __all__ = ["code_digest", "new_code", "new_id", "new_salt", "new_secret", "same_digest", "secret_digest"]
 
-#: No vowels, so that no code is a word, and nothing that looks like something else.
+#: No vowels, so that no code is a word, and no letters that look alike.
 _LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
 _GROUP: Final = 4
 
@@ -23,7 +23,7 @@ def new_salt() -> str:
 
 
 def new_id() -> str:
-    """A name for a browser or a token, for people to tell it apart."""
+    """A name by which people tell browsers and tokens apart."""
     return secrets.token_hex(3)
 
 
@@ -42,11 +42,11 @@ def secret_digest(salt: str, secret: str) -> str:
 
 
 def code_digest(salt: str, code: str) -> str:
-    """The digest of a code as a person typed it: in small letters, with spaces, without the dash."""
+    """The digest of a code as a person typed it: perhaps in small letters, with spaces, or without the dash."""
     letters = "".join(each for each in code.upper() if each in _LETTERS)
     return scrypt(letters.encode(), salt=salt.encode(), n=2**14, r=8, p=1).hex()
 
 
 def same_digest(one: str, other: str) -> bool:
-    """Compare in a time that tells nothing."""
+    """Compare two digests in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())

@@ -33,14 +33,14 @@ from planwire.tools.size_limits import TRUNCATE
 
 __all__ = ["ToolCalls"]
 
-#: How often a call tries to write down that it waits, where others write all the time.
+#: How often a call tries to record that it waits, while others keep writing.
 ASKING_TRIES: Final = 3
 #: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.
 FILE_CAP: Final = 4 * BODY_CAP
 
 
 class ToolCalls:
-    """The tools of one session object. `known` are the plans that its model has read, `settle` records what its caller
+    """The tools of one session object. `known` are the plans that its model has read; `settle` records what its caller
     got."""
 
     def __init__(
@@ -86,12 +86,12 @@ class ToolCalls:
             return answer
 
     def think(self, text: str) -> None:
-        """Keep a text with the next plan or change: what the model thought and said before it."""
+        """Keep what the model thought and said, for the next plan or change."""
         with self._view.lock:
             self._thought = text
 
     def act(self, name: str, arguments: Any, uri: str = "") -> None:
-        """Do what a call does, without an answer. Errors are raised. `uri` is the plan file that a plan is to be."""
+        """Do what a call does, without an answer. Errors are raised. `uri` is the file of a plan to set as a file."""
         self._run(name, decoded(arguments), self._view.seq, None, uri)
 
     def _run(
@@ -124,7 +124,7 @@ class ToolCalls:
         after = self._view.state
         if any(isinstance(each.event, PlanSet | PlanChanged) for each in written):
             self._thought = ""
-        if call is None or (written and written[0].seq != before.seq + 1):  # it was made before
+        if call is None or (written and written[0].seq != before.seq + 1):  # the call was made before
             call = repeated_call([each.event for each in written])
             before = state_at(self._journal, self._view.id, written[0].seq - 1)
             after = state_at(self._journal, self._view.id, written[-1].seq)
@@ -139,15 +139,15 @@ class ToolCalls:
         return answer, before
 
     def _own(self, event: Event, why: Callable[[], str]) -> Event:
-        """An event as this reader writes it, with what was thought before it."""
+        """An event as this reader writes it, with the thoughts before it."""
         own = self._child.own(event) if self._child else event
         if not self._thought or not isinstance(own, PlanSet | PlanChanged):
             return own
         return msgspec.structs.replace(own, why=why())
 
     def _say(self, answer: Answer, handing: Handing | None, before: SessionState | None = None) -> None:
-        """Put what people said since into the answer of a tool, and what they changed that the call has replaced, if it
-        replaced a plan of the state `before`."""
+        """Put what people said since into the answer of a tool. If the call replaced a plan of the state `before`, add
+        what they had changed in it."""
         replaced = self._delivery.replaced(before) if before else ()
         if not replaced and not self._delivery.news(self._view.state, TOOL):
             return
@@ -161,7 +161,7 @@ class ToolCalls:
                 self._settle()
 
     def _with_file(self, arguments: Any) -> Any:
-        """The arguments of set_plan, with the text of the file that they name."""
+        """The arguments of set_plan, with the text of a named file in place of its path."""
         if not isinstance(arguments, dict):
             return arguments
         path, rest = arguments.get("path"), {key: value for key, value in arguments.items() if key != "path"}
@@ -175,8 +175,8 @@ class ToolCalls:
 
 
 def _refuse_expecting(journal: Journal, session: str, arguments: Any) -> None:
-    """Refuse a call that holds only for one revision, while nobody can say which one the plan has. The server may have
-    gone in the middle of the call."""
+    """Refuse a call that expects a revision while the journal's server is away and the revision is unknown. The server
+    may have gone during the call."""
     if isinstance(arguments, dict) and arguments.get("expected_revision") is not None and is_away(journal):
         if is_in_doubt(journal, session):
             problem = f"whether this call was recorded is not known: {why_away(journal)}"
@@ -186,5 +186,5 @@ def _refuse_expecting(journal: Journal, session: str, arguments: Any) -> None:
 
 
 def _once(by: str, call_id: str) -> Once:
-    """The key of a call. A host may name its calls by anything, half of a character too."""
+    """The key of a call. Hosts may give any id, even half of a surrogate pair."""
     return Once(f"call:{by}:{call_id}".encode(errors="backslashreplace").decode(), 0)

@@ -1,9 +1,9 @@
 """Writing to a session that others write to as well: prepare on the newest state, append, and if another writer was
 faster, prepare again.
 
-A decision holds for the state that it was made on. So `append_latest` never sends an event that was prepared for an
-older state: the journal refuses it, and `prepare` decides anew, which may mean not to write at all. Preparing must
-have no effects of its own, since it may happen several times.
+A decision holds for the state that it was made on. So `append_latest` never writes an event that was prepared for an
+older state: the journal refuses it, and `prepare` decides again, perhaps to write nothing. `prepare` must have no
+effects of its own, since it may be called several times.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,11 +37,11 @@ def append_latest(
     prepare: Callable[[_S], Sequence[Stamped]],
     once: Once | None = None,
 ) -> tuple[Recorded, ...]:
-    """Append what `prepare` makes of the newest state, which `latest` gives. Returns the events as they were written:
-    none if `prepare` made none. Time never runs backwards in a session, whatever the clocks of its writers say.
+    """Append the events that `prepare` makes from the newest state, which `latest` returns. Returns the events as they
+    were written: none if `prepare` made none. Time never runs backwards in a session, whatever its writers' clocks say.
 
-    If the session has the key `once`, these are the events that were written with it. `append_latest` asks for the key
-    before it prepares, and behind `latest`: so no `prepare` meets a state that has those events, and refuses to repeat
+    If the session already has the key `once`, the result is the events that were written with it. The key is looked up
+    after `latest` and before `prepare`. Otherwise `prepare` could meet a state with those events and refuse to repeat
     them.
     """
     while True:
@@ -58,20 +58,20 @@ def append_latest(
 
 
 def append_new(journal: Journal, session: str, events: Sequence[Stamped]) -> tuple[Recorded, ...]:
-    """Append the first events of a session. One that has events already stays as it is: `Conflict`."""
+    """Append the first events of a session. Raises `Conflict` if it already has events."""
     return journal.append(session, events, 0)
 
 
 def reopening(state: SessionState, events: Sequence[Event], known: SessionOpened | None) -> tuple[SessionOpened, ...]:
-    """What has to come before some events, so that everybody knows whose they are: a session that was forgotten while
-    somebody worked in it begins anew with what that writer had `known` of it. Its past is none of the new one's."""
+    """The opening to write before these events if the session was forgotten while in use: it begins anew with what its
+    writer had `known` about it, so that readers know what it is. It inherits neither fork nor remarks."""
     if not events or known is None or state.opened is not None:
         return ()
     return (replace(known, forked=None, remarked=None),)
 
 
 def stamped(events: Iterable[Event], by: str, earliest: int = 0) -> list[Stamped]:
-    """Events that happen now, but not before `earliest`."""
+    """The events stamped with the current time, but not before `earliest`."""
     now = max(time_ns() // 1_000_000, earliest)
     return [Stamped(now, by, event) for event in events]
 
@@ -85,6 +85,6 @@ def _in_order(events: Sequence[Stamped], earliest: int) -> list[Stamped]:
 
 
 def check_session_id(session: object) -> None:
-    """Refuse what is no text before any engine does, in its own words."""
+    """Raise `TypeError` for an id that is not a text, before an engine refuses it in its own words."""
     if not isinstance(session, str):
-        raise TypeError(f"the id of a session is a text, and {session!r} is none: use {str(session)!r}")
+        raise TypeError(f"a session id must be a text, not {session!r}: use {str(session)!r}")

@@ -1,7 +1,7 @@
 """The acts of people on plans: one table, one row per act.
 
-Every face makes its own from it: the terminal its keys and menus, the board its buttons and keys, the command line its
-commands, the documents their tables of keys. A new act is a function in `commands` and a row here.
+Every face is built from it: the terminal's keys and menus, the board's buttons and keys, the commands of the command
+line, and the tables of keys in the documentation. A new act is a function in `commands` and a row here.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class On(Enum):
-    """The thing that an act is on: what a person points at."""
+    """What an act is on: the thing that a person points at."""
 
     STEP = "step"
     PLAN = "plan"
@@ -53,8 +53,8 @@ class On(Enum):
 class Gesture(Struct, frozen=True):
     """One way to do an act with a key: the keys, the words for it, and the arguments that the key stands for.
 
-    Keys are written as people read them: `x`, `Space`, `Alt+Up`. `on` is where the key works, if that is not where its
-    act does: a plan's own key for a comment, say. `main` are those that a short list of keys shows.
+    Keys are written as people read them: `x`, `Space`, `Alt+Up`. `on` is what the key works on, if that differs from
+    its act: a plan's own key for a comment, say. A short list of keys shows only the `main` ones.
     """
 
     keys: tuple[str, ...]
@@ -70,13 +70,13 @@ class Act(Struct, frozen=True):
 
     - `name`: its name in requests. `command`: the command of the command line that does it.
     - `label`: two words for a button. `help`: a sentence for a list of acts or commands.
-    - `on`: what it is on. `needs`: arguments without which it means nothing. `takes`: arguments that it may have.
+    - `on`: what it is on. `needs`: its required arguments. `takes`: its optional arguments.
     - `touches`: how much of the plan must still be as the person saw it.
     - `or_plan`: without a target it is on the plan as a whole. `any_plan`: it changes no step, so plans without steps
-      take it, too. `on_suggested`: it is also for steps that are only suggested. `on_past`: a plan that was dismissed
-      takes it, too.
-    - `opens_file`: on a plan file, a face with an editor opens the file for it. `is_final`: there is no way back
-      once it is done, rather than suggested. `gestures`: its keys.
+      take it, too. `on_suggested`: it is also for steps that are only suggested. `on_past`: a dismissed plan takes it,
+      too.
+    - `opens_file`: on a plan file, a face with an editor opens the file for it. `is_final`: it can't be undone once it
+      is done rather than suggested. `gestures`: its keys.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Act(Struct, frozen=True):
 
     @property
     def needs_target(self) -> bool:
-        """Whether it means nothing without a target."""
+        """Whether it needs a target."""
         return self.on is not On.PLAN and not self.or_plan
 
 
@@ -245,7 +245,7 @@ def act_named(name: str) -> Act:
 
 
 def acts_for(record: PlanRecord, reach: Reach = NOBODY) -> tuple[str, ...]:
-    """The names of the acts that a plan can take, for a face to offer, while its agent is in this reach."""
+    """The names of the acts that a face can offer for a plan, while its agent has this `reach`."""
     kind, steps = kind_of(record.state.plan), record.state.steps
     fit = {
         "set_priority": kind.has_priorities,
@@ -267,8 +267,8 @@ def acts_for(record: PlanRecord, reach: Reach = NOBODY) -> tuple[str, ...]:
 
 
 def is_for_now(wanted: Wanted) -> bool:
-    """Whether it depends on who runs the agent at this moment what an act comes to: a verdict, which may be the answer
-    to its question, words that it is to hear now, or a stop."""
+    """Whether the effect of an act depends on who runs the agent at this moment: a verdict, which may answer the
+    agent's question, words that the agent is to hear now, or a stop."""
     is_verdict = wanted.act == "review" and wanted.verdict != COMMENTED
     return is_verdict or bool(wanted.now) or wanted.act in ("tell", "stop")
 
@@ -282,12 +282,11 @@ def decide(
     file: PlanState | None = None,
     reach: Reach = NOBODY,
 ) -> Decision:
-    """What an act means for a session as it is now, whose agent is in this `reach`. `recall` gives the plan as it was
-    at a revision, which matters only if the plan moved on since the person saw it; `file` has the steps of a plan that
-    is a file.
+    """What an act means for a session as it is now, whose agent has this `reach`. `recall` returns the plan as it was
+    at a revision; it is called only if the plan changed since the person saw it. `file` has the steps of a plan file.
 
-    Raises `StaleRevision` if the act does not fit the plan any more, `NothingChanges` if everything is as wanted, and
-    another `PlanError` with words for the person if the plan can't do it.
+    Raises `StaleRevision` if the act no longer fits the plan, `NothingChanges` if everything is as wanted, and another
+    `PlanError` with words for the person if the plan can't take it.
     """
     act = act_named(wanted.act)
     _check_arguments(act, wanted)
@@ -310,8 +309,8 @@ def decide(
 
 
 def check_early(record: PlanRecord, wanted: Wanted) -> None:
-    """Raise the `PlanError` of an act that the plan can't do, whatever a person answers to what the act still needs: a
-    face refuses before it asks."""
+    """Raise `PlanError` if the plan can't take an act whatever its missing arguments will be, so that a face refuses
+    before it asks for them."""
     act, on = act_named(wanted.act), Target(SessionState(""), record)
     _refuse_dismissed(act, record)
     if not act.any_plan:
@@ -332,13 +331,13 @@ def _refuse_dismissed(act: Act, record: PlanRecord) -> None:
 
 
 def _touches(act: Act, wanted: Wanted) -> Touches:
-    """How much an act touches. An approval must be of the plan as it is: the other verdicts may be late. A suggestion
-    does not change while it is open."""
+    """How much an act touches. An approval must be of the plan as it is; other verdicts may be late. A suggestion does
+    not change while it is open."""
     is_late = wanted.verdict in (CHANGES_REQUESTED, COMMENTED)
     return Touches.NOTHING if is_late or wanted.is_on_remark else act.touches
 
 
-#: Arguments that say as much as others that an act needs.
+#: Required arguments, each with another argument that can stand in for it.
 _INSTEAD: Final = {"text": "comments", "verdict": "option"}
 
 

@@ -1,7 +1,7 @@
 """Answers to an agent's question: which of its options a person's verdict means.
 
 The agent's own options are the answers, and a person picks one by its id or name. A plain Approve takes the only option
-that allows once; where there is none, or several, the person has to choose. What holds for ever is only by name.
+that allows once; if there is none, or several, the person has to choose. Options that hold for ever must be named.
 """
 
 from collections.abc import Iterable
@@ -34,15 +34,15 @@ _ONCE: Final = {APPROVED: "allow_once", CHANGES_REQUESTED: "reject_once"}
 
 
 def verdict_of(choice: Choice) -> str:
-    """What an option says of the plan."""
+    """The verdict that an option means."""
     if choice.kind.startswith("allow"):
         return APPROVED
     return CHANGES_REQUESTED if choice.kind.startswith("reject") else DISMISSED
 
 
 def with_verdict(state: SessionState, record: PlanRecord, wanted: Wanted) -> Wanted:
-    """An act with the verdict that its option means. Raises `PlanError` if the person saw a question that is over, or
-    if the option says something else than the verdict that they gave with it."""
+    """An act with the verdict that its option means. Raises `PlanError` if the question that the person saw is over, or
+    if the option contradicts the verdict that they gave with it."""
     asked = record.asked
     if wanted.question is not None and (asked is None or asked.id != wanted.question):
         raise PlanError(f"{_answered(state, record, wanted.question)} Nothing was sent.")
@@ -59,7 +59,7 @@ def with_verdict(state: SessionState, record: PlanRecord, wanted: Wanted) -> Wan
 
 
 def answer_to(on: Target, wanted: Wanted) -> Choice | None:
-    """The option that a verdict selects. None if it answers no question: nobody asks, or only the client can answer."""
+    """The option that a verdict selects. None if no question is open, or only the client can answer."""
     asked = on.record.asked
     is_answerable = asked is not None and bool(asked.id and asked.options) and ANSWER in on.reach.can
     if asked is None or not is_answerable:
@@ -85,7 +85,7 @@ def _named(asked: OpenQuestion, option: str) -> Choice:
 
 
 def options_named(options: Iterable[_O], name: str) -> list[_O]:
-    """The option with that id, or else those with that name."""
+    """The option with this id, or else those with this name."""
     listed = list(options)
     by_id = [each for each in listed if each.id == name]
     return by_id or [each for each in listed if each.name.casefold() == name.strip().casefold()]

@@ -1,11 +1,11 @@
 """Commands: one function per act of a person, from the plan and the arguments to the events to append.
 
-A command is pure. It gets a plan as it is at the moment of writing, and returns a `Decision`; where nothing may be
-written it raises: `NothingChanges` if everything asked for is already so, another `PlanError` if the plan can't do it.
-"Nothing changes" matters most for agents: every event that touches a plan makes a revision, and a revision that changes
-nothing would still turn away the agent's next write.
+A command is pure. It gets a plan as it is at the moment of writing, and returns a `Decision`. If nothing may be
+written it raises `NothingChanges`, because everything asked for is already so, or another `PlanError`, because the plan
+can't do it. "Nothing changes" matters most for agents: every event that touches a plan makes a revision, and a revision
+that changes nothing would still get the agent's next write refused.
 
-On a plan of planwire's own a change is made at once. On an agent's plan, which its next list replaces, a change is a
+On planwire's own plan a change is made at once. On an agent's plan, which the agent's next list replaces, a change is a
 suggestion; `suggestions` has the rules for them.
 """
 
@@ -54,9 +54,9 @@ __all__ = [
 def tick(on: Target, wanted: Wanted) -> Decision:
     """Mark a step done, or undo that; on an agent's plan, a person's second tick withdraws their suggestion.
 
-    It means what the person saw: a tick on a step that the agent completed in the meantime leaves it completed, and one
-    that another person suggested stays suggested. Their own suggestions they know, also those since that revision: a
-    suggestion makes none.
+    It means what the person saw: if the agent completed the step in the meantime, it stays completed, and if another
+    person suggested a tick, it stays suggested. A person knows their own suggestions, also those after the revision
+    that they saw, since a suggestion makes no revision.
     """
     step = on.step(wanted.target)
     seen = on.seen or on.record
@@ -100,16 +100,16 @@ def reword(on: Target, wanted: Wanted) -> Decision:
 
 
 def add(on: Target, wanted: Wanted) -> Decision:
-    """A new step, behind the step `after`; behind all others if that is None, before all others if it is ""."""
+    """A new step after the step `after`; at the end if that is None, at the beginning if it is ""."""
     refuse_unchangeable(on.record)
     return _change(on, (AddStep(_step_text(wanted.text or ""), wanted.after),))
 
 
 def move(on: Target, wanted: Wanted) -> Decision:
-    """Another place: behind the step `after` ("" is the beginning), before another step, or `by` places up or down.
+    """Another place: after the step `after` ("" is the beginning), before another step, or `by` places up or down.
 
-    Places count in the order that is suggested: the next key press moves the step on from where the last one put it,
-    whether or not the screen shows that yet.
+    Places count in the suggested order: the next key press moves the step on from where the last one put it, whether or
+    not the screen shows that yet.
     """
     step = on.step(wanted.target)
     if [wanted.after, wanted.before, wanted.by].count(None) != 2:
@@ -127,13 +127,13 @@ def move(on: Target, wanted: Wanted) -> Decision:
         edge = f"already the {'first' if by < 0 else 'last'} of its list" if by else "to stay where it is"
         raise NothingChanges(f"Nothing changes: the step is {edge}.")
     if by < 0 and kind_of(on.record.state.plan).is_text:
-        ways = ways[::-1]  # the step above the one that is passed may stand in another list of the text
+        ways = ways[::-1]  # the step above the passed one may be in another list of the text
     back = undone(on.record.state, on.suggestions, ways)
     return _withdrawal(on, back) if back else _change(on, best_way(on.record.state, on.suggestions, ways))
 
 
 def remove(on: Target, wanted: Wanted) -> Decision:
-    """A step goes, with everything nested in it. A suggested step goes with its suggestion."""
+    """Remove a step and everything nested in it. A suggested step is removed by withdrawing its suggestion."""
     if wanted.is_on_remark:
         return withdraw(on, wanted)
     return _change(on, (RemoveStep(on.step(wanted.target).id),))
@@ -142,8 +142,8 @@ def remove(on: Target, wanted: Wanted) -> Decision:
 def suggest(on: Target, wanted: Wanted) -> Decision:
     """Several changes at once, a note on them, or both: those in `changes`, or those that a person made to `plan_text`.
 
-    Changes of an earlier state are carried over. A step that another writer reworded or removed meanwhile is for the
-    person to decide about again.
+    Changes to an earlier state are carried over. If another writer reworded or removed a step meanwhile, the person
+    must decide on it again.
     """
     note = (wanted.text or "").strip() or None
     if not wanted.has_changes:
@@ -167,7 +167,7 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
 
 
 def dismiss(on: Target, wanted: Wanted) -> Decision:
-    """The plan goes from every list. Its history stays, and an agent that sends it again brings it back."""
+    """Remove the plan from every list. Its history stays, and it comes back if its agent sends it again."""
     del wanted
     return Decision((PlanRemoved(on.record.state.plan.id),), "Plan dismissed. Its history stays.")
 
@@ -185,7 +185,7 @@ def suggested_step(on: Target, remark_id: str) -> tuple[Remark, AddStep]:
     raise PlanError("This suggestion is more than a new step: withdraw it, then make another one.")
 
 
-# -- what plans and steps take
+# -- valid texts, statuses and priorities
 
 
 def _step_text(text: str) -> str:
@@ -196,7 +196,7 @@ def _step_text(text: str) -> str:
 
 
 def _status(on: Target, text: str) -> str:
-    """The status that a person means: one that the plan uses itself, or one of the table, by any of its words."""
+    """The status that a person means: one that the plan itself uses, or one of the table, by any of its words."""
     if any(step.status == text for step in on.record.state.steps):
         return canonical(text)
     if word := folded_status(text):
@@ -213,7 +213,7 @@ def _priority(on: Target, text: str) -> str:
 
 
 def _checked(on: Target, change: StepChange) -> StepChange:
-    """A change of several, held to the rules of the act that makes it alone."""
+    """One of several changes, checked by the rules of the act that would make it alone."""
     if isinstance(change, AddStep | RewordStep):
         change = replace(change, content=_step_text(change.content))
     if isinstance(change, AddStep | SetStatus):
@@ -232,7 +232,7 @@ _ALREADY_SAID: Final = "Nothing changes: this was said already."
 
 
 def _change(on: Target, changes: tuple[StepChange, ...], note: str | None = None) -> Decision:
-    """Make changes, or suggest them in place of the suggestions that they supersede."""
+    """Make changes, or suggest them in place of the suggestions they supersede."""
     news, old = settled(on.record.state, on.suggestions, changes)
     if news or (note and not _is_noted(on, note)):
         return _changed(on, news, note, old)
@@ -245,23 +245,24 @@ def _change(on: Target, changes: tuple[StepChange, ...], note: str | None = None
 
 
 def _is_noted(on: Target, note: str) -> bool:
-    """Whether the author's last word on the plan, or one of their open remarks, has this note."""
+    """Whether the plan's last change, or an open remark, has this note by the same author."""
     last = [(each.note, each.by) for each in on.record.deltas[-1:]]
     return (note, on.by) in (*last, *((each.note, each.by) for each in on.record.open_remarks))
 
 
 def _check_size(on: Target, changes: tuple[StepChange, ...]) -> None:
-    """Refuse to let a plan grow beyond its cap: no tool could read or change it then."""
+    """Refuse changes that make a plan larger than its cap: no tool could read or change it then."""
     before, after = on.record.state, apply_changes(on.record.state, changes)
     if (size := plan_bytes(after.plan)) > max(BODY_CAP, plan_bytes(before.plan)):
         over = f"{size - BODY_CAP:,} more than the {BODY_CAP:,} that are allowed"
         raise PlanError(
-            f"The plan would have {size:,} bytes, {over}: remove steps that are finished, or say it shorter."
+            f"The plan would have {size:,} bytes, {over}: remove steps that are finished, or use fewer words."
         )
 
 
 def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old: tuple[Remark, ...] = ()) -> Decision:
-    """Changes made; on an agent's plan, suggested in the place of `old` suggestions. Words alone are a comment."""
+    """The decision to make changes, or on an agent's plan to suggest them in place of `old` suggestions. Words alone
+    are a comment."""
     plan_id = on.record.state.plan.id
     if not on.is_suggested:
         _check_size(on, changes)
@@ -271,7 +272,7 @@ def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old:
     if not changes:
         comment = Remarked(plan_id, COMMENT, note or "", about)
         return Decision((comment,), f"Comment added to the plan. {on.heard}")
-    left = (each for each in old if each not in superseded(changes, old))  # those that nothing else would close
+    left = (each for each in old if each not in superseded(changes, old))  # the fold closes the others
     closed = [RemarkClosed(plan_id, each.id, SUPERSEDED) for each in left]
     events: tuple[Event, ...] = (Remarked(plan_id, SUGGESTION, note or "", about, changes=changes), *closed)
     words = f"Suggested: {changes_sentence(on.texts, changes, note)}. {_replaced(on, old)}{on.heard}"
@@ -279,7 +280,7 @@ def _changed(on: Target, changes: tuple[StepChange, ...], note: str | None, old:
 
 
 def _replaced(on: Target, old: tuple[Remark, ...]) -> str:
-    """Whose suggestions are superseded, if they are not the author's own."""
+    """A sentence on whose suggestions are replaced; "" if only the author's own."""
     names = ", ".join(dict.fromkeys(each.by for each in old if each.by != on.by))
     return f"It replaces the suggestion by {names}. " if names else ""
 

@@ -1,15 +1,15 @@
 """Conflicts: whether an act still fits a plan that changed since the person saw it.
 
-A conflict is about what the act touches. An agent that ticks off its list while a person types must not turn their
-words away, so:
+Only what the act touches can conflict. A person's words must not be refused because the agent ticks off its list while
+they type, so:
 
 - a comment, a request for changes, a withdrawal and a new text for a suggestion never conflict;
 - an act on a step conflicts if that step's text changed, or the step is gone;
-- a new step and a move conflict if the step that they go behind is gone;
+- a new step and a move conflict if the step that they follow is gone;
 - an approval, a selection and a dismissal conflict if texts or the set of steps changed, never for a status;
 - several changes at once are merged: each conflicts as an act on its step would (`plan_text.merge`).
 
-An act on a step that never was is no conflict but a mistake, and its command says so.
+An act on a step that never existed is not a conflict but a mistake, and its command says so.
 """
 
 from enum import Enum
@@ -32,8 +32,8 @@ class Touches(Enum):
 
 
 def is_outdated(touches: Touches, wanted: Wanted, before: PlanRecord | None, now: PlanRecord) -> bool:
-    """Whether an act is about something that `now` has no more as it was in `before`, the plan that the person saw;
-    None if there was no such plan."""
+    """Whether what an act touches differs between `now` and `before`, the plan that the person saw; `before` is None if
+    there was no such plan."""
     if touches is Touches.NOTHING:
         return False
     if before is None:

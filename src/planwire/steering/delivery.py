@@ -1,4 +1,4 @@
-"""The way of a person's word to the agent, in words: when it will hear it, that it was told, and how it ended."""
+"""The delivery of a person's remark in words: when the agent will hear it, that it was told, and how it ended."""
 
 from typing import Final
 
@@ -40,13 +40,13 @@ _INTERRUPTED: Final = "The agent's turn is cancelled, and then it hears it."
 
 
 def client_name(client: str | None) -> str:
-    """The program in front of the agent, without its version."""
+    """The name of the agent's client, without its version."""
     name, _, version = (client or "").rpartition(" ")
     return name if name and version[:1].isdigit() else client or "the editor"
 
 
 def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *, now: bool = False) -> str:
-    """A sentence on when the agent will hear what a person says of a plan; `now`: it is to hear it at once."""
+    """A sentence on when the agent will hear what a person says about a plan; `now`: it is to hear it at once."""
     if record.asked is not None and record.asked.is_review:
         return _WAITING
     if now and TELL in reach.can:
@@ -61,8 +61,8 @@ def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *
 
 
 def heard_with_answer(heard: str, reach: Reach, verdict: str | None = None, *, now: bool = False) -> str:
-    """A sentence on when the agent hears the words that come with an answer: along with it, where that has a place for
-    them, by its own way, or when it would hear anything else. Without a `verdict` the answer is still to choose."""
+    """A sentence on when the agent hears the words that come with an answer: with the answer if that can carry them,
+    after the turn, or when it would hear any other words. Without a `verdict` the answer is not chosen yet."""
     if STEER in reach.can or (WORDS in reach.can and verdict == CHANGES_REQUESTED):
         return "Your words go along."
     if WORDS in reach.can and verdict is None:
@@ -73,7 +73,7 @@ def heard_with_answer(heard: str, reach: Reach, verdict: str | None = None, *, n
 
 
 def delivered(remark: Remark) -> str:
-    """How far a remark has come: two or three words for a badge."""
+    """The state of a remark, in one to three words for a badge."""
     if remark.closed is not None:
         return CLOSED_WORDS.get(remark.closed.how, remark.closed.how.replace("_", " ").capitalize())
     if remark.answers:

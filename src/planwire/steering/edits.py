@@ -1,7 +1,7 @@
-"""The plan that a person approves as they edited it: the one change of an agent's plan that is not a suggestion.
+"""A plan approved as the person edited it: the one change to an agent's plan that is not a suggestion.
 
-The agent waits for an answer and takes the edited text as a part of it. So the text can't be lost, or wiped by the
-agent's next list, and the approval is of exactly that text: both are one write. Nobody else's question takes an edit.
+The agent waits for an answer and takes the edited text as part of it. So the text can't be lost, or wiped by the
+agent's next list, and the approval is of exactly that text: both are one write. No other question takes an edit.
 """
 
 from typing import Final
@@ -17,11 +17,11 @@ from planwire.steering.target import Target
 
 __all__ = ["edited_plan", "refuse_edit", "refuse_untaken", "takes_edit"]
 
-_UNTAKEN: Final = "Nobody waits for an edited plan: approve it as it is, or request changes. Nothing was sent."
+_UNTAKEN: Final = "The agent doesn't take an edited plan: approve it as it is, or request changes. Nothing was sent."
 
 
 def takes_edit(record: PlanRecord) -> bool:
-    """Whether a person may approve a plan as they edit it: its agent asks, takes that, and has no answer yet."""
+    """Whether a person may approve a plan as they edited it: its agent asks, takes edits, and has no answer yet."""
     is_text = isinstance(record.state.plan, MarkdownPlan)
     return is_text and record.asked is not None and record.asked.takes_edit and record.decision is None
 
@@ -39,7 +39,7 @@ def refuse_edit(verdict: str, text: str | None) -> None:
 
 
 def edited_plan(on: Target, choice: Choice | None, text: str | None) -> tuple[PlanSet, ...]:
-    """The plan as the person edited it, for the same write as the approval: nothing if they left it as it was. Raises
+    """The event that sets the edited plan, for the same write as the approval; none if the text is unchanged. Raises
     `PlanError` if the plan does not take an edit."""
     plan = on.record.state.plan
     if text is None:
@@ -53,10 +53,10 @@ def edited_plan(on: Target, choice: Choice | None, text: str | None) -> tuple[Pl
         return ()
     edited = replace(plan, content=_compared(text))
     if (size := len(edited.content.encode(errors="replace"))) > max(BODY_CAP, plan_bytes(plan)):
-        raise PlanError(f"The plan would have {size:,} bytes, and at most {BODY_CAP:,} are allowed: say it shorter.")
+        raise PlanError(f"The plan would have {size:,} bytes, and at most {BODY_CAP:,} are allowed: use fewer words.")
     return (PlanSet(edited, via=HOOKS if on.record.owner == AGENT else TOOLS, mode=on.record.mode),)
 
 
 def _compared(text: str) -> str:
-    """A text without what a text field or an editor does to its line breaks and its end."""
+    """A text with plain line breaks and a trimmed end, since text fields and editors change both."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()

@@ -1,4 +1,4 @@
-"""The rest of an act whose steps are gone: the words that a person typed are worth another place."""
+"""What can still be done of an act whose steps are gone, so that the words a person typed are not lost."""
 
 from collections.abc import Collection
 
@@ -11,14 +11,14 @@ __all__ = ["Instead", "fallback"]
 
 
 class Instead(Struct, frozen=True):
-    """Another act, and two or three words for its button. It is for the plan as it is at the moment of writing."""
+    """Another act on the plan as it is at the moment of writing, and a few words for its button."""
 
     label: str
     wanted: Wanted
 
 
 def fallback(wanted: Wanted, missing: Collection[str]) -> Instead | None:
-    """What is left of an act if some of the steps that it names are gone; None if nothing is, or none of them is."""
+    """What is left of an act if steps that it names are gone; None if nothing is left, or no step is gone."""
     if not missing:
         return None
     if wanted.act == "reword" and wanted.text:

@@ -1,8 +1,8 @@
-"""Moves up and down: a step and a number of places, as moves behind other steps.
+"""Moves up and down: a step and a number of places, as moves after other steps.
 
-The journal knows one kind of move, behind another step or to the beginning of the plan. So a step that becomes the
-first in a nested list needs the step that was first to go behind it. And each move past one neighbour can be told in
-two ways, as a move of the step or of the neighbour; the way matters where other moves are suggested already.
+The journal knows one kind of move: to the place after another step, or to the beginning of the plan. So for a step to
+become the first in a nested list, the step that was first must move after it. And each move past one neighbour can be
+expressed in two ways, as a move of the step or of the neighbour, which matters where other moves are suggested already.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ Way: TypeAlias = tuple[MoveStep, ...]
 
 
 def ways_to_move(steps: Sequence[Step], step: str, by: int) -> tuple[Way, ...]:
-    """The ways to move a step `by` places down, or up if negative, among the steps of the same depth and parent. None
-    if there is no step to pass. A step with fewer others to pass goes to the edge."""
+    """The ways to move a step `by` places down, or up if negative, among the steps of the same depth and parent. Empty
+    if there is no step to pass. With fewer steps to pass, the step moves to the edge."""
     above, below = _siblings(steps, step, -1), _siblings(steps, step, 1)
     passed = (above if by < 0 else below)[: abs(by)]
     if not passed:
@@ -36,8 +36,8 @@ def ways_to_move(steps: Sequence[Step], step: str, by: int) -> tuple[Way, ...]:
 
 
 def way_before(steps: Sequence[Step], step: str, other: str, *, is_text: bool) -> Way:
-    """The way to bring a step right before another one, into the list that the other one stands in. The step above the
-    other one does not tell that list: in a text it may be its parent, or the end of another list."""
+    """The way to bring a step right before another one, into the other one's list. Moving it after the step above is
+    not enough: in a text that step may be the parent, or the end of another list."""
     ids = [each.id for each in steps]
     if other == ids[0]:
         return (MoveStep(step, ""),)
@@ -55,7 +55,7 @@ def _up(steps: Sequence[Step], step: str, above: list[str], places: int) -> Way:
 
 
 def _siblings(steps: Sequence[Step], step: str, direction: int) -> list[str]:
-    """The steps before or behind one, nearest first, of the same depth and parent."""
+    """The steps before or after one, nearest first, of the same depth and parent."""
     place = next(at for at, each in enumerate(steps) if each.id == step)
     depth = steps[place].depth
     around = reversed(steps[:place]) if direction < 0 else iter(steps[place + 1 :])

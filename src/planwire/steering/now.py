@@ -24,7 +24,7 @@ _IN_A_TURN: Final = "The agent is working, and can't be told anything in the mid
 def tell(on: Target, wanted: Wanted) -> Decision:
     """Have the agent hear now what people said; with a text, that too."""
     if (wanted.text or "").strip():
-        with suppress(NothingChanges):  # said before: it may still be news to the agent
+        with suppress(NothingChanges):  # said before, but it may still be news to the agent
             return comment(on, wanted)
     if not news(on.session):
         raise NothingChanges("Nothing to tell: the agent has heard everything.")
@@ -43,9 +43,9 @@ def stop(on: Target, _wanted: Wanted) -> Decision:
 
 
 def with_telling(on: Target, wanted: Wanted, decision: Decision) -> Decision:
-    """A decision whose words the agent is to hear now. What can't be told now is told later. Raises `InterruptNeeded`
-    if the agent's turn has to be cancelled for it, and nobody agreed to that. Words with an answer wait for the turn
-    that goes on with it."""
+    """A decision whose words the agent is to hear now; what can't be told now is told later. Raises `InterruptNeeded`
+    if the agent's turn has to be cancelled for it and the person has not agreed to that. Words that come with an answer
+    wait for the turn that the answer lets go on."""
     if TELL not in on.reach.can:
         return replace(decision, words=in_a_row(decision.words, _NOT_NOW))
     is_answer = any(isinstance(each, PlanReviewed) and each.question for each in decision.events)

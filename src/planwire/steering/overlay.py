@@ -1,7 +1,7 @@
-"""The steps of an agent's plan as people suggest them: statuses, texts, priorities and places, over the plan itself.
+"""The steps of an agent's plan with people's suggestions laid over it: statuses, texts, priorities and places.
 
-Steps neither come nor go here, so that every change that fits the plan fits its overlay too. Nothing is written into a
-markdown text for it: a text with a thousand steps takes a tenth of a second to parse, and a plan can have a hundred
+Steps are neither added nor removed here, so that every change that fits the plan also fits its overlay. A markdown text
+is not rewritten for it: a text with a thousand steps takes a tenth of a second to parse, and a plan can have a hundred
 suggestions.
 """
 
@@ -21,14 +21,14 @@ __all__ = ["Overlay"]
 
 
 class Overlay(Struct, frozen=True):
-    """Steps in their suggested order. `parents` has the step that each is nested in, by id."""
+    """Steps in their suggested order. `parents` maps the id of each step to the step that it is nested in."""
 
     steps: tuple[Step, ...]
     parents: dict[str, str | None]
 
     @classmethod
     def of(cls, state: PlanState, suggestions: Iterable[Remark] = ()) -> "Overlay":
-        """The steps of a plan with suggestions over them, the newest ones last."""
+        """The steps of a plan with these suggestions applied, the oldest first."""
         overlay = cls(state.steps, _parents(state))
         return overlay.after(change for each in suggestions for change in each.changes)
 
@@ -38,15 +38,15 @@ class Overlay(Struct, frozen=True):
         return [step.id for step in self.steps]
 
     def after(self, changes: Iterable[StepChange]) -> "Overlay":
-        """The overlay with more changes. Those for steps that the plan has not leave it as it is."""
+        """The overlay with more changes. Changes to steps that the plan lacks are ignored."""
         overlay = self
         for change in changes:
             overlay = overlay._changed(change)
         return overlay
 
     def news(self, changes: Iterable[StepChange]) -> tuple[StepChange, ...]:
-        """Those of the changes that make a difference, each after the ones before it; none if they undo each other.
-        Steps that come or go always do."""
+        """The changes that make a difference when made in order; none if they undo each other. An added or removed step
+        always makes one."""
         news: list[StepChange] = []
         overlay = self
         for change in changes:
@@ -77,7 +77,7 @@ class Overlay(Struct, frozen=True):
         return Overlay(tuple(steps), self.parents)
 
     def _moved(self, move: MoveStep) -> "Overlay":
-        """A step goes behind another one and all that is nested in that, and takes along what is nested in itself."""
+        """Move a step, with everything nested in it, after another step and everything nested in that."""
         ids = self.order
         if move.step not in ids or (move.after and move.after not in ids):
             return self

@@ -4,10 +4,10 @@
     [~] Write the parser {s2}
     [ ] Check it on the old files
 
-One step per line. `{s1}` is the step's id: a line without one is a new step, an id without a line is a step that goes,
-and the order of the lines is the order of the steps. A box holds the character of a status, or its word. Brackets hold
-a priority, in a plan whose steps have one; other words in brackets are text. Lines that begin with # are comments. A
-line that nobody edited changes nothing, whatever an agent wrote into its step.
+One step per line. `{s1}` is the step's id: a line without an id is a new step, a missing id means that its step is
+removed, and the order of the lines is the order of the steps. A box holds the character of a status, or its word.
+Brackets hold a priority, in a plan whose steps have one; other words in brackets are text. Lines that begin with # are
+comments. An unedited line changes nothing, whatever an agent wrote into its step.
 """
 
 import re
@@ -43,7 +43,7 @@ class _Edited(Struct, frozen=True):
 
 
 class Merge(Struct, frozen=True):
-    """Changes for a plan that moved on: those that still fit it, and those for the person to decide about again."""
+    """Changes for a plan that changed meanwhile: those that still fit it, and those for the person to decide again."""
 
     changes: tuple[StepChange, ...] = ()
     disputed: tuple[StepChange, ...] = ()
@@ -58,10 +58,10 @@ def as_text(state: PlanState) -> str:
 
 
 def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
-    """The changes between a state and its edited text. Nested steps go before those that they are nested in.
+    """The changes between a state and its edited text. Nested steps are removed before those that they are nested in.
 
-    New steps come last, from the last to the first, each behind the known step above it: the id that one will get
-    depends on what others add meanwhile.
+    New steps come last, from the last to the first, each after the known step above it: the id of a new step depends on
+    what others add meanwhile, so none can be named.
     """
     lines = [*_edited(text, state)]
     steps = {step.id: step for step in state.steps}
@@ -85,10 +85,10 @@ def changes_in(text: str, state: PlanState) -> tuple[StepChange, ...]:
 
 
 def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) -> Merge:
-    """Carry changes of an earlier state over to the plan as it is now.
+    """Carry changes to an earlier state over to the plan as it is now.
 
-    The changes of a step that another writer reworded or removed are disputed. A new status disputes nothing: agents
-    tick off their lists all the time.
+    Changes to a step that another writer reworded or removed are disputed. A new status disputes nothing: agents tick
+    off their lists all the time.
     """
     difference = diff.compare(before, now)
     theirs = {each.step.id for each in difference.removed} | {each.step.id for each in difference.reworded}
@@ -101,7 +101,7 @@ def merge(changes: tuple[StepChange, ...], before: PlanState, now: PlanState) ->
 
 
 def _fitting(changes: Iterable[StepChange], now: PlanState) -> Iterator[StepChange]:
-    """The changes that a plan can take, each after the ones before it."""
+    """The changes that a plan can take when made in order."""
     for change in changes:
         with suppress(PlanError):
             now = apply_changes(now, [change])

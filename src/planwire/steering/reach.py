@@ -6,9 +6,9 @@ from msgspec import Struct
 
 __all__ = ["ANSWER", "HEAR", "NOBODY", "STEER", "STOP", "TELL", "WORDS", "Reach"]
 
-#: What the process in front of an agent can do for people: give it the answer to its question, tell it something now,
-#: put that into a turn that runs, and stop the turn. An agent that hears is told with the result of its next tool call.
-#: One that takes words gets those that a person says when they send its plan back, with that.
+#: What the process that runs an agent can do for people: give it the answer to its question (ANSWER), tell it something
+#: now (TELL), even in a running turn (STEER), and stop the turn (STOP). HEAR: the agent is told with the result of its
+#: next tool call. WORDS: a request for changes carries the person's words to it.
 ANSWER: Final = "answer"
 TELL: Final = "tell"
 STEER: Final = "steer"
@@ -18,7 +18,7 @@ WORDS: Final = "words"
 
 
 class Reach(Struct, frozen=True):
-    """The abilities of whoever runs the agent; none if nobody does. `is_working`: a turn is on."""
+    """What the process that runs the agent can do; nothing if there is none. `is_working`: a turn is running."""
 
     can: frozenset[str] = frozenset()
     is_working: bool = False
@@ -29,5 +29,5 @@ class Reach(Struct, frozen=True):
         return self.is_working and TELL in self.can and STEER not in self.can
 
 
-#: Nobody runs the agent, or nobody knows.
+#: No process runs the agent, or none is known.
 NOBODY: Final = Reach()

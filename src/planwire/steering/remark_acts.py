@@ -1,4 +1,4 @@
-"""Acts on remarks: a person ends one, or opens one again that had ended."""
+"""Acts on remarks: a person closes or reopens one."""
 
 from planwire.errors import NothingChanges
 from planwire.model.events import PlanReopened, RemarkClosed, RemarkReopened
@@ -23,7 +23,7 @@ def withdraw(on: Target, wanted: Wanted) -> Decision:
 
 
 def reopen(on: Target, wanted: Wanted) -> Decision:
-    """Open a closed remark again, or a plan that was dismissed or has ended."""
+    """Reopen a closed remark, or a plan that was dismissed or has ended."""
     plan_id = on.record.state.plan.id
     if wanted.target is None:
         if on.record.is_living:

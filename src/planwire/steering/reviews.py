@@ -1,8 +1,8 @@
-"""Words on plans: comments, verdicts, and the choice of steps to run. Each is of the revision that its author saw.
+"""Words on plans: comments, verdicts, and the choice of steps to run. Each is about the revision that its author saw.
 
-Words are remarks, and a verdict is none: it can become stale, an instruction can't. So a review is a verdict and the
-remarks that came with it. Any plan takes words, also a file or a kind that planwire does not know. A comment outlives
-its step: on a step that is gone it becomes a comment on the plan that quotes the step.
+Words are remarks, but a verdict is not: it can become stale, which an instruction can't. So a review is a verdict and
+the remarks that came with it. Any plan takes words, also a file or a kind that planwire does not know. A comment
+outlives its step: if the step is gone, it becomes a comment on the plan that quotes the step.
 """
 
 from collections.abc import Iterable
@@ -39,11 +39,11 @@ __all__ = ["EDIT_LABEL", "VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review
 
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
-#: What a person does with each verdict.
+#: The label of each verdict's button.
 VERDICT_LABELS: Final = {APPROVED: "Approve", CHANGES_REQUESTED: "Request changes", COMMENTED: "Comment only"}
-#: What a person does who approves the plan as they edit it, where the agent takes that.
+#: The label for approving the plan as edited, where the agent takes that.
 EDIT_LABEL: Final = "Edit and approve"
-#: The way of a verdict that a person gives here, not in the agent's client.
+#: The way (`via`) of a verdict given in planwire, not in the agent's client.
 VIA: Final = "planwire"
 
 _SAID_ALREADY: Final = "Nothing changes: this was said already."
@@ -70,7 +70,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
         return comment(on, wanted)
     choice = answer_to(on, wanted)
     edit = edited_plan(on, choice, wanted.edited)
-    # An approval is of the plan as it is; the other words may come late, and are of the plan that the person saw.
+    # An approval is of the plan as it is; other verdicts may come late, and are of the plan that the person saw.
     about = on.record if verdict == APPROVED else on.seen or on.record
     revision = on.session.seq + 1 if edit else about.revision
     given = PlanReviewed(on.record.state.plan.id, revision, verdict, via=VIA)
@@ -91,7 +91,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
 
 
 def select(on: Target, wanted: Wanted) -> Decision:
-    """Have the agent run these steps, and no others for now. Finished steps are left out. All open steps together end
+    """Have the agent run these steps, and no others for now. Finished steps are left out. Choosing all open steps ends
     an earlier choice."""
     plan_id, steps = on.record.state.plan.id, to_run(on.record, wanted.steps or ())
     chosen = [each for each in on.record.remarks if each.kind == SELECTION]
@@ -130,7 +130,7 @@ def to_run(record: PlanRecord, steps: Iterable[str]) -> tuple[str, ...]:
 
 
 def _comments(on: Target, wanted: Wanted, kind: str = COMMENT, review: int | None = None) -> tuple[Remarked, ...]:
-    """The remarks of an act. The words on its target are of the kind; a request may have none."""
+    """The remarks of an act. The words on its target are of this `kind`; a request may have no words."""
     plan_id, revision = on.record.state.plan.id, (on.seen or on.record).revision
     said = list(wanted.comments or ())
     if any(not each.text.strip() for each in said):
@@ -159,7 +159,7 @@ def _comments(on: Target, wanted: Wanted, kind: str = COMMENT, review: int | Non
 
 
 def _placed(on: Target, said: Comment) -> Comment:
-    """A comment at its step. One on a step that is gone, or that only a file has, goes to the plan with a quote."""
+    """A comment on its step. If the step is gone, or only in a file, it is on the plan and quotes the step."""
     text = said.text.strip()
     if said.step is None or on.has(said.step):
         return Comment(text, said.step, said.quote)
@@ -192,8 +192,8 @@ def _is_said(on: Target, said: Remarked) -> bool:
 
 
 def _is_given(on: Target, given: PlanReviewed) -> bool:
-    """Whether a verdict repeats the last one. It is news after another one, after a new question, for a new plan, or if
-    another contradicts it."""
+    """Whether a verdict repeats the last one. It does not if that one differs, is stale or disputed, or a question is
+    open."""
     last = on.record.review
     if last is None or on.record.asked is not None or on.record.disputed or last.is_stale:
         return False

@@ -1,8 +1,8 @@
-"""Suggestions for an agent's plan: how a new one and the open ones go together.
+"""Suggestions for an agent's plan: how a new one combines with the open ones.
 
 One rule holds for every act: a step has one open suggestion of each kind (a status, a text, a place, …). A newer one
-takes the place of the one before it, whoever made that (`model.remarks`), and asking for what the plan says anyway only
-withdraws it. An agent that is told two places for one step could follow neither.
+replaces the one before it, whoever made that (`model.remarks`), and asking for what the plan says anyway only withdraws
+it. An agent that is told two places for one step could follow neither.
 """
 
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ _Suggestions = tuple[Remark, ...]
 def settled(
     state: PlanState, suggestions: _Suggestions, changes: tuple[StepChange, ...]
 ) -> tuple[tuple[StepChange, ...], _Suggestions]:
-    """The changes to suggest, and the open suggestions that they supersede. None of both if all is as wanted.
+    """The changes to suggest, and the open suggestions that they supersede. Both are empty if all is as wanted.
 
-    A change that the plan needs no more is not suggested. A move is: the places in the plan count less than the order
-    that is suggested, which the person moved the step in.
+    A change that the plan already contains is not suggested, unless it is a move: the person moved the step within the
+    suggested order, which counts for more than its place in the plan.
     """
     needed = effective_changes(state, changes)
     if not suggestions:
@@ -47,7 +47,7 @@ def compared(change: StepChange) -> StepChange:
 
 
 def undone(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -> _Suggestions:
-    """The last suggestion of a move, if all that a further move does is to undo it; none otherwise."""
+    """The last suggested move, if a further move would only undo it; empty otherwise."""
     wanted = Overlay.of(state, suggestions).after(ways[0]).order
     named = {step for way in ways for move in way for step in (move.step, move.after)}
     for each in reversed(suggestions):
@@ -59,10 +59,10 @@ def undone(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -> 
 
 
 def best_way(state: PlanState, suggestions: _Suggestions, ways: Sequence[Way]) -> Way:
-    """The way to move a step that leads from the suggested order to the wanted one, together with the suggestions that
-    it leaves open. A way that moves nothing in the plan itself would look to the agent as if it was followed already,
-    so one that does, or that supersedes another move, is better. Among many moves there are orders that no single one
-    leads to; then the step at least goes behind the one that it was put behind."""
+    """The way to move a step that leads to the wanted order, together with the suggestions that it leaves open. A way
+    that moves nothing in the plan itself would look to the agent as if it was followed already, so a way that does, or
+    that supersedes another move, is better. After many moves there are orders that no single way leads to; then the
+    first way at least puts the step after the right one."""
     if not suggestions:
         return ways[0]
     plan, wanted = Overlay.of(state), Overlay.of(state, suggestions).after(ways[0]).order
@@ -80,7 +80,7 @@ def _without(suggestions: _Suggestions, old: _Suggestions) -> _Suggestions:
 
 
 def _is_repeated(change: StepChange, suggestions: _Suggestions) -> bool:
-    """Whether a new step, or the end of one, is suggested in the same words."""
+    """Whether the same new step, or the same removal, is suggested already."""
     if not isinstance(change, AddStep | RemoveStep):
         return False
     return any(compared(change) == compared(each) for suggestion in suggestions for each in suggestion.changes)

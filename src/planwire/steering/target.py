@@ -1,4 +1,4 @@
-"""The target of an act: a plan as it is at the moment of writing; and the decision that an act comes to."""
+"""The target of an act, which is a plan at the moment of writing, and the decision that results."""
 
 from msgspec import Struct
 
@@ -50,7 +50,7 @@ class Target(Struct, frozen=True):
 
     @property
     def suggestions(self) -> tuple[Remark, ...]:
-        """The open suggestions. A plan that stopped being the agent's may still have some, which nobody follows."""
+        """The open suggestions. Those of a plan that is no longer the agent's don't count: no one will follow them."""
         return self.record.suggestions if self.is_suggested else ()
 
     @property
@@ -60,18 +60,18 @@ class Target(Struct, frozen=True):
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of all steps, also of those that left the plan."""
+        """The texts of all steps, including those that left the plan."""
         texts = step_texts(self.record.state)
         if self.seen is not None:
             texts = step_texts(self.seen.state) | texts
         return texts | step_texts(self.file) if self.file is not None else texts
 
     def has(self, step: str) -> bool:
-        """Whether the plan has a step of that id."""
+        """Whether the plan has a step with this id."""
         return any(each.id == step for each in self.record.state.steps)
 
     def step(self, step: str | None) -> Step:
-        """The step that an act is on. Raises `UnknownStep` if the plan has none of that id."""
+        """The step that an act is on. Raises `UnknownStep` if the plan has no step with this id."""
         refuse_unchangeable(self.record)
         if is_remark(step):
             raise PlanError("This step is only suggested: reword it or withdraw it.")
@@ -79,7 +79,7 @@ class Target(Struct, frozen=True):
 
 
 class Disputed(PlanError):
-    """A person and someone else changed the same steps. `others` are the changes that still fit the plan, `changes`
+    """A person and another writer changed the same steps. `others` are the changes that still fit the plan, `changes`
     those that do not."""
 
     def __init__(self, others: tuple[StepChange, ...], changes: tuple[StepChange, ...], texts: dict[str, str]) -> None:
@@ -101,7 +101,8 @@ def refuse_unchangeable(record: PlanRecord) -> None:
 
 
 def check_length(text: str, changes: tuple[StepChange, ...] = ()) -> None:
-    """Raise `TooLong` for a remark of more than `REMARK_CAP` bytes: all open ones go into the agent's context."""
+    """Raise `TooLong` for a remark of more than `REMARK_CAP` bytes, since all open remarks go into the agent's
+    context."""
     contents = (each.content for each in changes if isinstance(each, AddStep | RewordStep))
     size = sum(len(each.encode(errors="replace")) for each in (text, *contents))
     if size > REMARK_CAP:
@@ -111,7 +112,7 @@ def check_length(text: str, changes: tuple[StepChange, ...] = ()) -> None:
 
 
 def remark_named(on: Target, remark_id: str) -> Remark:
-    """The remark of a plan with an id. Raises `UnknownRemark` if the plan has none."""
+    """The remark of a plan with this id. Raises `UnknownRemark` if there is none."""
     known = {each.id: each for each in on.record.remarks}
     if remark_id not in known:
         open_ones = (

@@ -1,4 +1,4 @@
-"""What a person wants: one act with its arguments, the same value whichever face they use.
+"""What a person wants: one act with its arguments, as the same value for every face.
 
 Its JSON form is the body that the board posts: `{"act": "reword", "target": "s3", "seen": 17, "text": "Ship it"}`.
 """
@@ -30,14 +30,14 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     - `target`: the id of a step (`s3`) or of a remark (`r3`); None for the plan as a whole.
     - `seen`: the revision that the person saw; None means the plan as it is at the moment of writing.
-    - `after`: the step to stand behind; "" is the beginning. `before`: the step to stand before. `by`: places to move
-      down, or up if negative.
+    - `after`: the step to place it after; "" is the beginning. `before`: the step to place it before. `by`: places to
+      move down, or up if negative.
     - `comments`: words on single steps or passages that go with a review. `keep`: the words stay in force until a
       person ends them. `quote`: the passage of the plan's text that they are about.
     - `option`: the answer that a person chose, by its id or its name; `question`: the question that they saw.
     - `now`: the agent is to hear it now; `interrupt`: its turn may be cancelled for that.
-    - `changes`: several changes at once. `plan_text`: the same, as the text of the plan after a person edited it.
-    - `edited`: the plan that a person approves, as they edited it: a text, whole.
+    - `changes`: several changes at once. `plan_text`: the same, as the plan's text after a person edited it.
+    - `edited`: the whole text of the plan that a person approves as they edited it.
     """
 
     act: str
@@ -69,7 +69,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     @property
     def has_changes(self) -> bool:
-        """Whether it comes with changes of steps, in one form or the other."""
+        """Whether it has changes to steps, in either form."""
         return bool(self.changes) or self.plan_text is not None
 
     @property

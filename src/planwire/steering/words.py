@@ -41,7 +41,7 @@ def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
 
 
 def changes_sentence(texts: Mapping[str, str], changes: tuple[StepChange, ...], note: str | None) -> str:
-    """Several changes and the words that come with them, each cut short."""
+    """Several changes and their note, each cut short."""
     if len(changes) > SPELLED_OUT:
         words = [f"{len(changes)} changes"]
     else:
@@ -50,18 +50,18 @@ def changes_sentence(texts: Mapping[str, str], changes: tuple[StepChange, ...], 
 
 
 def in_a_row(*said: str) -> str:
-    """Sentences one after the other. A full stop ends each but the last, also behind a quotation."""
+    """Sentences joined into one text, with a full stop after each but the last, also after a quotation."""
     *first, last = (each for each in said if each)
     return " ".join([*(each if each.endswith(".") else f"{each}." for each in first), last])
 
 
 def step_of(change: StepChange) -> str | None:
-    """The step that a change is for; a new one has no id yet."""
+    """The step that a change is for; None for a new step, which has no id yet."""
     return None if isinstance(change, AddStep) else change.step
 
 
 def step_texts(state: PlanState) -> dict[str, str]:
-    """The texts of a plan's steps by id, and the last known ones of steps that left it."""
+    """The texts of a plan's steps by id, and the last known texts of steps that left it."""
     former = {step: text for text, owners in state.memory.owners.items() for step in owners}
     return former | {step.id: step.content for step in state.steps}
 

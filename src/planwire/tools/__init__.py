@@ -1,3 +1,3 @@
-"""The plan tools of a model: their schemas, and the effect of a call."""
+"""The plan tools for models: their schemas, and the effect of a call."""
 
 __all__: list[str] = []

@@ -20,12 +20,12 @@ from planwire.tools.schemas import GET_PLAN, REMOVE_PLAN, SET_PLAN
 __all__ = ["Answer", "answer_call", "failure", "said", "waiting_answer"]
 
 STILL_WAITING: Final = "still_waiting"
-#: Steps, and characters of each, that an answer names where it would be too much to show them whole.
+#: How many steps an answer names, and how many characters of each, where showing them whole would be too much.
 _NAMED: Final = 50
 _WORDS: Final = 80
 #: Characters of an error's message.
 _QUOTED: Final = 4000
-#: Ids of open remarks that an answer has beside those in full.
+#: How many ids of further open remarks an answer has.
 _BESIDES: Final = 200
 
 
@@ -52,8 +52,8 @@ def answer_call(
     read: ReadFile = no_files,
     notes: ReadNotes | None = None,
 ) -> Fields:
-    """The answer for the model, once the events are in the journal. `notes` gives those that the state no longer
-    holds."""
+    """The answer for the model, once the events are in the journal. `notes` reads all notes, including those that the
+    state no longer holds."""
     if call.tool == GET_PLAN:
         if call.all_notes:
             known = after.plans[call.plan_id].notes
@@ -78,8 +78,8 @@ def answer_call(
 
 
 def said(words: Words, request: str, answer: Fields) -> Fields:
-    """What people said since the last answer, as a part of the next one, which may hold some of it already. What is too
-    much for one answer goes by its id, or by its number, and is in the plan."""
+    """What people said since the last answer, as part of the next one, which may already contain some of it. Remarks
+    that don't fit are given as ids, and of other news only that there is more: get_plan shows it."""
     told = answer.get("remarks", ())
     people: list[Fields] = []
     besides, edits, room = [*words.besides], 0, NEWS_CHARACTERS
@@ -103,13 +103,13 @@ def said(words: Words, request: str, answer: Fields) -> Fields:
 
 def waiting_answer(call: Call, state: SessionState) -> Fields:
     """The answer for a model that has waited long enough for a review."""
-    hint = f"nobody has said anything yet: wait on with the same call of {GET_PLAN}, or ask the person for a review"
+    hint = f"no review yet: wait on with the same call of {GET_PLAN}, or ask the person for a review"
     return {STILL_WAITING: True, "plan_id": call.plan_id, "revision": state.plans[call.plan_id].revision, "hint": hint}
 
 
 def failure(error: PlanwireError) -> Fields:
-    """An error as a model reads it: a code, the problem, and what to do next. It may quote what was sent, and is no
-    longer for that."""
+    """An error as a model reads it: a code, the problem, and what to do next. The problem may quote what was sent, so
+    it is cut to a limit."""
     message = shortened(str(error), _QUOTED)
     if isinstance(error, ToolError):
         return {"error": {"code": error.code, "message": message, "hint": error.hint, **error.details}}
@@ -120,8 +120,8 @@ def failure(error: PlanwireError) -> Fields:
 
 
 def _steps(before: PlanRecord | None, after: PlanRecord, *, is_set: bool) -> Fields:
-    """The steps that a call brought. One that set a plan in the place of another also says which of the steps before
-    stayed and which went, and that notes never go."""
+    """The new steps of a call. If it replaced a plan, also which of the old steps were kept and which retired, and that
+    notes are kept."""
     old = before.state.steps if before and not before.removed else ()
     known, now = {step.id for step in old}, {step.id for step in after.state.steps}
     answer: Fields = {"new_steps": [step.id for step in after.state.steps if step.id not in known]}
@@ -143,7 +143,7 @@ def _removed(record: PlanRecord) -> Fields:
 
 
 def _names(name: str, steps: Iterable[Step]) -> Fields:
-    """Steps by their ids and the beginnings of their texts: the first ones, and how many there are besides."""
+    """The first steps, by id and the beginning of their text, and the number of the rest."""
     named = [{"id": step.id, "content": shortened(unwrapped(step.content), _WORDS)} for step in steps]
     rest = len(named) - _NAMED
     return {name: named[:_NAMED]} | ({f"{name}_besides": rest} if rest > 0 else {})

@@ -1,8 +1,8 @@
 """The arguments of the plan tools: what models really send, read into values.
 
-A map may come as a list of objects, a list as its only element, each of them as JSON in a text, and a status or a
-priority in other words. What has no meaning is refused with the argument's name and a right example, so that the next
-call is right.
+A map may come as a list of objects, a list as its only element, either of them as JSON in a text, and a status or a
+priority in other words. Anything else is refused with the argument's name and a correct example, so that the next call
+is right.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ class UpdatePlan(Struct, forbid_unknown_fields=True):
     expected_revision: int | None = None
 
     def changes(self, last: str | None) -> tuple[StepChange, ...]:
-        """The changes of steps, in the order in which they are made. `last` is the plan's last step."""
+        """The step changes, in the order in which they are made. `last` is the plan's last step."""
         words = {"": "status", "status": "status", "content": "reword", "text": "reword", "priority": "priority"}
         rows = list(_rows(self.steps, "steps", _STEP_IDS, words))
         rows += _rows(self.reword, "reword", _STEP_IDS, {"": "reword", "content": "reword", "text": "reword"})
@@ -124,7 +124,7 @@ _S = TypeVar("_S", SetPlan, UpdatePlan, GetPlan, RemovePlan)
 
 
 def read_arguments(arguments: Any, shape: type[_S]) -> _S:
-    """The arguments of a call, decoded already, as the values of a tool. One that is null is not given."""
+    """The decoded arguments of a call as the values of a tool. A null argument counts as not given."""
     value = {} if arguments is None else arguments
     if isinstance(value, dict):
         value = {name: _plain(name, each) for name, each in value.items() if each is not None}
@@ -138,7 +138,7 @@ def read_arguments(arguments: Any, shape: type[_S]) -> _S:
 
 
 def _plain(name: Any, value: Any) -> Any:
-    """Numbers and truth as such, where a model writes them as texts."""
+    """The number or boolean that a model wrote as a text."""
     if not isinstance(value, str):
         return value
     if name in ("expected_revision", "page"):
@@ -149,7 +149,7 @@ def _plain(name: Any, value: Any) -> Any:
 
 
 def _rows(value: Any, argument: str, ids: tuple[str, ...], words: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """The id, the kind and the word of everything that a map says: `words` are the names of its fields, and "" a word
+    """The id, the kind and the word of each entry of a map. `words` maps the field names to kinds; "" stands for a word
     alone."""
     value = inner_json(value)
     if value is None:
@@ -171,7 +171,7 @@ def _rows(value: Any, argument: str, ids: tuple[str, ...], words: Mapping[str, s
 
 
 def _identified(row: Any, argument: str, ids: tuple[str, ...], words: Mapping[str, str]) -> tuple[str, Any]:
-    """An object of a list, and the id in it. `{"s1": "completed"}` has its id as a key."""
+    """The id of an object in a list, and its other fields. `{"s1": "completed"}` has its id as a key."""
     if isinstance(row, dict):
         name = next((each for each in ids if isinstance(row.get(each), str)), None)
         if name is not None:
@@ -183,7 +183,7 @@ def _identified(row: Any, argument: str, ids: tuple[str, ...], words: Mapping[st
 
 
 def _list(value: Any) -> list[Any]:
-    """A list, or the only element of one."""
+    """A list; a single element becomes a list of one."""
     value = inner_json(value)
     return value if isinstance(value, list) else [] if value is None else [value]
 
@@ -219,7 +219,7 @@ def _priority(word: str, where: str, argument: str = "priority") -> str:
 
 
 def _behind(word: str | None, last: str | None) -> str | None:
-    """The step to stand behind: "" for the beginning, `last` for the end."""
+    """The step to place another one after: "" for the beginning, `last` for the end."""
     if word is None or not word.strip():
         return word if word is None else ""
     folded = folded_word(word)

@@ -1,8 +1,8 @@
 """Calls of the plan tools: arguments in, events out.
 
-`prepare_call` checks a call against a state and gives the events to append; `answers.answer_call` makes the answer from
-the state after them. Both are pure. The owner of the journal appends in between, and prepares anew if another writer
-was faster.
+`prepare_call` checks a call against a state and returns the events to append; `answers.answer_call` makes the answer
+from the state after them. Both are pure. The caller appends to the journal in between, and prepares again if another
+writer was faster.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,21 +29,21 @@ from planwire.tools.size_limits import Cut, check_size, fitting_change, fitting_
 
 __all__ = ["Call", "Knows", "asking", "knows_all", "prepare_call", "repeated_call"]
 
-#: The bytes of a plan's id that a model chooses. Every answer repeats it.
+#: The most bytes of a plan id that a model chooses. Every answer repeats it.
 ID_CAP: Final = 512
 
-#: Whether the caller has read a plan, as far as it may replace it.
+#: Whether the caller has read a plan, and so may replace it.
 Knows: TypeAlias = Callable[[PlanRecord], bool]
 
 
 def knows_all(_record: PlanRecord) -> bool:
-    """For callers that answer for themselves: authors and their programs."""
+    """For callers that take responsibility for what they replace: authors and their programs."""
     return True
 
 
 class Call(Struct, frozen=True):
     """A valid call: the events to append, and the plan that its answer is about. `page`, `detail` and `all_notes` say
-    what get_plan shows of it."""
+    what get_plan shows."""
 
     tool: str
     plan_id: str
@@ -69,9 +69,9 @@ def prepare_call(
     reader: str = LEAD,
     uri: str = "",
 ) -> Call:
-    """Check a call against the state. Raises a `ToolError` that a model can act on. `read` gives the texts of plan
-    files, `knows` says which plans the caller has read, `main` is the plan that a call means which names none, and
-    `reader` the one whose model calls. `uri` is the plan file that an author sets, which no model can."""
+    """Check a call against the state. Raises a `ToolError` that a model can act on. `read` returns the texts of plan
+    files, `knows` says which plans the caller has read, `main` is the plan of a call that names none, and `reader` the
+    one whose model calls. `uri` is a plan file to set, which only authors can."""
     if tool not in TOOL_NAMES:
         raise ToolError("unknown_tool", f"there is no tool {tool!r}", f"use one of {', '.join(TOOL_NAMES)}")
     plan_id = (arguments.get("plan_id") if isinstance(arguments, dict) else None) or main
@@ -97,7 +97,7 @@ def prepare_call(
 
 
 def repeated_call(events: Sequence[Event]) -> Call:
-    """The call that wrote these events earlier, for the same answer once more."""
+    """The call that wrote these events earlier, to repeat its answer."""
     match events[-1]:
         case PlanSet(plan=plan):
             return Call(SET_PLAN, plan.id or MAIN, tuple(events))
@@ -110,12 +110,12 @@ def repeated_call(events: Sequence[Event]) -> Call:
 
 
 def asking(state: SessionState, plan_id: PlanId) -> tuple[ReviewAsked, ...]:
-    """The event that says that an agent waits for a review; none if the journal says so already."""
+    """The event that an agent waits for a review; none if the journal has it already."""
     return () if state.plans[plan_id].asked else (ReviewAsked(plan_id),)
 
 
 class _Unread(Exception):
-    """A plan is in the way that the caller has not read."""
+    """The call would replace a plan that the caller has not read."""
 
     def __init__(self, plan_id: str) -> None:
         super().__init__(f"there is a plan {plan_id!r} with work left in it, and you have not read it: see current")
@@ -163,7 +163,7 @@ def _prepare_set(
 
 
 def _parent(state: SessionState, plan_id: str, arguments: SetPlan, main: str) -> StepRef | None:
-    """The step that a new plan works for: of the plan `main`, unless it names another."""
+    """The step that a new plan works for, in the plan `main` unless another is named."""
     named = arguments.parent
     if not named:
         return None
@@ -215,7 +215,7 @@ def _prepare_remove(state: SessionState, plan_id: str, arguments: RemovePlan) ->
 
 
 def _answers(state: SessionState, answers: dict[str, str]) -> tuple[RemarkAnswered, ...]:
-    """Answers to remarks, of whichever plan."""
+    """Answers to remarks on any plan."""
     remarks = {each.id: each for record in state.plans.values() for each in record.remarks}
     if unknown := [each for each in answers if each not in remarks]:
         open_ones = ", ".join(each.id for each in remarks.values() if each.is_open) or "none"

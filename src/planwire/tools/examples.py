@@ -1,4 +1,4 @@
-"""Right calls, one for each argument: an error shows the one that would have been understood."""
+"""Correct calls, one for each argument, for errors to show."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
 __all__ = ["EXAMPLES", "FINISHED", "STARTED", "example"]
 
-#: The statuses of examples: the one of a step that is done, and the one of a step that has begun.
+#: The statuses in examples, for a step that is done and one that has begun.
 FINISHED: Final = after_tick(DEFAULT_STATUS)
 STARTED: Final = next(row.word for row in STATUSES.values() if row.is_current)
 

@@ -1,4 +1,4 @@
-"""Arguments as JSON values: an object, a text of one, or a text of such a text, as models and providers send them."""
+"""Arguments as JSON values. Models and providers send an object, the JSON text of one, or the JSON text of that."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _WRAPPED: Final = 3
 
 
 def decoded(arguments: Any) -> Any:
-    """Arguments as an object. OpenAI sends them as text, and models wrap them in one more."""
+    """Arguments as an object. OpenAI sends them as JSON text, and models wrap that in JSON again."""
     value = arguments
     for _ in range(_WRAPPED):
         if not isinstance(value, str | bytes):
@@ -26,8 +26,7 @@ def decoded(arguments: Any) -> Any:
 
 
 def inner_json(value: Any) -> Any:
-    """An argument that should be a list or an object, and that a model wrote as the JSON text of one. Any other text
-    stays as it is."""
+    """The list or object in an argument that a model wrote as JSON text. Anything else stays as it is."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
         with suppress(msgspec.DecodeError, RecursionError):
             return msgspec.json.decode(value)
@@ -39,18 +38,18 @@ def _parsed(text: str | bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         with suppress(ValueError, RecursionError):
-            _storable(json.loads(text))  # reads what no journal can store, so that the error can say so
+            _storable(json.loads(text))  # reads even what no journal can store, so that the error can say so
         raise ToolError("invalid_arguments", f"the arguments are not JSON: {error}", "send a JSON object") from None
 
 
 def _storable(value: Any) -> Any:
-    """A value as a journal can store it. Half of a character and a number without end are refused; texts of a class of
-    their own become plain ones; other unfit values are for whoever reads them."""
+    """A value that a journal can store. Half of a surrogate pair and a number with thousands of digits are refused;
+    texts of a subclass of str become plain; other unfit values are left to the rules of the arguments."""
     try:
         msgspec.json.encode(value)
     except UnicodeError:
         where, half = next(_halves(value, ""), ("the arguments", "a lone surrogate"))
-        problem = f"{where} holds half of a character: {half} is one of a pair and nothing without the other"
+        problem = f"{where} holds half of a character: {half} lacks the other half of its surrogate pair"
         hint = "send the whole character (an emoji, for example), or leave it out; nothing was changed"
         raise ToolError("invalid_arguments", problem, hint) from None
     except TypeError:

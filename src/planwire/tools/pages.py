@@ -1,7 +1,7 @@
 """The answer of get_plan, in pages: no answer is longer than a model's host can pass on, and nothing is left out.
 
-A plan is its head, which is small and on every page, and pieces: steps, remarks, parts of its text, notes. Pages take
-the pieces in order, each page as many as it has room for. Almost every plan has one page.
+A plan consists of its head, which is small and on every page, and pieces: steps, remarks, parts of its text, notes. The
+pieces fill the pages in order. Almost every plan fits on one page.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -22,16 +22,16 @@ from planwire.tools.schemas import GET_PLAN
 
 __all__ = ["ANSWER_CHARACTERS", "NEWS_CHARACTERS", "ReadNotes", "first_page", "notes_page", "plan_page", "size_of"]
 
-#: No answer is longer. A page leaves room for its head, and for the news that come with it.
+#: The longest answer. A page leaves room for its head, and for the news that come with it.
 ANSWER_CHARACTERS: Final = 200_000
 NEWS_CHARACTERS: Final = 60_000
 PAGE_CHARACTERS: Final = 110_000
-#: Parts of a text that is too long for a page. In JSON a character has at most six.
+#: The length of the parts of a text that is too long for a page. In JSON a character takes six at most.
 PART_CHARACTERS: Final = 16_000
-#: What is left of a piece of which even a part is too long: characters of its texts, and elements of its lists.
+#: What is kept of a piece that can't be split: characters of its texts, and elements of its lists.
 _LEFT: Final = (100, 20)
 
-#: More bytes than remarks can have: pages bound how many of them a model gets at once.
+#: More bytes than all remarks can have: the pages limit how many a model gets at once.
 _ALL: Final = 1 << 62
 
 #: All notes of a plan, the oldest first.
@@ -45,10 +45,10 @@ class _Page(NamedTuple):
 
     @property
     def turning(self) -> Fields:
-        """Which page it is, and how to get the next; nothing where there is only one."""
+        """Which page it is, and how to get the next; empty if there is only one."""
         if self.of == 1:
             return {}
-        rest = f"the rest is behind {GET_PLAN} with page: {self.number + 1}" if self.number < self.of else "the last"
+        rest = f"call {GET_PLAN} with page: {self.number + 1}" if self.number < self.of else "this is the last page"
         return {"page": self.number, "pages": self.of, "more": rest}
 
 
@@ -60,7 +60,7 @@ def plan_page(
     read: ReadFile = no_files,
     reader: str = LEAD,
 ) -> Fields:
-    """A page of the plan and of all that people said to a reader and that still holds."""
+    """A page of the plan, with everything that people said to a reader and that still holds."""
     others = [Piece("other_plans", each) for each in plans_of(state, reader) if each not in (None, plan_id)]
     remarks = [Piece("remarks", each) for each in standing(state, most=_ALL, reader=reader).items]
     page = _page([*plan_pieces(state, plan_id, detail, read, remarks), *others], number)
@@ -117,7 +117,7 @@ def _page(pieces: Iterable[Piece], number: int) -> _Page:
 
 
 def _parts(piece: Piece) -> Iterator[Piece]:
-    """A piece, or parts of it that fit on a page."""
+    """A piece, or its parts if it does not fit on a page."""
     if piece.is_text:
         yield from (Piece(piece.name, part, is_text=True) for part in _cut(piece.value))
         return

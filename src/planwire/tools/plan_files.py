@@ -1,8 +1,8 @@
 """Plans in files: which ones planwire reads, and how.
 
 A model names the file and gets its text back. So the file must be markdown inside the session's folders: a regular
-file, no way out through a link, UTF-8, and not too large. A path that is not absolute is meant from one of these
-folders. A plan that an agent reports as a `file:` address is read by the same rule.
+file, no way out through a link, UTF-8, and not too large. A relative path is relative to one of these folders. A plan
+that an agent reports as a `file:` address is read by the same rule.
 """
 
 import os
@@ -24,7 +24,7 @@ _HINT = "give the path of a .md file inside the project, or the text itself as c
 
 
 def path_of(uri: str) -> str:
-    """The path that a `file:` URI of this machine names. `ValueError` says why it names none."""
+    """The path that a `file:` URI names on this machine. Raises `ValueError` if it names none, saying why."""
     parts = urlsplit(uri)
     if parts.scheme.lower() != "file":
         raise ValueError("it is not a file: address")
@@ -39,12 +39,12 @@ def path_of(uri: str) -> str:
 
 
 def session_folders(cwd: str | None, others: Iterable[str | Path] = ()) -> tuple[str | Path, ...]:
-    """The folders of a session: its own, if it names one, and the others that its reader was given."""
+    """The folders of a session: its own, if it has one, and the others that its reader was given."""
     return ((cwd,) if cwd and Path(cwd).is_absolute() and "\0" not in cwd else ()) + tuple(others)
 
 
 def plan_file_reader(cwd: str | None, others: Iterable[str | Path] = ()) -> ReadFile:
-    """A function that gives the text of a session's plan file by its URI; None for one that planwire does not read."""
+    """A function that returns the text of a session's plan file by its URI, or None if planwire does not read it."""
     folders = session_folders(cwd, others)
 
     def read(uri: str) -> str | None:
@@ -57,8 +57,8 @@ def plan_file_reader(cwd: str | None, others: Iterable[str | Path] = ()) -> Read
 
 
 def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:
-    """The text of a plan file of at most `cap` bytes. Any reason not to read it raises a `ToolError` with the code
-    `unreadable_path` or `too_large`."""
+    """The text of a plan file of at most `cap` bytes. Raises a `ToolError` with the code `unreadable_path` or
+    `too_large` if it can't be read."""
     if "\0" in path:
         raise _refused(f"{path!r} is not a path")
     try:
@@ -74,7 +74,7 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
 
 
 def _in_folders(path: str, roots: Iterable[Path]) -> Path:
-    """The file that a path means: in the first folder that has it, if the path is not absolute."""
+    """The file that a path names; for a relative path, in the first folder that has it."""
     if Path(path).is_absolute():
         return Path(path)
     places = [root / path for root in roots]
@@ -104,7 +104,7 @@ def _read(path: str, target: Path, cap: int) -> str:
 
 
 def _opened(target: Path) -> int:
-    """Open a file folder by folder and follow no link: a folder may become one after the path was checked."""
+    """Open a file folder by folder without following links: a folder may become a link after the path was checked."""
     folder = os.open(target.anchor, _FOLDER)
     try:
         for name in target.parts[1:-1]:

@@ -1,6 +1,6 @@
 """A plan as the JSON object that a model reads: its steps, its text, and the last verdict on it.
 
-It is small, since a model pays for every word of it. The whole shape, for programs, is `readmodel.as_json`.
+It is small, since a model pays for every word. The full shape, for programs, is in `readmodel.as_json`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,12 +17,12 @@ from planwire.model.text import shortened
 
 __all__ = ["Piece", "plan_head", "plan_pieces"]
 
-#: Steps to come that a brief answer has behind the current ones.
+#: How many next steps a brief answer has after the current ones.
 _NEXT: Final = 3
-#: Characters of a name in the head of a plan. Those that models choose are shorter.
+#: The longest name in the head of a plan, in characters. Names that models choose are shorter.
 _NAME: Final = 512
 _UNREAD: Final = (
-    "the file can't be read, so its steps are not known: it is gone, or no .md file of UTF-8 text, or larger than a "
+    "the file can't be read, so its steps are not known: it is gone, or not a .md file of UTF-8 text, or larger than a "
     "plan may be, or outside the folders of this session"
 )
 
@@ -36,8 +36,8 @@ class Piece(NamedTuple):
 
 
 def plan_head(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) -> Fields | None:
-    """What every page says of a plan, or None if there is no such plan. `read` gives the text of a plan file, whose
-    checkboxes are its steps."""
+    """The part of a plan that is on every page, or None if there is no such plan. `read` returns the text of a plan
+    file, whose checkboxes are its steps."""
     record = _record(state, plan_id)
     if record is None:
         return None
@@ -62,8 +62,8 @@ def plan_head(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) -
 def plan_pieces(
     state: SessionState, plan_id: PlanId, detail: str, read: ReadFile, remarks: Iterable[Piece]
 ) -> Iterator[Piece]:
-    """The rest of a plan, in the order in which a model needs it, with what people said behind its steps. A brief one
-    has only the current and the next steps."""
+    """The rest of a plan in the order in which a model needs it, with what people said after its steps. In brief, only
+    the current and the next steps."""
     record = _record(state, plan_id)
     if record is None:
         yield from remarks
@@ -110,12 +110,12 @@ def _step_value(step: Step, by: str | None) -> Fields:
 
 
 def _child_value(record: PlanRecord, read: ReadFile) -> Fields:
-    """A plan that works for a step, by its name: get_plan has the rest."""
+    """A plan that works for a step, by id and progress: get_plan has the rest."""
     return {"plan_id": record.state.plan.id, "progress": str(state_with_text(record.state, read).progress)}
 
 
 def _texts(plan: Plan) -> Fields:
-    """The address or the text of a plan. A list is in the steps already."""
+    """The address or the text of a plan. A list has neither: its entries are the steps."""
     return {name: text for name, text in content_of(plan).items() if kind_of(plan).field and isinstance(text, str)}
 
 

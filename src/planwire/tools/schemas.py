@@ -1,7 +1,7 @@
 """The four plan tools as a model sees them: names, descriptions, and schemas in every provider's form.
 
 Every request carries the descriptions, so they are short. They say when a plan is worth making, since a list for its
-own sake costs more than it brings, and they ask for a change instead of the whole list again.
+own sake costs more than it helps, and they ask for changes instead of the whole list again.
 """
 
 from typing import Any, Final
@@ -28,7 +28,7 @@ __all__ = [
 
 #: The event that a call of get_plan may wait for.
 REVIEW: Final = "review"
-#: The argument of get_plan that takes up an earlier session, where a server can.
+#: The argument of get_plan that takes up an earlier session, if the server can do that.
 SESSION: Final = "session"
 
 
@@ -46,7 +46,7 @@ _REVISION: Final[Fields] = {
 
 
 def _text_or(**properties: Fields) -> Fields:
-    """A text for the usual case, an object for the others: a model pays for every word that it has to write."""
+    """A text for the usual case, an object for the rest: a model pays for every word that it writes."""
     whole = {"type": "object", "properties": properties, "required": ["content"], "additionalProperties": False}
     return {"anyOf": [{"type": "string"}, whole]}
 
@@ -72,7 +72,7 @@ _DESCRIPTIONS: Final = {
     REMOVE_PLAN: "Dismiss a plan that is done with or given up. Its history stays.",
 }
 
-#: An MCP host does not put the plan into the context: the model has to ask for it.
+#: An MCP host does not put the plan into the context, so the model has to ask for it.
 _MCP_DESCRIPTIONS: Final = {
     **_DESCRIPTIONS,
     SET_PLAN: _SET_PLAN.format(stays="is kept for you, beyond your context"),
@@ -82,7 +82,7 @@ _MCP_DESCRIPTIONS: Final = {
     ),
 }
 
-#: A map is a list in strict mode.
+#: In strict mode a map is a list.
 _STRICT_DESCRIPTIONS: Final = {
     **_DESCRIPTIONS,
     UPDATE_PLAN: _UPDATE_PLAN.format(
@@ -133,7 +133,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         },
         "move": {
             "type": "object",
-            "description": 'Step id to the id of the step to put it behind, or "start".',
+            "description": 'Step id to the id of the step to put it after, or "start".',
             "additionalProperties": {"type": "string"},
         },
         "remove": {"type": "array", "description": "Ids of steps that are not needed.", "items": {"type": "string"}},
@@ -156,7 +156,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "wait": {
             "type": "string",
             "enum": [REVIEW],
-            "description": "Answer only once a person has said something of it; call again if it is still_waiting.",
+            "description": "Answer only once a person has said something about it; call again if it is still_waiting.",
         },
         "page": {"type": "integer", "description": "The next page of a long answer."},
         "notes": {"type": "boolean", "description": "All notes instead, the newest first."},
@@ -169,7 +169,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
 
 
 def tool_schemas(form: str = "openai-chat", *, strict: bool = False) -> list[Fields]:
-    """The tools in the form of a provider's API, or of `mcp`; with `strict`, as OpenAI's strict mode takes them."""
+    """The tools in the form of a provider's API, or of `mcp`; with `strict`, for OpenAI's strict mode."""
     try:
         shape = FORMATS[form]
     except KeyError:
@@ -191,5 +191,5 @@ def _mcp(name: str, _description: str, schema: Fields) -> Fields:
     return {"name": name, "description": _MCP_DESCRIPTIONS[name], "inputSchema": schema, "annotations": hints}
 
 
-#: Every form by its name: those of the chat formats, and MCP's.
+#: The forms by name: those of the chat formats, and MCP's.
 FORMATS: Final = {**{name: form.tool for name, form in CHAT_FORMATS.items()}, "mcp": _mcp}

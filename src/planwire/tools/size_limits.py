@@ -1,8 +1,8 @@
-"""Size limits of plans and changes: refuse what is too large, or keep its head and say so.
+"""Size limits of plans and changes: refuse what is too large, or keep its beginning and say so.
 
-A limit binds UTF-8 bytes, and a plan's binds its state: no change may make it larger than that, however small the
-change. A note and the changes beside it have a limit each. With `TRUNCATE`, texts keep as much of their beginnings as
-fits, the longest being cut first, with a marker that tells the model how much is missing.
+Limits are in UTF-8 bytes. A plan's limit applies to its state: no change may make it larger than that, however small
+the change. A note and the changes that come with it have a limit each. With `TRUNCATE`, texts keep as much of their
+beginning as fits, the longest being cut first, with a marker that tells the model how much is missing.
 """
 
 from bisect import bisect_left
@@ -44,7 +44,7 @@ _GROWN: Final = "remove steps that are finished, or give a shorter plan with set
 
 
 class Cut(NamedTuple):
-    """How many bytes of how many were kept, of the texts that were cut."""
+    """The bytes kept of the texts that were cut, and their original size."""
 
     kept: int
     size: int
@@ -61,8 +61,8 @@ def check_size(size: int, cap: int, what: str, hint: str = _SHORTER) -> None:
 
 
 def check_plan(plan: Plan, before: Plan | None = None) -> None:
-    """Raise `ToolError` if a plan is larger than allowed. One that already was, because it came over the wire or from a
-    person, may become smaller in several changes."""
+    """Raise `ToolError` if a plan is larger than allowed. A plan that already was, because it came over the wire or
+    from a person, may shrink in several changes."""
     size = plan_bytes(plan)
     if before is None:
         check_size(size, BODY_CAP, "the plan")
@@ -71,7 +71,7 @@ def check_plan(plan: Plan, before: Plan | None = None) -> None:
 
 
 def fitting_text(plan: MarkdownPlan, oversize: str) -> tuple[MarkdownPlan, Cut | None]:
-    """A plan of text, or its head if it is too long and may be cut."""
+    """A plan of text, cut to its beginning if it is too long and may be cut."""
     if oversize == TRUNCATE and (
         cut := _cut((plan.content,), lambda texts: len(texts[0].encode()) <= BODY_CAP, _BLOCK)
     ):
@@ -81,7 +81,7 @@ def fitting_text(plan: MarkdownPlan, oversize: str) -> tuple[MarkdownPlan, Cut |
 
 
 def fitting_entries(plan: ItemsPlan, oversize: str) -> tuple[ItemsPlan, Cut | None]:
-    """A plan of entries, the longest texts cut if it is too large and they may be."""
+    """A plan of entries, with the longest texts cut if it is too large and may be cut."""
 
     def with_texts(texts: _Texts) -> ItemsPlan:
         entries = zip(plan.entries, texts, strict=True)
@@ -97,7 +97,7 @@ def fitting_entries(plan: ItemsPlan, oversize: str) -> tuple[ItemsPlan, Cut | No
 
 
 def fitting_change(state: PlanState, change: PlanChanged, oversize: str) -> tuple[PlanChanged, Cut | None]:
-    """A change to a plan. If it is too large and may be cut, its note is, and the texts of steps."""
+    """A change to a plan, with its note and the texts of steps cut if it is too large and may be cut."""
     note, changes, cuts = change.note or "", change.changes, []
     if oversize == TRUNCATE:
         if cut := _cut((note,), lambda texts: len(texts[0].encode()) <= DELTA_CAP, _BLOCK):
@@ -136,13 +136,13 @@ def _with_texts(changes: tuple[StepChange, ...], texts: _Texts) -> tuple[StepCha
 
 
 def _cut(texts: _Texts, fits: Callable[[_Texts], bool], marker: str) -> tuple[_Texts, Cut] | None:
-    """The texts, those that are longer than some length cut to it, so that all fit. None if nothing has to be cut, or
-    if that would leave too little of them."""
+    """The texts cut to the greatest common length at which all fit. None if nothing has to be cut, or if too little
+    would be left."""
     if not texts or fits(texts):
         return None
     lengths = range(_LEAST, max(len(each.encode()) for each in texts) + 1)
     found = bisect_left(lengths, True, key=lambda length: not fits(_shortened(texts, length, marker)[0]))
-    while found > 0:  # a marker with a digit less may make room for a byte that the one before it had not
+    while found > 0:  # a marker with one digit less can make a longer text shorter, so fitting is not quite monotonic
         found -= 1
         shorter = _shortened(texts, lengths[found], marker)
         if fits(shorter[0]):
@@ -157,7 +157,7 @@ def _shortened(texts: _Texts, length: int, marker: str) -> tuple[_Texts, Cut]:
 
 
 def _head(text: str, length: int, marker: str) -> tuple[str, Cut | None]:
-    """A text of at most `length` bytes: whole, or its beginning and a marker that says so."""
+    """A text in at most `length` bytes: whole, or its beginning and a marker."""
     encoded = text.encode()
     size = len(encoded)
     if size <= length:

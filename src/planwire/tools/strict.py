@@ -1,7 +1,7 @@
-"""Tools for OpenAI's strict mode, which holds a model to the schema of a call word for word.
+"""Tools for OpenAI's strict mode, which makes a model follow the schema of a call exactly.
 
-It takes a part of JSON Schema only: every field of an object is required and no other is allowed. So a field that may
-be missing is null instead, and a map from ids is a list of objects with an id. The tools understand both shapes.
+It supports only a part of JSON Schema: every field of an object is required and no other is allowed. So an optional
+field is null instead of missing, and a map from ids is a list of objects with an id. The tools understand both shapes.
 """
 
 from typing import Any, Final
@@ -11,13 +11,13 @@ from planwire.model.plan import Fields
 
 __all__ = ["strict_tool"]
 
-#: What a map from ids gives each of them, as a field of the objects that stand for it.
+#: For each map from ids, the name of its values as a field of the objects that replace it.
 _VALUES: Final = {"steps": "status", "reword": "content", "priority": "priority", "move": "after", "answers": "answer"}
 _NULL: Final[Fields] = {"type": "null"}
 
 
 def strict_tool(form: str, tool: Fields) -> Fields:
-    """A tool of OpenAI's, as its strict mode takes it."""
+    """An OpenAI tool in the form that strict mode takes."""
     match form:
         case "openai-chat":
             return {**tool, "function": _strict(tool["function"])}
@@ -32,7 +32,7 @@ def _strict(function: Fields) -> Fields:
 
 
 def _schema(schema: Fields, name: str = "") -> Fields:
-    """A schema in the words of strict mode. `name` is the argument that it is for."""
+    """A schema for strict mode. `name` is the argument that it is for."""
     match schema:
         case {"anyOf": choices}:
             return {**schema, "anyOf": [_schema(each) for each in choices]}
@@ -50,7 +50,7 @@ def _schema(schema: Fields, name: str = "") -> Fields:
 
 
 def _field(name: str, schema: Fields, *, is_required: bool) -> Fields:
-    """The schema of a field, which may be null if it needs not be there."""
+    """The schema of a field, which may be null if it is optional."""
     field: dict[str, Any] = _schema(schema, name)
     if is_required:
         return field
