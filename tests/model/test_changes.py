@@ -156,6 +156,12 @@ def test_what_is_not_changed_in_a_text_stays() -> None:
     assert state.plan == MarkdownPlan("p", "# Plan\n\nWhy.\n\n- [ ] a\n- [ ] bb\n- [ ] n\n\nEnd.\n")
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_the_first_task_of_a_text_has_its_line_ends(newline: str) -> None:
+    state = after(MarkdownPlan("p", f"# Plan{newline}{newline}Why."), AddStep("n"))
+    assert state.plan == MarkdownPlan("p", newline.join(["# Plan", "", "Why.", "", "- [ ] n", ""]))
+
+
 def test_a_text_keeps_its_own_layout() -> None:
     text = "> 1) [x] a\r\n>    * [ ] nested\r\n> 2) [ ] b"
     state = after(MarkdownPlan("p", text), AddStep("n", "s1"), AddStep("m", "s3"), AddStep("k", "s2"))

@@ -17,6 +17,7 @@ from planwire.model.events import (
     PlanSet,
     Recorded,
     Remarked,
+    StepRef,
 )
 from planwire.model.fold import fold_all
 from planwire.model.plan import BODY_CAP, DELTA_CAP, REMARK_CAP
@@ -114,6 +115,16 @@ def test_of_many_steps_that_are_gone_the_first_are_named() -> None:
 def test_setting_the_same_plan_again_adds_nothing(model: Model) -> None:
     answer = model.call("set_plan", entries=["Read", {"content": "Write", "priority": "high"}, "Test"])
     assert (answer["unchanged"], answer["revision"], model.state.seq) == (True, 1, 1)
+
+
+def test_the_same_plan_can_be_set_again_for_another_step(model: Model) -> None:
+    model.call("set_plan", entries=["Search"], plan_id="research")
+    model.call("set_plan", entries=["Search"], plan_id="research", parent="s2")
+    assert model.state.plans["research"].parent == StepRef("main", "s2")
+    for same in ({"parent": "s2"}, {}):
+        assert model.call("set_plan", entries=["Search"], plan_id="research", **same)["unchanged"]
+    error = refusal(model, "set_plan", entries=["Search"], plan_id="research", parent="nonsense")
+    assert error["code"] == "unknown_step"
 
 
 def test_a_change_of_what_is_already_so_adds_nothing(model: Model) -> None:

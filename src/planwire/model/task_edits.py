@@ -37,8 +37,9 @@ def add_task(text: str, after: int | None, words: str, status: str) -> str:
     lines = _split(text)
     box, status = f"[{box_of(status)}] {unwrapped(words)}", canonical(status)
     if not tasks:
-        gap = "\n" if text and not text.endswith(("\n\n", "\r\n\r\n")) else ""
-        lines = [*_ended(lines), gap, f"- {box}\n"]
+        end = _any_newline(text)
+        gap = end if text and not text.endswith(2 * end) else ""
+        lines = [*_ended(lines), gap, f"- {box}{end}"]
         return _checked(lines, [(unwrapped(words), status)])
     neighbour = tasks[0] if after is None else tasks[after]
     at = neighbour.item[0] if after is None else neighbour.item[1]

@@ -78,8 +78,7 @@ def steer(
         return state
 
     def recall(revision: int) -> PlanRecord | None:
-        """The plan that the person saw. Reading it takes as long as the history is, so it is read only once, however
-        often other writers are faster."""
+        """The plan that the person saw, read once, however often other writers are faster: histories are long."""
         if revision not in recalled and revision <= state.seq:
             recalled[revision] = state_at(journal, state.id, revision).live().get(plan_id)
         return recalled.get(revision)

@@ -153,12 +153,14 @@ def _prepare_set(
     check_size(len((arguments.summary or "").encode()), DELTA_CAP, "the summary")
     plan, cut = (FilePlan(plan_id, uri), None) if uri else _plan(plan_id, entries, arguments.content, oversize)
     record = state.plans.get(plan_id)
-    if record and not record.removed and is_same(record.state.plan, plan) and arguments.summary is None:
-        return Call(SET_PLAN, plan_id)
+    parent = _parent(state, plan_id, arguments, main)
+    if record and not record.removed and is_same(record.state.plan, plan):
+        if arguments.summary is None and parent in (None, record.parent):
+            return Call(SET_PLAN, plan_id)
     has_read = arguments.replace or arguments.expected_revision is not None
     if record and record.has_work_left and not has_read and not knows(record):
         raise _Unread(plan_id)
-    event = PlanSet(plan, arguments.summary, mode=mode, parent=_parent(state, plan_id, arguments, main), replaces=True)
+    event = PlanSet(plan, arguments.summary, mode=mode, parent=parent, replaces=True)
     return Call(SET_PLAN, plan_id, (event,), cut=cut)
 
 
