@@ -14,8 +14,8 @@ for ACP clients. `BlockingPlanSession` is the same without an event loop, and `P
 Underneath is a chat with hidden roles: `ChatStream` renders stored messages for a provider, and `compact` shortens
 them by their classes (`NEVER` to `PRESERVE_ANCHOR`).
 
-Names load their modules on first use: `planwire --help` and an agent behind `planwire relay` would wait for them, and
-msgspec alone takes longer to load than Python itself.
+Names load their modules on first use. Otherwise `planwire --help`, and an agent behind `planwire relay`, would wait for
+all of them, and msgspec alone takes longer to load than Python itself.
 """
 
 import importlib as _importlib

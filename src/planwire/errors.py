@@ -3,18 +3,18 @@
     PlanwireError
     ├── PlanError              a plan can't do that
     │   ├── StaleRevision      the plan moved on from the writer's revision
-    │   ├── MovedOn            the plan moved on from what a person saw; it lives in `session`, with what it tells
+    │   ├── MovedOn            the plan moved on from what a person saw; defined in `session`, with what is new
     │   ├── ChoiceNeeded       a person has to choose one of the answers that the agent offers
-    │   ├── InterruptNeeded    the agent's turn would have to be cancelled, and nobody agreed to that
+    │   ├── InterruptNeeded    the agent's turn would have to be cancelled, and the person has not agreed to that
     │   ├── NothingChanges     there is nothing to write
-    │   ├── NotAllowed         the role of a person does not go that far
+    │   ├── NotAllowed         the person's role does not allow that
     │   ├── UnknownPlan        the session has no such plan, or it was dismissed
     │   ├── UnknownStep        no step has that id
     │   ├── UnknownRemark      no remark has that id
     │   ├── UnknownWord        no status, priority or verdict has that name
     │   ├── UnknownAct         no act of people has that name
-    │   ├── EmptyText          a comment or a step without a word
-    │   ├── TooLong            a remark of more bytes than an agent is told
+    │   ├── EmptyText          a comment or a step without text
+    │   ├── TooLong            a remark longer than an agent is told
     │   ├── UneditableText     a markdown text has no place for that edit
     │   └── UnmarkableStatus   a markdown checkbox can't show that status
     ├── DialectError           a dialect can't do that
@@ -31,9 +31,9 @@
     │   ├── DamagedJournal     the file is damaged; it stays as it is
     │   └── JournalUnavailable locked for too long, full, not writable, gone or closed
     │       └── EngineAway     the server that keeps the journal can't be reached, or did not answer
-    │           ├── LoginRefused the server answers, and refuses this login: somebody has to correct it
-    │           ├── NotWritable the server answers, and takes no events now: nothing was written
-    │           └── CannotWait what was to be written can't wait until that server is back: nothing was written
+    │           ├── LoginRefused the server refuses this login, which has to be corrected
+    │           ├── NotWritable the server takes no events now: nothing was written
+    │           └── CannotWait the server is away, and this can't be written later: nothing was written
     ├── ChatError              a chat can't keep or show that
     │   ├── BadMessage         a message can't be stored
     │   ├── BadStream          a stream file is not a list of messages
@@ -43,7 +43,7 @@
     └── InputError             the command line can't use a file or an argument
         └── NotFound           there is no such session, plan, step or event
 
-No line on the wire ever raises one of them: there, `Report` values say what was wrong. Each message says what was
+A line on the wire never raises one of them: `Report` values say what is wrong with it. Each message says what was
 wrong, where, and what to do about it.
 """
 
@@ -111,7 +111,7 @@ class StaleRevision(PlanError):
 
 
 class ChoiceNeeded(PlanError):
-    """A person has to choose an answer to the agent's question: none is meant, or several. `options` are the ids."""
+    """A person has to choose an answer to the agent's question: no single one is meant. `options` are the ids."""
 
     def __init__(self, problem: str, options: tuple[str, ...]) -> None:
         super().__init__(problem)
@@ -119,15 +119,15 @@ class ChoiceNeeded(PlanError):
 
 
 class InterruptNeeded(PlanError):
-    """The agent could be told something now only if its turn were cancelled: ask the person first."""
+    """To tell the agent something now, its turn would have to be cancelled: ask the person first."""
 
 
 class NotAllowed(PlanError):
-    """The role of a person on a team's board does not go that far. Nothing was written."""
+    """The person's role on a team's board does not allow that. Nothing was written."""
 
 
 class NothingChanges(PlanError):
-    """The plan already says all that was asked for, or the person said it before. Nothing was written."""
+    """The plan already says what was asked for, or the person said it before. Nothing was written."""
 
 
 class UnknownPlan(PlanError):
@@ -139,7 +139,7 @@ class UnknownStep(PlanError):
 
 
 class TooLong(PlanError):
-    """A remark has more bytes than an agent is told."""
+    """A remark is longer than an agent is told."""
 
 
 class UnknownRemark(PlanError):
@@ -155,7 +155,7 @@ class UnknownAct(PlanError):
 
 
 class EmptyText(PlanError):
-    """A comment or a step without a word."""
+    """A comment or a step has no text."""
 
 
 class UneditableText(PlanError):
@@ -237,23 +237,22 @@ class JournalUnavailable(JournalError):
 
 
 class EngineAway(JournalUnavailable):
-    """The server that keeps the journal can't be reached, or did not answer in time. Whether it has the last append is
-    not known then."""
+    """The server that keeps the journal can't be reached, or did not answer in time. It may or may not have the last
+    append."""
 
 
 class LoginRefused(EngineAway):
-    """The server that keeps the journal answers, and refuses this login. What is recorded meanwhile waits until
-    somebody has corrected it."""
+    """The server that keeps the journal refuses this login. What is recorded meanwhile waits until the login is
+    corrected."""
 
 
 class NotWritable(EngineAway):
-    """The server that keeps the journal answers, and takes no events now: it is a standby, or has no room. Nothing was
+    """The server that keeps the journal answers but takes no events now: it is a standby, or has no room. Nothing was
     written."""
 
 
 class CannotWait(EngineAway):
-    """The server that keeps the journal is away, and what was to be written can't wait until it is back. Nothing was
-    written."""
+    """The server that keeps the journal is away, and this can't be written later. Nothing was written."""
 
 
 class ChatError(PlanwireError):

@@ -1,6 +1,6 @@
-"""The packages behind planwire's extras: their names, the oldest that works, and words for one that is not there.
+"""The packages behind planwire's extras: their names, the oldest versions that work, and messages for missing ones.
 
-Frameworks pin such packages too, so that one may well be there and too old. Saying that it is missing would send its
+Frameworks pin such packages too, so one may well be installed but too old. Saying that it is missing would send its
 user to an installation that changes nothing.
 """
 
@@ -16,7 +16,8 @@ __all__ = ["PACKAGES", "Package", "missing_extra", "need_of"]
 class Package(NamedTuple):
     """A package as people call it and as pip does, the extra that brings it, and the oldest version that works.
 
-    Programs may get an environment of their own, next to whatever pins another version; a library can't.
+    `is_for_programs`: only programs need it. They can have an environment of their own, away from whatever pins another
+    version; a library can't.
     """
 
     title: str
@@ -26,7 +27,7 @@ class Package(NamedTuple):
     is_for_programs: bool = True
 
 
-#: By the module that is imported. `pyproject.toml` has the same versions.
+#: The packages by the module that is imported. `pyproject.toml` has the same versions.
 PACKAGES: Final = {
     "acp": Package("the ACP SDK", "agent-client-protocol", "acp", "0.9", is_for_programs=False),
     "httptools": Package("httptools", "httptools", "web", "0.7"),
@@ -42,7 +43,7 @@ PACKAGES: Final = {
 
 
 def missing_extra(what: str, module: str, error: ImportError, hint: str = "") -> MissingExtra:
-    """Say why something can't run, after an import for it failed."""
+    """The error that says why something can't run, after an import for it failed."""
     failed = (error.name or "").partition(".")[0]
     module = failed if failed in PACKAGES else module
     need = _absent(module) if failed == module and isinstance(error, ModuleNotFoundError) else need_of(module)
@@ -52,7 +53,7 @@ def missing_extra(what: str, module: str, error: ImportError, hint: str = "") ->
 
 
 def need_of(module: str) -> str | None:
-    """What is wrong with a package, as the end of a sentence. None: it is there and new enough. Nothing is imported."""
+    """What is wrong with a package, as the end of a sentence; None if it is there and new enough. Imports nothing."""
     from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  (10 ms that only trouble costs)
 
     package = PACKAGES[module]
@@ -61,7 +62,7 @@ def need_of(module: str) -> str | None:
     try:
         found = version(package.distribution)
     except PackageNotFoundError:
-        return None  # a copy without its papers: its imports will tell
+        return None  # a copy without metadata: its imports will tell
     if _numbers(found) >= _numbers(package.oldest):
         return None
     own = f", or uv tool install 'planwire[{package.extra}]' if another package here needs the old one"

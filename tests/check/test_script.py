@@ -116,7 +116,7 @@ def test_a_script_of_ones_own_says_what_the_model_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "is no script"), ('{"parts": {"prompt": [{"sya": "x"}]}}', "unknown field `sya`"), (None, "can't be read")],
+    [("{", "not a script"), ('{"parts": {"prompt": [{"sya": "x"}]}}', "unknown field `sya`"), (None, "can't be read")],
 )
 def test_a_script_that_is_none_is_explained(text: str | None, said: str, tmp_path: Path) -> None:
     file = tmp_path / "script.json"

@@ -3,8 +3,8 @@
     board = Board()
     change = board.apply(line)
 
-A board keeps every session's plans by id and replaces a plan whole with each update (R4, R12, R17). It tells what
-changed and remembers the states each session went through. It never raises on wire input.
+A board keeps every session's plans by id; each update replaces its plan whole (R4, R12, R17). It returns what changed
+and remembers the states each session went through. It never raises on wire input.
 """
 
 from collections import deque
@@ -49,8 +49,8 @@ class Moment(Struct, frozen=True):
 class SessionBoard:
     """One session on the board.
 
-    `updates` counts the lines about plans, `states` the distinct states they led to; `history` holds the newest of
-    these. A replay adds one state, and only if it ends differently from what the board already shows.
+    `updates` counts the lines about plans, `states` the changes they made; `history` holds the newest states. A replay
+    adds one state, and only if it ends differently from what the board already shows.
     """
 
     def __init__(self, session_id: str, keep: int | None) -> None:

@@ -38,7 +38,7 @@ AGENT: Final = "agent"
 
 #: The side that hears what one side says.
 _OTHER_SIDE = {CLIENT: AGENT, AGENT: CLIENT}
-#: How the methods begin that only an agent calls. Clients call all others.
+#: Prefixes of the methods that only an agent calls. Clients call all others.
 _AGENT_METHODS = ("session/update", "session/request_permission", "fs/", "terminal/", "elicitation/")
 
 
@@ -65,7 +65,7 @@ Meaning: TypeAlias = Retelling | Retold | Prompted | None
 
 
 def name_in(info: Any) -> str | None:
-    """What one side calls itself in `clientInfo` or `agentInfo`, with its version."""
+    """The name of one side in its `clientInfo` or `agentInfo`, with its version."""
     if not isinstance(info, dict):
         return None
     name = next((word for key in ("title", "name") if isinstance(word := info.get(key), str) and word), None)
@@ -74,7 +74,7 @@ def name_in(info: Any) -> str | None:
 
 
 class Request(Struct, frozen=True):
-    """A request without an answer yet, as much of it as the answer will need."""
+    """The parts of an unanswered request that its answer will need."""
 
     method: str
     params: Any = None
@@ -136,8 +136,7 @@ def _caller(method: str) -> str:
 
 
 def sender_of(message: Message, unanswered: Requests[Any]) -> str | None:
-    """The side that sent a message, given the requests of both that wait for an answer; None if neither method nor id
-    tells."""
+    """The side that sent a message, given both sides' unanswered requests; None if neither method nor id tells."""
     if message.method is not None:
         return _caller(message.method)
     askers = [side for side in (CLIENT, AGENT) if unanswered.is_asked(side, message.id)]
@@ -148,7 +147,7 @@ def sender_of(message: Message, unanswered: Requests[Any]) -> str | None:
 
 
 def spoken_in(message: Message) -> str | None:
-    """The session in which an agent says something to the person; None if the message is another one."""
+    """The session of an agent's message to the person; None for any other message."""
     match value_of(message.params) if message.method == "session/update" else None:
         case {"sessionId": str(session), "update": {"sessionUpdate": words.SPOKEN}}:
             return session
@@ -156,7 +155,7 @@ def spoken_in(message: Message) -> str | None:
 
 
 def asked_in(message: Message) -> str | None:
-    """The session in which an agent asks for permission; None if the message is another one."""
+    """The session of a permission request; None for any other message."""
     match value_of(message.params) if message.method == "session/request_permission" else None:
         case {"sessionId": str(session)}:
             return session
@@ -164,7 +163,7 @@ def asked_in(message: Message) -> str | None:
 
 
 def asks_for_replay(method: str, params: Fields) -> bool:
-    """Whether a request of the client's asks the agent to retell a session's history (R37, R39)."""
+    """Whether a client's request asks the agent to replay a session's history (R37, R39)."""
     return method == "session/load" or (method == "session/resume" and params.get("replayFrom") is not None)
 
 

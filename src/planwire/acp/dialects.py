@@ -31,7 +31,7 @@ __all__ = [
     "negotiate",
 ]
 
-#: Where among its capabilities a client announces that it hears of compactions.
+#: The path, among a client's capabilities, of the object that announces that it takes compaction updates.
 COMPACTION: Final = ("session", "compaction")
 
 
@@ -48,7 +48,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     The other fields differ by protocol version: where each side's capabilities stand in `initialize` and its answer;
     the path of the agent capability that says it starts MCP servers (empty if every agent does); whether an entry of
-    `mcpServers` names its type; whether every client hears of compactions; whether the answer to a prompt only says
+    `mcpServers` names its type; whether every client takes compaction updates; whether the answer to a prompt only says
     that the turn has begun.
     """
 
@@ -97,7 +97,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
         return self.capability is None or has_object(request, self.client_capabilities, self.capability)
 
     def may_report_compactions(self, request: Any) -> bool:
-        """Whether an agent may tell the client with these `params` of `initialize` of its compactions (R51)."""
+        """Whether an agent may report compactions to a client with these `params` of `initialize` (R51)."""
         return self.hears_of_compactions or has_object(request, self.client_capabilities, *COMPACTION)
 
 
@@ -153,7 +153,7 @@ def dialect(name: str) -> Dialect:
 
 
 def dialect_options() -> list[str]:
-    """The names of the dialects on the command line of `planwire check`, where the client's capabilities count."""
+    """The values of `planwire check --capability`, one for each dialect."""
     return [row.option for row in DIALECTS.values()]
 
 

@@ -153,8 +153,8 @@ def _cut_entries(line: bytes) -> tuple[int, int, tuple[Entry, ...]] | None:
 def _are_safe(entries: tuple[Entry, ...], line: bytes) -> bool:
     """Whether no entry needs the lenient reader.
 
-    It reports a null priority, cuts an endless list short and drops `_meta` that nests dangerously deep. An entry with
-    `extra` spelled planwire's internal key on the wire, which only planwire may set.
+    The lenient reader reports a null priority, cuts an endless list short and drops `_meta` that nests dangerously
+    deep. An entry that has `extra` here used planwire's internal key on the wire, which only planwire may set.
     """
     if len(entries) > MAX_ENTRIES:
         return False

@@ -1,13 +1,13 @@
-"""The plans of one session as the wire tells them: put, extended, removed and retold, within a limit.
+"""One session's plans as heard on the wire: put, extended, removed and retold, within a limit.
 
-Board, translator, relay and checker all listen to connections and need the same four rules, so these stand here once:
+Board, translator, relay and checker all listen to connections and need the same four rules:
 
 - Each update replaces the plan with its id, whole (R4, R12, R17).
-- A piece of text goes to the end of the plan that it names, as JetBrains AIR streams plans. If there is no text under
-  that name yet, the piece begins one.
+- A piece of text is appended to the plan with its id, as JetBrains AIR streams plans. If that plan has no text yet,
+  the piece begins one.
 - Between `session/load` (or a `session/resume` that asks for a replay) and its response an agent retells its history
-  (R37, R39). History is no news: only the end of the replay counts, plans that it does not mention stay, and if the
-  request fails nothing of it counts.
+  (R37, R39). History is not news: only the end of the replay counts, plans that it does not mention stay, and a replay
+  whose request fails is discarded.
 - A session has at most `MAX_PLANS` plans, live or retold. An agent that invents an id for each update would otherwise
   fill the memory of every listener.
 """
@@ -26,7 +26,7 @@ from planwire.model.sameness import is_same
 
 __all__ = ["MAX_PLANS", "Heard", "HeardPlans", "TooMany"]
 
-#: Plans that one session can have at a time. Real sessions have a handful; the limit only stops runaway agents.
+#: The most plans of one session at a time. Real sessions have a handful; the limit only stops runaway agents.
 MAX_PLANS: Final = 1_000
 
 

@@ -1,21 +1,21 @@
 """Lowering: plans for a client that knows only the v1 `plan` update, one list without ids, texts or removal (R8, R9).
 
-The protocol asks to fail rather than to lose something on the way down (R28). Lowering loses nothing instead, with
-what a v1 client does have: a list and a chat.
+The protocol says to fail rather than lose something on the way down (R28). Lowering loses nothing instead: it uses what
+a v1 client does have, a list and a chat.
 
 - Entries and checkboxes of all plans become the entries of the one list. The list has no headings, so as soon as two
   plans give entries each entry carries its plan's title; otherwise two plans that both say "Run the tests" would look
   like one plan with a twin. A single plan needs no title and keeps its wording.
-- A plan that works for a step of another one is no second plan: its entries stand behind that step, each with the path
-  to it. Once it has nothing left to do they go, and the step stays.
-- The checkboxes of a plan file count like others, where `read` gives its text, and `look_again` finds what changed in
-  it. The file itself is for an editor, so its address goes out as a message, and not its text.
-- Prose never becomes an entry, not even by its title. Clients draw an entry as one line with a checkbox, and nobody
-  would ever tick that one. It is said in the chat (`spoken_texts`).
+- A plan that works for a step of another one does not count as a second plan: its entries follow that step, each with
+  the path to it. Once none of them is open they go, and the step stays.
+- The checkboxes of a plan file count like others if `read` gives its text; `look_again` finds what changed in it.
+  People open the file in their editor, so its address goes out as a message, not its text.
+- Prose never becomes an entry, not even its title: clients draw an entry as one line with a checkbox, and that one
+  would never be ticked. Prose goes to the chat (`spoken_texts`).
 - A text that streams in gives the checkboxes of its complete lines: half a line is no step. Its last line counts once
   the text is whole (`complete`).
-- A proposal gives entries while it lives (`follow`). An agent that clears a list has done with it, and with the texts
-  that the list was made from: their boxes come back when the agent changes the text.
+- A proposal gives entries while it lives (`follow`). An agent that clears a list is done with it and with the texts
+  that the list was made from: their checkboxes come back when the agent changes the text.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -40,21 +40,21 @@ __all__ = ["Fallback", "ListPlace"]
 
 
 class ListPlace(Struct, frozen=True):
-    """The place of a plan among others: the ids of its steps in their order, and the step that it works for."""
+    """A plan's place among others: the ids of its steps, in order, and the step that it works for."""
 
     steps: tuple[str, ...] = ()
     parent: StepRef | None = None
 
 
-#: The place of a plan that works for none, and that no other one works for.
+#: The place of a plan without a parent step and without plans that work for its own steps.
 _ALONE: Final = ListPlace()
 
 
 class Fallback:
     """One session's plans as a v1 client sees them. Each method returns the updates to send, in order.
 
-    `read` gives the texts of plan files that may be read. Where a text `streams` in, it may go on growing: `complete`
-    says that it is whole, and `close` also sets it apart from what comes next. Other texts are whole.
+    `read` gives the texts of plan files that may be read. With `streams`, a text may go on growing: `complete` declares
+    it whole, and `close` also separates it from what comes next. Without, every text is whole.
     """
 
     def __init__(self, read: ReadFile = no_files, *, streams: bool = False) -> None:
@@ -62,21 +62,21 @@ class Fallback:
         self._streams = streams
         self._texts = SpokenTexts(streams=streams)
         self._plans: dict[PlanId, Plan] = {}
-        self._growing: dict[PlanId, Plan] = {}  # plans of which the list lacks the last line, with all of their text
+        self._growing: dict[PlanId, Plan] = {}  # growing texts in full: the list lacks their last line
         self._places: dict[PlanId, ListPlace] = {}
         self._files: dict[PlanId, Plan] = {}
-        self._names: dict[PlanId, str] = {}  # also of plans that are gone: the others keep their numbers
+        self._names: dict[PlanId, str] = {}  # also of removed plans, so that the others keep their numbers
         self._shown: list[Entry] = []
-        self._silent: set[PlanId] = set()  # plans that give no entries, since they ended or the agent cleared its list
+        self._silent: set[PlanId] = set()  # plans without entries: they ended, or the agent cleared its list
         self._ended: set[PlanId] = set()
 
     @property
     def is_open(self) -> bool:
-        """Whether a text may still grow, or nothing sets it apart yet from what the agent says next."""
+        """Whether a text may still grow, or is not yet separated from what the agent says next."""
         return self._texts.is_open or bool(self._growing)
 
     def put(self, plan: Plan, place: ListPlace = _ALONE, *, is_whole: bool = False) -> list[Fields]:
-        """Add a plan, or replace the one with its id. One that `is_whole` does not stream in."""
+        """Add a plan, or replace the one with its id. With `is_whole`, it does not stream in."""
         listed = with_text(plan, self._read)
         former = self._growing.pop(plan.id, self._plans.get(plan.id))
         self._end_growth()
@@ -110,9 +110,9 @@ class Fallback:
         return self._list_anew()
 
     def follow(self, plans: Mapping[PlanId, Plan], ended: Set[PlanId]) -> list[Fields]:
-        """Bring the list to what the journal knows: all plans that ever were, in the order of their first appearance,
-        and those whose life has ended. Plans get the same names everywhere, also after a load, when an agent may retell
-        them in another order. Ended plans give no entries; those of one that lives again come back."""
+        """Bring the list in line with the journal: all plans that ever were, in order of first appearance, and the ids
+        of those that have ended. Plans then have the same names everywhere, even after a load, when an agent may retell
+        them in another order. Ended plans give no entries; those of a reopened plan come back."""
         before = self.entries()
         titles = {plan_id: plan_title(plan) for plan_id, plan in plans.items()} | self._names
         self._names = {plan_id: titles[plan_id] for plan_id in _merged([*self._names], [*plans])}
@@ -122,21 +122,21 @@ class Fallback:
         return [] if self.entries() == before else [self._list()]
 
     def complete(self) -> list[Fields]:
-        """No text grows any more: the list, if last lines of texts have steps."""
+        """Declare every text whole. Returns the list, if a last line has a step."""
         self._end_growth()
         return self._list_anew()
 
     def close(self) -> list[Fields]:
-        """Set the text that was said last apart from what comes next: with a blank line, once."""
+        """Separate the last text from what comes next: with a blank line, once."""
         return [*self.complete(), *self._texts.close()]
 
     def settle(self) -> None:
-        """Something else came between the text that was said last and what comes next."""
+        """Note that something else now separates the last text from what comes next."""
         self._texts.settle()
 
     def look_again(self) -> list[Fields]:
-        """Read the plan files once more: the list, if their checkboxes changed. A file that is gone for a moment, while
-        an editor writes it, is as it was."""
+        """Read the plan files again. Returns the list, if their checkboxes changed. A file that is gone for a moment,
+        while an editor writes it, counts as unchanged."""
         for plan_id, plan in self._files.items():
             found = with_text(plan, self._read)
             if found is not plan and found != self._plans[plan_id]:
@@ -170,7 +170,7 @@ class Fallback:
         self._growing.clear()
 
     def _below(self) -> dict[StepRef, list[PlanId]]:
-        """The plans that work for each step that the client has. Those in a circle work for none."""
+        """The plans that work for each step, of those that the client has. Plans in a circle work for none."""
         found: dict[StepRef, list[PlanId]] = {}
         for plan_id in self._plans:
             parent = self._parent(plan_id)
@@ -194,7 +194,7 @@ class Fallback:
     def _branch(
         self, plan_id: PlanId, below: dict[StepRef, list[PlanId]], path: tuple[str, ...] = ()
     ) -> Iterator[Entry]:
-        """The entries of a plan, and behind each those of the plans that work for it."""
+        """A plan's entries, each followed by those of the plans that work for it."""
         entries = _steps(self._plans[plan_id])
         is_over = self._places[plan_id].parent is not None and not any(map(_is_open, entries))
         for entry, step in zip_longest(entries, self._places[plan_id].steps[: len(entries)]):
@@ -216,7 +216,7 @@ class Fallback:
 
 
 def _merged(heard: list[PlanId], recorded: list[PlanId]) -> list[PlanId]:
-    """The order of plans that were heard and recorded. One that is not recorded yet stays where it is until then."""
+    """One order for the plans heard and the plans recorded. A plan that is not recorded yet stays where it is."""
     if set(heard) <= set(recorded):
         return recorded
     known = iter([each for each in recorded if each in heard])
@@ -231,8 +231,8 @@ def _steps(plan: Plan) -> tuple[Entry, ...]:
 
 
 def _may_grow(former: Plan | None, plan: Plan) -> bool:
-    """Whether a text ends amid a line, and is new or goes on where the former one ended. A text that was rewritten, or
-    came again, is whole."""
+    """Whether a text ends mid-line, and is new or continues the former one. A text that was rewritten or sent again is
+    whole."""
     text, before = prose_of(plan), prose_of(former) or ""
     return text is not None and not text.endswith("\n") and text != before and text.startswith(before)
 

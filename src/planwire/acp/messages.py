@@ -13,7 +13,7 @@ class Report(Struct, frozen=True):
     """One defect of a line, and how the reader dealt with it.
 
     `where` is a path into the line's JSON, `rule` the number of the protocol rule that the line breaks, if there is
-    one. `outcome` tells how the reader dealt with it, if that needs telling; `word` is the word that nobody knows, if
+    one. `outcome` says how the reader dealt with the defect, where that is not obvious; `word` is the unknown word, if
     that is the defect. A report never costs the good parts of a line.
     """
 
@@ -53,7 +53,7 @@ class Envelope(Struct, frozen=True):
     bare: bool = False
 
 
-#: The envelope of a line with nothing of its own around the plan: of nearly all of them.
+#: The envelope of a line without extra fields around the plan, as nearly all lines are.
 PLAIN: Final = Envelope()
 
 #: The content of an update. None stands for an unusable update, which leaves the plan as it was.

@@ -1,7 +1,7 @@
-"""Permission requests: the tool call that one is about, its options, and the one that the client's answer selects.
+"""Permission requests: the tool call that one is about, its options, and the option that the client's answer selects.
 
-Everything in them may be anything. A request counts as approved only if the answer selects an option that was offered,
-of an allow kind (R43).
+Any field may hold anything. A request counts as approved only if the answer selects an option that was offered, of an
+allow kind (R43).
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["Option", "allows", "options_of", "rejects", "selected", "selection",
 
 
 class Option(Struct, frozen=True):
-    """An answer on offer, as a person reads it, and what it means."""
+    """An answer on offer: its name, as people read it, and its kind."""
 
     name: str
     kind: str

@@ -17,8 +17,8 @@ from planwire.acp.unknown_values import unknown_values
 
 __all__ = ["MAX_LINE_BYTES", "read"]
 
-#: The reader does not look into longer lines: no plan needs 64 MiB, and decoding one would take many times that in
-#: memory. The relay still forwards them.
+#: Longer lines are not read: no plan needs 64 MiB, and decoding one would take many times that in memory. The relay
+#: still forwards them.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -42,7 +42,7 @@ def read(line: Any, dialect: Dialect | None = None) -> Reading:
 
 def _read_bytes(line: bytes) -> Reading:
     if len(line) > MAX_LINE_BYTES:
-        problem = f"the line is {len(line):,} bytes long; lines over {MAX_LINE_BYTES:,} are not looked into"
+        problem = f"the line is {len(line):,} bytes long; lines over {MAX_LINE_BYTES:,} are not read"
         return Reading(reports=(Report("line-too-long", "", problem),))
     try:
         if line.endswith(_LIST_AT_THE_END):
@@ -58,7 +58,7 @@ def _read_bytes(line: bytes) -> Reading:
     return _read_loosely(line) if update is None else Reading((update,))
 
 
-#: How most lines end that are exactly as the schema says. A line with another end likely has fields of its own.
+#: The endings of most lines that follow the schema exactly. A line with another ending likely has fields of its own.
 _LIST_AT_THE_END = (b"]}}}", b"]}}}}", b"]}}}\n", b"]}}}}\n")
 
 

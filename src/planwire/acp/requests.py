@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 __all__ = ["MAX_UNANSWERED", "Requests"]
 
-#: Requests that may wait at a time. Beyond that the oldest goes: after 10,000 newer ones its answer will not come.
+#: The most requests kept. Beyond that the oldest is dropped: after 10,000 newer ones its answer will not come.
 MAX_UNANSWERED: Final = 10_000
 
 _T = TypeVar("_T")

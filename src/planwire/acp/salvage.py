@@ -1,7 +1,7 @@
 """The lenient reader: a JSON value in, its usable parts out, and a report for each defect.
 
-A bad entry does not cost the others, a bad field does not cost its entry, and fields without a name in planwire stay
-so that the writer can put them back (R21).
+A bad entry does not cost the others, a bad field does not cost its entry, and fields that planwire does not know are
+kept so that the writer can put them back (R21).
 """
 
 from collections.abc import Callable
@@ -19,11 +19,11 @@ from planwire.model.statuses import DEFAULT_STATUS
 
 __all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "salvage"]
 
-#: Entries that one plan may have; a report tells of the rest. Real plans have dozens; 20,000 still take under a second.
+#: The most entries of one plan; the rest is reported. Real plans have dozens; 20,000 still take under a second.
 MAX_ENTRIES: Final = 20_000
 #: Depth to which `_meta` and unknown fields may nest. Comparing and encoding recurse, and Python stops at about 1,000.
 MAX_NESTING: Final = 200
-#: Reports from one line. After a hundred defects one more says nothing new.
+#: The most reports on one line. After a hundred defects another one says nothing new.
 MAX_REPORTS: Final = 100
 
 #: Characters of a value in a report: enough to recognise it, and a report stays one line.
@@ -172,7 +172,7 @@ def _content(plan_id: PlanId, fields: Fields, path: str, reports: Reports) -> Pl
     return reader(plan_id, fields, path, reports)
 
 
-#: The types by the field that gives each away where a sender forgot to name it.
+#: Plan types by the field that gives each away, for senders that forgot to name the type.
 _TYPE_OF_FIELD = {row.field: row.name for row in KINDS.values() if row.field is not None}
 
 
@@ -283,7 +283,7 @@ def _extra(fields: Fields, path: str, reports: Reports) -> Fields | None:
 
 
 def _bounded(fields: Fields, path: str, reports: Reports) -> Fields:
-    """The fields, without those that nest too deeply to handle safely; a report tells of each."""
+    """The fields, without those that nest too deeply to handle safely. Each of those is reported."""
     for key in [key for key, value in fields.items() if not _nesting_is_safe(value)]:
         defect = f"nested more than {MAX_NESTING} levels deep"
         reports.add("too-deep", f"{path}.{key}", defect, outcome="it is left out")

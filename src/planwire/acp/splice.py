@@ -25,7 +25,7 @@ Path = Sequence[str]
 
 
 class Unspliceable(Exception):
-    """The line is not as a splice needs it. It stays as it is."""
+    """The line can't be spliced. It stays as it is."""
 
 
 class _Span(NamedTuple):
@@ -41,7 +41,7 @@ class _PlaceOfMember(NamedTuple):
 
 
 def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
-    """Set members of the object at the path. Make one where there is none, or null."""
+    """Set members of the object at the path. If something else or nothing is there, the object takes its place."""
     value = _decoded(line)
     _checked(_follow(value, path[:-1]), dict)
     place = _locate(line, path, missing=True)
@@ -63,8 +63,8 @@ def set_members(line: bytes, path: Path, members: dict[str, Any]) -> bytes:
 
 
 def spell_member(line: bytes, path: Path, name: str, names: Sequence[str]) -> bytes:
-    """Put the value of a member of the object at the path under all of `names`, side by side, and under no other. The
-    bytes of the value stay, and so do those of a name that stays."""
+    """Give a member of the object at the path all of `names`, side by side, instead of its own name. The bytes of the
+    value stay, and so do those of a name that stays."""
     value = _decoded(line)
     owner = _checked(_follow(value, path), dict)
     found = _member(line, _locate_surely(line, path).start, name)

@@ -4,9 +4,9 @@ A chat message is where people read prose, so a plan's text goes out as message 
 new end, under the same message id, and clients append it; a rewritten text starts a new message, because there is no
 way to take back a message.
 
-Some clients print all chunks in a row, whatever message they belong to. So a message begins with a blank line and the
-word that this is a plan, and ends in a blank line. While a text may still grow, that last one comes right before the
-agent's next words (`close`).
+Some clients print all chunks in a row, whatever message they belong to. So a message begins with a blank line and a
+heading that says it is a plan, and ends with a blank line. While a text may still grow, the blank line at its end comes
+right before the agent's next words (`close`).
 """
 
 from typing import Final
@@ -22,29 +22,29 @@ from planwire.model.titles import UNNAMED, readable_id
 
 __all__ = ["SpokenTexts"]
 
-#: What sets texts apart from each other: a blank line.
+#: What separates texts from each other: a blank line.
 _GAP: Final = "\n\n"
 
 
 class _SpokenText(Struct, frozen=True):
-    """The text of a plan that the client has, and the number of the message that holds it: 1, 2, 3 …"""
+    """A plan's text as the client has it, and the number of the message that holds it: 1, 2, 3 …"""
 
     text: str = ""
     message: int = 0
 
 
 class SpokenTexts:
-    """What one session's client has of the texts of plans. Where a text `streams` in, it may go on growing; other texts
-    are whole."""
+    """The plan texts that one session's client has been sent. With `streams`, a text may go on growing; without, every
+    text is whole."""
 
     def __init__(self, *, streams: bool) -> None:
         self._streams = streams
         self._told: dict[PlanId, _SpokenText] = {}
-        self._open = ""  # the message that was said last, as long as nothing sets it apart from what comes next
+        self._open = ""  # the last message, until something separates it from what comes next
 
     @property
     def is_open(self) -> bool:
-        """Whether nothing sets the text that was said last apart yet from what the agent says next."""
+        """Whether the last text is not yet separated from what the agent says next."""
         return bool(self._open)
 
     def say(self, plan: Plan) -> list[Fields]:
@@ -77,22 +77,22 @@ class SpokenTexts:
         self._told[plan_id] = _SpokenText(markdown.unmarked(text), told.message)
 
     def close(self) -> list[Fields]:
-        """Set the text that was said last apart from what comes next: with a blank line, once."""
+        """Separate the last text from what comes next: with a blank line, once."""
         message, self._open = self._open, ""
         return [_chunk(_GAP, message)] if message else []
 
     def settle(self) -> None:
-        """Something else came between the text that was said last and what comes next."""
+        """Note that something else now separates the last text from what comes next."""
         self._open = ""
 
     def retell(self) -> None:
-        """Start over: every text is said once more."""
+        """Start over: every text is sent once more."""
         self._told = {plan_id: _SpokenText(message=told.message) for plan_id, told in self._told.items()}
         self._open = ""
 
 
 def _named(plan: Plan, text: str) -> str:
-    """The text of a plan, with what it is. A title is no part of that: while a text grows it would be half a title."""
+    """A plan's text after a heading that says what it is. The heading has no title: a growing text may end amid it."""
     if address_of(plan) is not None:
         return f"Plan file: {text}"
     name = "" if plan.id == MAIN else readable_id(plan.id)

@@ -3,9 +3,9 @@
 A line that needs no translation leaves byte for byte, with the spelling of the id that it came with. Rewriting it
 would say the same by our reading, and our reading is not the only one: JSON has several spellings of one number, one
 string and one object, an agent may sign what it sends, and a client may depend on a field that planwire would file
-elsewhere. Whatever planwire does not touch it cannot break, so a defect that turns up between an agent and a client is
-never the translator's unless a line had to change. That is why `_translate_update` asks twice before it writes: does
-the client's dialect read the line as it stands, and did the reader mend anything in it that other readers drop?
+elsewhere. planwire cannot break what it does not touch, so a defect between an agent and a client can only be the
+translator's if a line had to change. That is why `_translate_update` asks twice before it writes: does the client's
+dialect read the line as it stands, and did the reader mend anything in it that other readers drop?
 """
 
 from collections.abc import Callable, Mapping, Set
@@ -28,7 +28,7 @@ from planwire.model.plan import MAIN, ItemsPlan, Plan, PlanId
 
 __all__ = ["Translator"]
 
-#: Codes of the defects that planwire mends, while other readers drop the plan or the entry for them.
+#: Codes of the defects that planwire mends, but for which other readers drop the plan or the entry.
 _DROPPED_BY_OTHERS = frozenset(
     (
         "bad-plan-id",
@@ -58,10 +58,10 @@ class Translator:
         self._heard: dict[str | None, HeardPlans] = {}
         self._names: dict[str | None, PlanId] = {}
         self._fallbacks: dict[str | None, Fallback] = {}
-        self._open: set[str | None] = set()  # sessions with a text that nothing sets apart yet from what comes next
+        self._open: set[str | None] = set()  # sessions whose last text may grow, or lacks its blank line
 
     def translate(self, line: bytes, sender: str | None = None, reading: Reading | None = None) -> tuple[bytes, ...]:
-        """The lines to send for a line, most often just itself. `reading` saves a second read of a single message."""
+        """The lines to send for a line: mostly the line itself. `reading` saves a second read of a single message."""
         if reading is not None:
             return self._translate_message(line, sender, reading)
         if is_batch(line):
@@ -91,36 +91,37 @@ class Translator:
 
     @property
     def is_open(self) -> bool:
-        """Whether a text of a plan was said that nothing sets apart yet from what its agent says next."""
+        """Whether some plan's text may grow, or is not yet separated from what its agent says next."""
         return bool(self._open)
 
     def close(self, session: str | None) -> tuple[bytes, ...]:
-        """The lines to send before an agent's words, so that they stand apart from a plan's text before them."""
+        """The lines to send before an agent's words, to separate them from the plan's text before them."""
         if session not in self._open:
             return ()
         self._open.discard(session)
         return tuple(write_update(session, fields) for fields in self._fallback(session).close())
 
     def complete(self, session: str | None) -> tuple[bytes, ...]:
-        """The lines to send before an agent asks something or ends its turn: what it wrote by then is whole."""
+        """The lines to send before an agent asks something or ends its turn: its texts are whole then."""
         if session not in self._open:
             return ()
         return tuple(write_update(session, fields) for fields in self._fallback(session).complete())
 
     def end(self) -> tuple[bytes, ...]:
-        """The lines to send when nothing comes any more."""
+        """The lines to send at the end of input."""
         return tuple(line for session in sorted(self._open, key=str) for line in self.complete(session))
 
     def settle(self, session: str) -> None:
-        """The client prompts: the agent's next words stand apart from the text of a plan anyway."""
+        """Note a client's prompt, which separates the agent's next words from a plan's text anyway."""
         fallback = self._fallback(session)
         fallback.settle()
         if not fallback.is_open:
             self._open.discard(session)
 
     def follow(self, session: str, plans: Mapping[PlanId, Plan], ended: Set[PlanId]) -> tuple[bytes, ...]:
-        """The lines to send now that a journal knows these plans of a session, in this order, and that the life of some
-        has ended: one list is all that some clients have, and nothing of those belongs into it."""
+        """The lines to send when a journal knows a session's plans, in this order, and which of them have ended.
+
+        A v1 client has only one list, and ended plans do not belong in it."""
         if self.dialect.operations:
             return ()
         return tuple(write_update(session, fields) for fields in self._fallback(session).follow(plans, ended))
@@ -194,7 +195,7 @@ class Translator:
     def _with_whole_text(self, update: Update) -> Update:
         """The update with its whole plan: a piece of text comes joined to the text that it extends.
 
-        A plan beyond the limit still goes to a client that keeps plans by id, the only one that can use it.
+        A plan beyond the limit still goes to a client that keeps plans by id: only such a client can use it.
         """
         heard = self._plans(update.session).hear(update.body)
         if isinstance(heard, TooMany):
@@ -237,8 +238,8 @@ class Translator:
         return write(Update(like.session, "plan_update", body, envelope=envelope), self.dialect)
 
     def spelled(self, line: bytes, update: Update) -> bytes | None:
-        """The line of an update as a client of the dialect reads it: with another spelling of the plan's id spliced in
-        where that is all that it lacks. None if the line has to be written anew."""
+        """The line of an update as a client of the dialect reads it, if that takes at most another spelling of the
+        plan's id, which is spliced in. None if the line has to be written anew."""
         if not all(map(self.dialect.keeps, entries_of(update.body) or ())):
             return None
         if update.tag == "plan":

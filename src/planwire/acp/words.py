@@ -23,7 +23,7 @@ __all__ = [
 #: The `sessionUpdate`s about plans, and those about compactions.
 PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
 COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))
-#: The `sessionUpdate` with words for the person.
+#: The `sessionUpdate` of an agent's message to the person.
 SPOKEN: Final = "agent_message_chunk"
 
 #: The `kind` of a tool call that leaves or enters a mode, such as that of planning.

@@ -91,7 +91,7 @@ def update_fields(body: Body, dialect: Dialect) -> Fields:
             raise CannotCarry(f"{dialect.name} has no removal of plans: send the plans that remain")
         return {"sessionUpdate": "plan_removed", **_ids(body.id, dialect)}
     if not dialect.operations:
-        raise CannotCarry(f"{dialect.name} has no plans with an id, nor of kind {body.kind!r}: lower the plan first")
+        raise CannotCarry(f"{dialect.name} has no form for a plan with an id or of kind {body.kind!r}: lower it first")
     plan_type = body.type if isinstance(body, OtherPlan) else body.kind
     plan = {"type": plan_type, **_ids(MAIN if body.id is None else body.id, dialect)}
     return {"sessionUpdate": "plan_update", "plan": _put_content(plan, body, dialect)}

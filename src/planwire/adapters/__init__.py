@@ -1,3 +1,3 @@
-"""planwire inside other packages: one file a package, for those who have it installed."""
+"""Adapters to other packages: one file per package, usable where that package is installed."""
 
 __all__: list[str] = []

@@ -1,12 +1,12 @@
-"""A client behind the official Python SDK of ACP: plans go out by the connection that an agent has with it.
+"""A client behind the official Python SDK of ACP: plans go out on the connection that the agent already has.
 
     async def initialize(self, protocol_version, client_capabilities=None, client_info=None, **more):
         self.peer = sdk_peer(self.connection, client_capabilities)
 
     plans.connect(self.peer, session_id)
 
-The SDK sends the lines as planwire wrote them, between the agent's own updates and in order with them. Its models know
-one spelling of a plan's id and no fields but their own: through them a client could lose the plan.
+The SDK sends the lines as planwire wrote them, in order with the agent's own updates. They bypass the SDK's models,
+which know one spelling of a plan's id and no fields but their own: through them a client could lose the plan.
 """
 
 from collections.abc import Mapping

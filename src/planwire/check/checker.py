@@ -35,7 +35,7 @@ __all__ = ["Checker", "Verdict"]
 
 class Verdict(Struct, frozen=True):
     """The findings, and the extent of the traffic: updates about plans, sessions, the dialect, the agent's name, and
-    what the client has `driven` the agent to do, each with whether a plan was told then."""
+    what the client has `driven` the agent to do, each with whether a plan was sent then."""
 
     findings: tuple[Finding, ...]
     updates: int
@@ -57,7 +57,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Checker:
-    """Judges one connection. `assumed` is the client's dialect until the lines tell another."""
+    """Judges one connection. `assumed` is the client's dialect until the lines say otherwise."""
 
     def __init__(self, assumed: Dialect | None = None) -> None:
         self._facts = Facts(assumed)
@@ -73,8 +73,8 @@ class Checker:
     def hear(self, line: bytes, sender: str | None = None, number: int | None = None) -> None:
         """Take in one line of either side.
 
-        Without `sender` the line itself decides, and the agent is the suspect in doubt. `number` counts from 1; without
-        it the checker counts the lines it hears.
+        Without `sender` the line itself decides; in doubt it counts as the agent's. `number` counts from 1; without it
+        the checker counts the lines it hears.
         """
         self._lines = number = self._lines + 1 if number is None else number
         reading = read(line)
@@ -160,7 +160,7 @@ class Checker:
             case "session/resume":
                 asks = params.get("replayFrom")
                 whole = isinstance(asks, dict) and asks.get("type") == "start"
-                if whole or asks is None:  # of a replay from elsewhere, the lines don't tell what belongs to it
+                if whole or asks is None:  # in a replay from elsewhere, the lines don't tell what belongs to it
                     session.begin_replay(method, expected=whole)
                 session.continued = True
 
@@ -214,7 +214,7 @@ class Checker:
         if method == "session/fork":
             session.continued = True
             self._facts.drive(session, FORK)
-            self._facts.driven[FORK] |= bool(session.first_line)  # some agents tell the plan before they answer
+            self._facts.driven[FORK] |= bool(session.first_line)  # some agents send the plan before they answer
 
     def _greet(self, request: Any, result: Any, line: int) -> None:
         facts = self._facts
@@ -234,7 +234,7 @@ class Checker:
         dialect = self._facts.dialect
         only_began = reason is None and dialect is not None and dialect.answers_prompts_at_once
         if not session.open_prompts and failed:
-            session.turn = None  # nothing came of it
+            session.turn = None  # a refused prompt is no turn
         elif not session.open_prompts and not only_began:
             self._end_turn(session, reason)
 

@@ -1,9 +1,9 @@
-"""The judge of a client: from each trial's lines, what the client printed and how it ended, to what it lost.
+"""The judge of a client: each trial's lines, the client's output and its exit code in, what it lost out.
 
-Much of a client can't be seen from outside. What is judged is what an agent can observe (answers, and whether the
-client stays) and what a person could read (its output). A window shows nothing on stdout: so plans count as lost only
-if the client prints the agent's message, and not them. Complaints on stderr count only if the trial without plans
-has none like them.
+Much of a client can't be seen from outside. The judge goes by what an agent can observe (answers, and whether the
+client stays) and what a person could read (its output). A client with a window shows nothing on stdout, so plans count
+as lost only if the client prints the agent's message but not them. Complaints on stderr count only if the trial
+without plans has none like them.
 """
 
 import re
@@ -27,7 +27,7 @@ _VARIES: Final = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
 
 
 class TrialRun(Struct, frozen=True):
-    """One run of a client: the lines of both sides, what it printed, and its exit code; None if it had to be ended."""
+    """One run of a client: the lines of both sides, its output, and its exit code; None if it had to be stopped."""
 
     trial: Trial
     lines: tuple[tuple[str, bytes], ...]
@@ -45,7 +45,7 @@ class TextsShown(Struct, frozen=True):
 
 
 class TrialVerdict(Struct, frozen=True):
-    """What came of one trial. `prints`: the client printed the agent's message, so that `updates` say something."""
+    """The result of one trial. `prints`: the client printed the agent's message; `updates` mean something only then."""
 
     trial: str
     over: bool
@@ -110,7 +110,7 @@ def _breaches(run: TrialRun, trial: TrialVerdict, usual: set[str]) -> Iterator[t
     if not trial.over and run.exit_code is not None:
         yield "client-ended", f"the client ended with exit code {run.exit_code} before the turn did"
     elif PERMISSION in asked - answers.keys():
-        yield "question-unanswered", "the client left the question about a plan open"
+        yield "question-unanswered", "the client did not answer the question about a plan"
     elif PROBE in asked and "error" not in answers.get(PROBE, {}):
         found = "answered with a result" if PROBE in answers else "not answered"
         yield "probe-unanswered", f"`_planwire/probe` was {found}"
@@ -119,11 +119,11 @@ def _breaches(run: TrialRun, trial: TrialVerdict, usual: set[str]) -> Iterator[t
             yield "complained", f"on stderr: {line}"
     lost = [each.what for each in trial.updates if not each.shown]
     if trial.prints and lost:
-        yield "not-shown", f"the client printed the agent's message, and nothing of `{'`, `'.join(lost)}`"
+        yield "not-shown", f"the client printed the agent's message, but nothing of `{'`, `'.join(lost)}`"
 
 
 def _is_over(run: TrialRun) -> bool:
-    """Whether the agent ended the turn: nothing that it waits for was missing."""
+    """Whether the agent ended the turn, as it does once it has every answer that it waits for."""
     return any(b'"stopReason"' in line for sender, line in run.lines if sender == AGENT)
 
 
@@ -152,5 +152,5 @@ def _complaints(run: TrialRun) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """A text without its styles and line breaks, in small letters: clients wrap and decorate."""
+    """A text without its styles, punctuation and line breaks, in lower case: clients wrap and decorate."""
     return re.sub(r"[\W_]+", " ", _STYLES.sub("", text)).casefold()

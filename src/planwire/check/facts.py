@@ -23,8 +23,8 @@ class Turn(Struct):
 
 
 class PlanHistory(Struct):
-    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line.
-    `shrank` is the line where the list lost most of them and gained nothing, if it never gained anything since."""
+    """One plan over time, as far as the rules ask. `left` maps unfinished steps that left the list to the line where
+    they left. `shrank` is the line where the list lost at least half of them, if it has gained nothing since."""
 
     state: PlanState | None = None
     line: int = 0
@@ -37,8 +37,8 @@ class PlanHistory(Struct):
 
 
 class Replay(Struct):
-    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan. `stated`: it
-    says how the session stands."""
+    """A replay that a method asks for (`expected`) or must not cause, with the number of updates per plan. `stated`: a
+    `state_update` came with it."""
 
     method: str
     expected: bool
@@ -49,7 +49,7 @@ class Replay(Struct):
 
 class CheckedSession(Struct):
     """One session. `known`: the client has its id. `continued`: the session began before this connection. `doing`: what
-    the client has driven it to do."""
+    the client last drove it to do."""
 
     id: str
     known: bool = False
@@ -76,7 +76,7 @@ class CheckedSession(Struct):
 
 
 class PlanUpdate(Struct, frozen=True):
-    """One update about plans, with the state of things when it came. `live` is False during a replay."""
+    """One update about plans, with the facts when it came. `live` is False during a replay."""
 
     update: Update
     facts: "Facts"
@@ -132,7 +132,7 @@ class Facts:
         return session
 
     def drive(self, session: CheckedSession, what: str) -> None:
-        """The client drives a session to do something. `driven` says of each such thing whether it told of a plan."""
+        """Note that the client drives a session to do something. `driven` says of each whether a plan was sent then."""
         session.doing = what
         self.driven.setdefault(what, False)
 

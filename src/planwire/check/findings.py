@@ -1,4 +1,4 @@
-"""Rules, their breaches, and findings: one for each thing to mend, however often it came."""
+"""Rules, their breaches, and findings: one for each thing to mend, however often it occurs."""
 
 from collections.abc import Callable, Iterator
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -33,7 +33,7 @@ SCHEMA: Final = "schema"
 
 #: Line numbers in one finding. Twenty examples are enough to mend a defect; `times` counts on.
 MAX_LINES: Final = 20
-#: Findings of one connection. An author with more to mend than this learns nothing from another one.
+#: The most findings of one connection. An author with more to mend than this learns nothing from another one.
 MAX_FINDINGS: Final = 1_000
 
 _SITE: Final = "https://agentclientprotocol.com"
@@ -97,7 +97,7 @@ class Rule(Struct, frozen=True):
 
 
 class Breach(Struct, frozen=True):
-    """One breach of a rule: where in the line's JSON, and how. Breaches with one `subject` make one finding.
+    """One breach of a rule: where in the line's JSON, and how. Breaches with the same `subject` make one finding.
 
     `line` is the line that broke the rule, if a later one brought it to light. `number` overrides the rule's own.
     `plan` names the plan, if no single update does.
@@ -146,13 +146,13 @@ class RuleFamily(Generic[_Subject]):
 
 
 def by_code(*rules: Rule) -> dict[str, Rule]:
-    """Rules whose breaches other code finds, by their codes."""
+    """The given rules by their codes. Other code finds their breaches."""
     return {rule.code: rule for rule in rules}
 
 
 class Finding(Struct, frozen=True):
-    """One thing to mend, for an agent's author. If it came several `times`, `line`, `session` and `plan` are those of
-    the first."""
+    """One thing to mend, for an agent's author. If it occurred several `times`, `line`, `session` and `plan` are those
+    of the first."""
 
     level: str
     rule: str

@@ -96,7 +96,7 @@ READER_RULES: Final = by_code(
         level=WARNING,
     ),
     Rule(
-        "too-deep", SCHEMA, "fields are not nested without end", "nest less: this field was not checked", level=WARNING
+        "too-deep", SCHEMA, "fields are not nested too deeply", "nest less: this field was not checked", level=WARNING
     ),
 )
 
@@ -118,8 +118,8 @@ ENVELOPE_RULES: Final = by_code(
 
 
 def reader_breaches(reading: Reading, dialect: Dialect | None) -> Iterator[tuple[Rule, Breach]]:
-    """The reader's reports on a line as breaches of rules. How the reader dealt with a defect is no concern of the
-    agent's author."""
+    """The reader's reports on a line as breaches of rules, without how the reader dealt with each defect: that does not
+    concern the agent's author."""
     reports = [*reading.reports]
     for update in reading.updates:  # without a dialect, only a word that is wrong in all of them is a breach
         reports += unknown_values(update, dialect or (V1 if update.tag == "plan" else V2))
@@ -132,7 +132,7 @@ def reader_breaches(reading: Reading, dialect: Dialect | None) -> Iterator[tuple
 
 
 def _subject(report: Report) -> str:
-    """One thing to mend: a field with the same word in it, whichever entry it is in."""
+    """What makes breaches one thing to mend: the same field with the same word, whichever entry it is in."""
     return f"{re.sub(r'[0-9]+', '', report.where)} {report.word}"
 
 

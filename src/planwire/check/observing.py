@@ -1,5 +1,5 @@
 """An observer of an agent that is driven to show its ways: what it sends when it compacts, how it names and gates the
-tools of an MCP server, how it joins the texts of a prompt that it tells back. No I/O: lines and requests in."""
+tools of an MCP server, how it joins the texts of a prompt that it replays. No I/O: lines and requests in."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -26,10 +26,10 @@ _MAX_SIGNS: Final = 20
 
 
 class Observed(Struct):
-    """What was observed. None and empty: nothing was.
+    """What was observed; None or empty where nothing was.
 
     - `command`: the advertised command that compacts. `signs`: what came while it ran, in words; `titles` and `meta`:
-      the titles of tool calls and the members of `_meta` among that.
+      the titles of tool calls and the members of `_meta` among the signs.
     - `offered`: the model's names of the server's tool. `is_hidden`: the model was not told of the server at all.
     - `gates`: how the agent spells the tool when it asks for permission to call it.
     - `joiner`: what stands between two texts of one prompt that came back as one.
@@ -47,7 +47,7 @@ class Observed(Struct):
 
 
 class Observer:
-    """Takes in every line of a connection and every request to the model, while `begin` says what is driven."""
+    """Takes in every line of a connection and every request to the model; `begin` says what is driven next."""
 
     def __init__(self) -> None:
         self.seen = Observed()
@@ -57,7 +57,7 @@ class Observer:
         self._part = part
 
     def hear_model(self, requests: Iterable[ModelRequest]) -> None:
-        """Take in the requests of the part with the server."""
+        """Take in the model's requests in the part with the MCP server."""
         for request in requests:
             names = request.names_of(TOOL)
             self.seen.offered += [name for name in names if name not in self.seen.offered]
@@ -117,7 +117,7 @@ def _texts(content: Any) -> Iterator[str]:
 
 
 def _members(value: Any, path: str = "") -> Iterator[str]:
-    """The members of an object that are words, as a path and the word."""
+    """The members of an object that are strings, each as `path=string`."""
     for key, each in value.items() if isinstance(value, dict) else ():
         if isinstance(each, str):
             yield f"{path}{key}={each}"

@@ -32,7 +32,7 @@ PLAN_MODE: Final = "plan mode"
 COMPACT: Final = "compact"
 
 _FROM_THE_START: Final[Fields] = {"replayFrom": {"type": "start"}}
-#: Names of modes in which an agent proposes before it works. Models may have such names too, and are no modes.
+#: Names of modes in which an agent proposes before it works. Models may have such names too, but are not modes.
 _PLANS: Final = re.compile(r"\bplan(s|ning)?\b", re.IGNORECASE)
 #: Names of commands that compact the context, alone or beside another word: `/compact`, `/chat-compress`.
 _COMPACTS: Final = re.compile(r"(?<![a-z])(compact|compress|summari[sz]e)(?![a-z])", re.IGNORECASE)
@@ -48,7 +48,7 @@ class AgentOffer(Struct, frozen=True):
 
 
 def offers_of(initialized: Any) -> tuple[AgentOffer, ...]:
-    """The offers about sessions in the result of `initialize`: version 2 resumes without saying so."""
+    """The offers about sessions in the result of `initialize`. Agents of version 2 can resume without saying so."""
     if _version(initialized) >= V2.version:
         path = (V2.agent_capabilities, "session")
         loads = resumes = has_object(initialized, *path)

@@ -19,7 +19,7 @@ STEPS: Final = ("Collect five names", "Compare them", "Pick one")
 _LIST_TOOL: Final = re.compile(r"todo|plan|task_?list", re.IGNORECASE)
 #: Names of tools that show a plan and ask for approval: ExitPlanMode, exit_plan_mode, plan_exit, …
 _PROPOSAL_TOOL: Final = re.compile(r"exit_?plan|plan_?exit|(propose|submit|present)_?plan", re.IGNORECASE)
-#: The fields of an entry that hold its text, and the words of a tool with several acts that write the list.
+#: The fields that may hold an entry's text, and the values of `action` that write the list, in a tool with several.
 _TEXTS: Final = ("content", "step", "title", "description", "task", "text", "name", "subject", "label")
 _WRITES: Final = ("write", "set", "replace", "update", "create")
 _STATUS: Final = ("status", "state")
@@ -28,10 +28,10 @@ _WORDS: Final = tuple(row.word for row in STATUSES.values() if row.counts)
 
 
 class _KnownTool(Struct, frozen=True):
-    """A tool whose schema the model may not get to see: the member that holds its list, the texts of an entry.
+    """A tool whose schema a request may not have: the member that holds its list, and the fields of an entry's text.
 
     Agents defer tools, or run one that they do not offer to each model. Such a tool is there if the request names it,
-    or offers those `beside` it.
+    or offers the tools that come with it (`beside`).
     """
 
     name: str
@@ -90,7 +90,7 @@ def _is_named(request: ModelRequest, name: str) -> bool:
 
 
 def _arguments(schema: Schema, steps: Sequence[str], statuses: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of a list, if a schema has a place for one: a property of many objects that have a status."""
+    """The arguments that write a list, if the schema has a place for one: a property whose items have a status."""
     fields = _properties(schema, schema)
     for key, field in fields.items():
         item = _item(field, schema)
@@ -111,7 +111,7 @@ def _arguments(schema: Schema, steps: Sequence[str], statuses: Sequence[str]) ->
 
 
 def _required(schema: Schema, fields: Mapping[str, Any]) -> Iterator[str]:
-    """The fields to fill in: required ones, and ranks, so that priorities are used."""
+    """The fields to fill in: required ones, and `priority`, so that priorities are used."""
     wanted = schema.get("required")
     for name in fields:
         if name == "priority" or (isinstance(wanted, list) and name in wanted):
@@ -119,7 +119,7 @@ def _required(schema: Schema, fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _filler(name: str, field: Any, root: Schema, number: int, step: str) -> Any:
-    """A value for a field that is not the list's business."""
+    """A value for a field that holds neither the list nor a step's text or status."""
     field = _plain(field, root)
     choices = [each for each in field.get("enum") or () if isinstance(each, str)]
     preferred = (_RANKS[number % len(_RANKS)], *_WRITES)
@@ -150,7 +150,7 @@ def _properties(schema: Any, root: Schema) -> dict[str, Any]:
 
 
 def _plain(schema: Any, root: Schema) -> dict[str, Any]:
-    """A schema without the references and alternatives around it."""
+    """A schema with its references followed and the first of its alternatives taken."""
     for _ in range(8):
         if not isinstance(schema, dict):
             return {}

@@ -26,7 +26,7 @@ PROPOSAL: Final = "# A name for the cat\n\n" + "\n".join(f"{n}. {step}" for n, s
 
 
 class WrittenStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """One answer of the model, as a script says it. `usage` is what it says the request cost, in tokens."""
+    """One answer of the model, as a script says it. `usage` is the number of tokens that it says the request had."""
 
     say: str = ""
     call: str | None = None
@@ -55,7 +55,7 @@ class WrittenStep(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _LIST: Final = (*(WrittenStep(plan=done) for done in range(-1, len(STEPS) + 1)), WrittenStep("Her name is Mia."))
-#: What the model says in each part, unless a script says otherwise. The first proposal is rejected, the next is not.
+#: The model's answers in each part, unless a script has others. The first proposal is rejected, the next approved.
 PARTS: Final = {
     PROMPT: _LIST,
     PLAN_MODE: (WrittenStep(propose=PROPOSAL), WrittenStep(propose=PROPOSAL), *_LIST),
@@ -93,4 +93,4 @@ def read_script(text: bytes, name: str) -> Script:
     try:
         return msgspec.json.decode(text, type=Script)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"{name} is no script: {error}. docs/check.md has an example") from None
+        raise InputError(f"{name} is not a script: {error}. docs/check.md has an example") from None

@@ -1,5 +1,5 @@
-"""Rules about plans over time: complete lists that keep up with the work, that people can read and rank, and that a
-replay tells again as they ended."""
+"""Rules about plans over time: lists are complete and keep up with the work, people can read and rank them, and a
+replay ends with the plans as they were."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,13 +18,13 @@ __all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
 CONCISE_CHARACTERS: Final = 200
 #: Entries that become completed in one update: two may finish together, three come from an agent that reports late.
 MANY_AT_ONCE: Final = 3
-#: Unfinished entries that a list must lose to raise suspicion: one may be dropped because nobody needs it (R5).
+#: Unfinished entries that a list must lose to raise suspicion: one may be dropped as no longer needed (R5).
 FEW_LEFT: Final = 2
 #: Entries in progress at once. Agents with helpers do work on several; with more, people can't tell where the work is.
 MANY_IN_PROGRESS: Final = 3
 #: Tool calls after which a plan that has not moved is out of date: reading and editing one file takes two or three.
 WORK_WITHOUT_UPDATE: Final = 5
-#: Entries from which a list should have some that matter more than others; of two, the order tells.
+#: From this many entries on, a list should rank some above others; of two, the order tells.
 WORTH_RANKING: Final = 3
 
 UPDATE_PRACTICES: Final = RuleFamily[PlanUpdate]()

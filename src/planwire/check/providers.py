@@ -1,4 +1,4 @@
-"""Each provider's words for a scripted turn: one JSON answer, or a stream of events."""
+"""A scripted turn in each provider's format: one JSON answer, or a stream of events."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ class Asked(Struct, frozen=True):
 
 
 class Api(Struct, frozen=True):
-    """One provider's API: which paths are its own, and how it words what the script says."""
+    """One provider's API: which paths are its own, and how it words a scripted turn."""
 
     name: str
     owns: Callable[[str], bool]

@@ -28,11 +28,11 @@ class Latch(Protocol):
     """An event that an answer waits for, such as a `threading.Event`."""
 
     def wait(self, timeout: float, /) -> bool:
-        """Whether it was let go within these seconds."""
+        """Wait for the event. Returns whether it came within these seconds."""
 
 
 class ModelTurn(Struct, frozen=True):
-    """One answer of the model: text, calls, or both. With `hold` the answer waits until that is let go."""
+    """One answer of the model: text, calls, or both. With `hold` the answer waits for that event."""
 
     text: str = ""
     calls: tuple[ModelCall, ...] = ()
@@ -56,8 +56,8 @@ class ModelRequest(Struct, frozen=True):
         return "\n".join(_strings(self.body))
 
     def names_of(self, tool: str) -> list[str]:
-        """The names of a tool: those that are offered and contain its own, or those in the text, where agents list the
-        tools that they keep back. A server's name stands before it then, with two underscores between."""
+        """The names under which the model has a tool: those that are offered and contain its own, else those in the
+        text, where agents list the tools that they keep back, as `server__tool`."""
         offered = [name for name in self.tools if tool in name]
         return offered or list(dict.fromkeys(re.findall(rf"\b\w+__{re.escape(tool)}\b", self.text)))
 
@@ -69,7 +69,7 @@ class ModelRequest(Struct, frozen=True):
 
 
 ScriptStep: TypeAlias = ModelTurn | Callable[[ModelRequest], ModelTurn]
-"""One step of a script: an answer, or a function that makes it of the request."""
+"""One step of a script: an answer, or a function that makes one from the request."""
 
 
 def say(text: str, usage: Usage = Usage()) -> ModelTurn:

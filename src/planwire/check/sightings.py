@@ -28,7 +28,8 @@ def approved_plan(params: Any, result: Any) -> bool:
 
 
 def asks_about_a_plan(params: Any) -> bool:
-    """Whether a permission request is about a plan, or a way out of a mode: both only let the agent go on."""
+    """Whether a permission request is about a plan, or about leaving a mode: to allow either only lets the agent go
+    on."""
     call = tool_call_of(params)
     return call is not None and (call.get("kind") == SWITCH_MODE or _is_about_a_plan(params))
 

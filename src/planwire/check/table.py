@@ -55,12 +55,12 @@ DRIVING_RULES: Final = by_code(
         "refused",
         SCHEMA,
         "the agent accepts a session and a prompt",
-        "see the message; an agent that wants a login or a key has to have it before it is checked",
+        "see the message; if the agent needs a login or a key, provide it before the check",
     ),
     Rule(
         "offer-refused",
         SCHEMA,
-        "what the agent announces, it does",
+        "the agent does what it announces",
         "announce `loadSession`, `resume` or `fork`, a mode or an option only if a request for it succeeds",
     ),
     Rule(

@@ -1,8 +1,9 @@
 """The agent that a client is tried with: what it announces, what it sends in its turn, and what it waits for.
 
 A trial is one run of the client. In the first one the agent sends no plan, which shows what the client announces, and
-what it prints and complains of anyway. The next ones send plans, one dialect each, and then what no client knows: the
-words of the protocol are open, and a client has to survive them. Sans-IO: messages in, messages out.
+what it prints and complains of anyway. The next ones send plans, one dialect each. The last one adds updates and
+requests that no client knows: the protocol is open, and a client has to survive them. Sans-IO: messages in, messages
+out.
 """
 
 from collections import deque
@@ -31,7 +32,7 @@ __all__ = [
     "trials_for",
 ]
 
-#: The text of a message in every trial: a client that prints it prints what it gets.
+#: The text of a message in every trial: a client that prints it would print plans, too.
 MESSAGE: Final = "planwire says sample"
 #: The trials without a dialect of their own.
 BARE: Final = "no plan"
@@ -63,7 +64,8 @@ class Trial(Struct, frozen=True):
 
 
 def trials_for(request: Any) -> Iterator[Trial]:
-    """The trials of a client with these `params` of `initialize`, without the first: the dialects that it announces."""
+    """The trials after the first of a client with these `params` of `initialize`: one for each dialect that it
+    announces, and one with unknown words."""
     asked = request.get("protocolVersion") if isinstance(request, dict) else None
     for dialect in DIALECTS.values():
         if isinstance(asked, int) and dialect.version <= asked and dialect.is_announced(request):
@@ -72,7 +74,7 @@ def trials_for(request: Any) -> Iterator[Trial]:
 
 
 def trial_named(name: str, dialect: str) -> Trial:
-    """The trial that another process named."""
+    """The trial with this name and dialect, which come from another process."""
     return Trial(name, DIALECTS[dialect], has_plans=name != BARE, has_unknowns=name == UNKNOWN)
 
 
@@ -120,7 +122,7 @@ class TrialAgent:
         self._waiting: deque[Fields] = deque()
 
     def hear(self, message: Any) -> Iterator[Fields]:
-        """Take in a message of the client. Returns what the agent says to it."""
+        """Take in a message of the client. Yields the agent's messages in return."""
         if not isinstance(message, dict):
             return
         method, asked = message.get("method"), message.get("id")
@@ -164,7 +166,7 @@ class TrialAgent:
         yield {"sessionUpdate": "agent_message_chunk", **chunk}
 
     def _questions(self) -> Iterator[Fields]:
-        """The requests of the turn, each sent once the one before it is answered."""
+        """The agent's requests in the turn. Each is sent once the one before it is answered."""
         options = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
         options.append({"optionId": "no", "name": "No", "kind": "reject_once"})
         call = {"toolCallId": "t1", "kind": SWITCH_MODE, "title": "Approve Plan", "rawInput": {"plan": "# Plan"}}
