@@ -178,7 +178,7 @@ if __name__ == "__main__":
     parser.add_argument("--pace", type=float, default=0.5, help="seconds that each step takes (default: 0.5)")
     given = parser.parse_args()
     if sys.stdin.isatty():
-        parser.error("this is an agent: it is an ACP client that runs it, such as your editor")
+        parser.error("this is an agent: have an ACP client run it, such as your editor")
     try:
         asyncio.run(main(given.journal, given.pace))
     except PlanwireError as error:

@@ -94,10 +94,10 @@ async def main(task: str, journal: str | None, session: str, window: int) -> Non
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="An agent with a plan, on Anthropic's API.")
-    parser.add_argument("task", help="what it shall do in this folder")
+    parser.add_argument("task", help="what to do in this folder")
     parser.add_argument("--journal", help="where chat and plan are kept (default: the user's journal)")
-    parser.add_argument("--session", default=str(uuid.uuid4()), help="the session to go on with")
-    parser.add_argument("--window", type=int, default=100_000, help="tokens, from which on the chat is compacted")
+    parser.add_argument("--session", default=str(uuid.uuid4()), help="the session to continue")
+    parser.add_argument("--window", type=int, default=100_000, help="tokens above which the chat is compacted")
     given = parser.parse_args()
     try:
         asyncio.run(main(given.task, given.journal, given.session, given.window))

@@ -71,7 +71,7 @@ def printable(text: str) -> str:
 
 
 async def recorded(path: Path) -> AsyncIterator[tuple[str, str]]:
-    """Replay a conversation as in `tests/conversations`, a little slower than it can be read."""
+    """Replay a conversation as in `tests/conversations`, with a short pause before each line."""
     for line in path.read_text().splitlines():
         wrapped = json.loads(line)
         await asyncio.sleep(0.02)

@@ -1,6 +1,6 @@
-"""A small ACP agent on standard input and output, which proposes a plan, asks for a yes, and works it off.
+"""A small ACP agent on standard input and output, which proposes a plan, asks for a yes, and works through it.
 
-On the way it forgets half of it, and hears what people said of it with its next prompt.
+On the way it forgets half of it, and its next prompt tells it what people said.
 
     python -m planwire.demo.agent --speed 4
 
@@ -40,7 +40,7 @@ _CHECKLIST: Final = "# Before the release\n\n- [x] tell the data team\n- [ ] wri
 
 
 class DemoAgent:
-    """Answers a client's requests. A thread works a prompt off, so that the client can cancel it meanwhile."""
+    """Answers a client's requests. A thread works on each prompt, so that the client can cancel it meanwhile."""
 
     def __init__(self, speed: float) -> None:
         self._speed = speed
@@ -124,7 +124,7 @@ class DemoAgent:
             self._answer(message_id, reason)
 
     def _begin(self, session: str) -> None:
-        """Propose a plan, ask about it, and work on it. Without a yes or a no nothing happens."""
+        """Propose a plan, ask about it, and work on it. Without a yes or a no, nothing happens."""
         story = self._story
         self._play(session, story.proposing())
         answer = self._ask(session, story.proposal)
@@ -157,7 +157,7 @@ class DemoAgent:
         return self._folder.absolute() / "planwire-demo-checklist.md"
 
     def _checklist(self) -> str:
-        """The URI of a plan in a file of the project. Makes the file unless a person changed the one of last time."""
+        """The URI of a plan in a file of the project. Makes a new file unless a person changed the last one."""
         with suppress(OSError, UnicodeError):
             if not self._file.exists() or self._file.read_text("utf-8") == _ticked(_CHECKLIST):
                 self._file.write_text(_CHECKLIST, "utf-8")

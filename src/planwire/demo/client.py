@@ -26,7 +26,7 @@ _AIR: Final = {"jetbrains": {"air": {"planContentDelta": True}}}
 _DAY: Final = 86_400
 #: Seconds for people at speed 1: to answer the question, to read what was suggested, to finish what they say.
 ANSWER_SECONDS: Final = 6.0
-#: The same where somebody watches, who may want to open the board for it.
+#: The same with a person at the terminal, who may want to open the board first.
 WATCHED_SECONDS: Final = 20.0
 _READ_SECONDS: Final = 1.5
 _SPEAK_SECONDS: Final = 1.0
@@ -35,7 +35,7 @@ _MOMENT: Final = 0.05
 
 
 class DemoConversation:
-    """Every line between the client and the relay, while it happens. `folder` is the project of the agent.
+    """Every line between the client and the relay, as it happens. `folder` is the project of the agent.
 
     `session` is the agent's id of the session, once it has given one. The agent stays for as long as this is open.
     """
@@ -87,8 +87,8 @@ class DemoConversation:
             raise InputError("the demo agent ended early; its output is above") from None
 
     def afterwards(self, is_over: Callable[[], bool]) -> Iterator[RecordedLine]:
-        """The agent goes on hearing what people say until it `is_over`. What they want it to hear now, the relay tells
-        it by itself; everything else comes with a prompt a moment later."""
+        """The agent goes on hearing what people say until it `is_over`. The relay itself tells it what they want told
+        now; everything else comes with a prompt a moment later."""
         with suppress(AgentTrouble):
             while not is_over():
                 yield from self._client.listen(lambda: is_over() or self.people.unheard() > 0)

@@ -20,8 +20,8 @@ _WORDS: Final = frozenset(("comment", "request"))
 
 
 class Listed(Struct):
-    """A step of the demo agent: its words, those while it works on it, and its checkbox. `is_dropped`: the agent will
-    cancel it when its turn comes."""
+    """A step of the demo agent: its words, its words while the agent works on it, and its checkbox. `is_dropped`: the
+    agent will cancel it when its turn comes."""
 
     text: str
     doing: str
@@ -35,7 +35,7 @@ class Listed(Struct):
 
 
 def heard_in(prompt: Any) -> tuple[Said, ...]:
-    """Everything that blocks of planwire's say in a prompt, the plans included."""
+    """Everything that planwire's blocks in a prompt say, the plans included."""
     said: list[Said] = []
     for part in prompt if isinstance(prompt, list) else ():
         text = part.get("text") if isinstance(part, dict) else None
@@ -46,7 +46,7 @@ def heard_in(prompt: Any) -> tuple[Said, ...]:
 
 
 def take_up(said: Sequence[Said], steps: list[Listed]) -> list[str]:
-    """Do what people suggest to a list, and answer what they say, a sentence each."""
+    """Apply what people suggest to a list, and answer each of their words with a sentence."""
     words = {each.target: each.text for each in said if each.kind == "step"}
     answers = [_taken_up(each, _step(words.get(each.target), steps), steps) for each in said]
     return [answer for answer in answers if answer]

@@ -18,7 +18,7 @@ _ESCAPE: Final = "\x1b"
 class Keys:
     """The keys of standard input, if that and standard output are a terminal which can hand them over one by one.
 
-    As a context manager it leaves the terminal as it found it, whatever happens. Ctrl-C goes on to interrupt.
+    As a context manager it leaves the terminal as it found it, whatever happens. Ctrl-C still interrupts.
     """
 
     def __init__(self) -> None:

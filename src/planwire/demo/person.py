@@ -1,5 +1,5 @@
-"""People in the demo's session: what they did there by now, and a person of the demo's own, who makes a suggestion if
-nobody else does. They go by the journal, like every face."""
+"""People in the demo's session: what they have done there so far, and the demo's own person, who makes a suggestion if
+no one else does. Everything goes through the journal, as in every face."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -51,7 +51,7 @@ class People:
         self._journal = self._open.enter_context(open_journal(self._url))
 
     def unheard(self) -> int:
-        """How much of what they said the agent has not heard."""
+        """How many of their words the agent has not heard."""
         return next((shown.unheard for shown in self._look()), 0)
 
     def answer(self) -> str:

@@ -26,7 +26,8 @@ __all__ = ["RelayedSession", "find_session", "new_session", "plan_folders"]
 
 #: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
 TOLD_SECONDS: Final = 2.0
-#: The same for the journal to have what the agent sent before: in a flood there is no order to keep.
+#: Limits how long a call waits for the journal to have what the agent sent before: in a flood there is no order to
+#: keep.
 CAUGHT_UP_SECONDS: Final = 0.25
 _LOOK: Final = 0.001
 _GLANCE: Final = 0.005
@@ -35,22 +36,22 @@ _WAIT: Final = 0.02
 
 def find_session(journal: Journal, folder: Path) -> str:
     """The folder's session with the latest event. Without one, or while the journal's server is away, a name made from
-    the folder, so that all servers that look for it choose the same."""
+    the folder, so that every server that looks for a session chooses the same one."""
     try:
         latest = latest_of_folder(journal, str(folder))
-    except EngineAway:  # nobody can say which one that is
+    except EngineAway:  # there is no way to tell which one that is
         latest = None
     return latest.id if latest else _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
 
 
 def new_session(folder: Path) -> str:
-    """A name for a session that nobody has begun."""
+    """A name for a new session."""
     return _named(folder, secrets.token_hex(4))
 
 
 def plan_folders(folder: Path) -> tuple[Path, ...]:
     """The folders whose plan files the model may read. Hosts without a project start their servers in the root or in
-    the user's home: those hold more than plans, and stay closed."""
+    the user's home: those hold more than plans, so they stay closed."""
     return () if folder in (Path(folder.anchor), Path.home()) else (folder,)
 
 
@@ -62,7 +63,7 @@ class RelayedSession:
     """The session that the relay names in a handoff file, sooner or later.
 
     The relay knows it only when the agent has answered, and the agent may wait for its servers before it answers. So
-    the server starts at once, and finds its session while it answers other requests. And it lets the client hear of a
+    the server starts at once, and finds its session while it answers other requests. It also has the client hear of a
     plan before the agent goes on.
     """
 
@@ -72,7 +73,7 @@ class RelayedSession:
 
     @asynccontextmanager
     async def open(self, wait_seconds: float) -> AsyncIterator[PlanSession]:
-        """The session, as soon as the relay has named it, or the one that it names by now."""
+        """Open the session that the relay names now, waiting until it names one."""
         handoff = await self._bound()
         folders = _folders(handoff.folder)
         assert handoff.session is not None
@@ -85,8 +86,8 @@ class RelayedSession:
                 await opening.__aexit__(None, None, None)
 
     def named(self) -> str | None:
-        """The id of the session that the server works for by now, if the relay says so. An agent that has one server
-        for all of its sessions calls it for whichever has its turn."""
+        """The id of the session that the relay names now, if any. An agent that has one server for all of its sessions
+        calls it for the one whose turn it is."""
         handoff = read_handoff(self._path)
         return handoff.session if handoff else None
 
@@ -97,7 +98,7 @@ class RelayedSession:
             await anyio.sleep(_GLANCE)
 
     async def caught_up(self) -> None:
-        """Wait a moment for the journal to have what the agent sent before: what comes now comes behind it."""
+        """Wait a moment for the journal to have what the agent sent before, so that what comes now comes after it."""
         path, until = self._path.with_name(MARK), monotonic() + CAUGHT_UP_SECONDS
         begun = read_mark(path)
         while begun and (now := read_mark(path)) and now.recorded < begun.arrived and monotonic() < until:

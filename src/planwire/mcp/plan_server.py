@@ -65,7 +65,7 @@ def own_session(
     session: str | None,
     wait_seconds: float,
 ) -> "PlanServer":
-    """The server of a session with that name, or of one of its own, which can take up others."""
+    """The server of the session with that name. Without a name it has one of its own, and can take up others."""
 
     def open_session(name: str) -> Opening[PlanSession]:
         return PlanSession.open(journal, name, folders=plan_folders(project), wait_seconds=wait_seconds)
@@ -84,8 +84,8 @@ def relayed_session(bus: InMemorySubscriptionBus, binding: str, wait_seconds: fl
 def hooked_session(
     bus: InMemorySubscriptionBus, journal: Journal, calls: OwnCalls, project: Path, wait_seconds: float
 ) -> "PlanServer":
-    """The server of an agent in its own terminal, whose hooks name the session of each call; of one of its own until
-    they do."""
+    """The server of an agent in its own terminal, whose hooks name the session of each call. Until they do, it has a
+    session of its own."""
 
     def open_session(name: str, folder: Path = project) -> Opening[PlanSession]:
         return PlanSession.open(journal, name, folders=plan_folders(folder), wait_seconds=wait_seconds)
@@ -130,10 +130,10 @@ class PlanServer:
         self._decided = anyio.Event()  # there is a session, or a problem
         self._called = anyio.Event()  # there was a call of a tool
         self._news = ResourceNews(bus)
-        self._in_order = anyio.Lock()  # a model may make several calls at once, and means them one after the other
+        self._in_order = anyio.Lock()  # a model may make several calls at once, and means them in that order
 
     async def run(self) -> None:
-        """Keep the session open, and the client informed, until `stop`, which cancels no closing of sessions."""
+        """Keep the session open, and the client informed, until `stop`, which lets sessions close in peace."""
         async with self._exit:
             with self._working:
                 async with anyio.create_task_group() as group:
@@ -144,7 +144,8 @@ class PlanServer:
         self._working.cancel()
 
     async def watch(self) -> None:
-        """Wait until the client would hear of a change. Of a session that a relay has yet to name, all is news."""
+        """Wait until the client would hear of a change. With a relay there is no need to: once it names a session, all
+        of that is news."""
         if self._relayed is None:
             await self._news.watching.wait()
 
@@ -167,10 +168,10 @@ class PlanServer:
             self._news.watching.set()
 
     async def _hold(self) -> None:
-        """Hold the session from the first call on: a server that nobody calls serves nobody."""
+        """Hold the session from the first call on: a server that is never called serves no agent."""
         await self._called.wait()
         plans = await self._session()
-        with suppress(PlanwireError):  # whoever looks at the journal knows less of it
+        with suppress(PlanwireError):  # then readers of the journal know less about it
             await plans.hold(MCP)
 
     async def _session(self) -> PlanSession:

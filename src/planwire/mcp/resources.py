@@ -6,8 +6,8 @@
 
 Percent-encoding keeps both names whole. They stand in the path, since clients change the case of a host.
 
-A client of the handshake versions hears of the resources that it subscribed to over its connection, whoever changes
-them. Later versions listen to the bus, and say themselves what they want from it.
+In the versions of the protocol with a handshake, a client hears over its connection of the resources that it subscribed
+to, whoever changes them. In later ones it listens to the bus, and says itself what it wants from it.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ Cards: TypeAlias = dict[PlanId, PlanCard]
 
 
 class PlanUri(NamedTuple):
-    """The meaning of a URI: a plan of a session, in a form."""
+    """The meaning of a URI: a plan of a session, as markdown or JSON."""
 
     session: str
     plan_id: PlanId
@@ -67,7 +67,7 @@ def plan_uris(session: str, plan_id: PlanId) -> tuple[str, str]:
 
 
 def read_uri(uri: str) -> PlanUri | None:
-    """The meaning of a URI, however a client spells its names; None if it is no plan's."""
+    """The meaning of a URI, however a client spells its names; None if it is not a plan's."""
     names, _, query = uri.removeprefix(_SCHEME).partition("?")
     session, slash, plan_id = names.partition("/")
     if not uri.startswith(_SCHEME) or "/" in plan_id or query not in ("", "format=json", "format=markdown"):
@@ -76,8 +76,8 @@ def read_uri(uri: str) -> PlanUri | None:
 
 
 def plan_text(card: PlanCard, mime_type: str) -> str:
-    """A plan in a form. As markdown it is the plan alone, since a text there could pass for a person's word; the JSON
-    has the words of each person under their name."""
+    """A plan as markdown or JSON. The markdown is the plan alone, since a text in it could pass for a person's word;
+    the JSON has the words of each person under their name."""
     if mime_type == JSON:
         return msgspec.json.format(msgspec.json.encode(plan_json(card)), indent=2).decode()
     return plan_markdown(card, remarks=False)
@@ -99,7 +99,8 @@ class SessionCards:
 
 
 class ResourceNews:
-    """The bus, and the client on the connection once it has introduced itself. `subscribed` holds its URIs."""
+    """Tells the bus of changes, and the client on the connection once it has introduced itself. `subscribed` holds that
+    client's URIs."""
 
     def __init__(self, bus: InMemorySubscriptionBus) -> None:
         self.bus = bus
@@ -108,8 +109,8 @@ class ResourceNews:
         self.watching = anyio.Event()  # what changes from now on is news
 
     async def watch(self, plans: PlanSession, cards: SessionCards, *, all_is_news: bool) -> None:
-        """Publish every change from now on, for as long as the session lasts; first of all the plans that there are, if
-        the client can't know them."""
+        """Publish every change from now on, for as long as the session lasts. `all_is_news`: begin with the plans that
+        there are, since the client can't know them."""
         seq = 0 if all_is_news else plans.state.seq
         before: Cards = {} if all_is_news else await cards.now()
         self.watching.set()

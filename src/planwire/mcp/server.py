@@ -1,7 +1,7 @@
-"""The MCP server on standard input and output: it answers `initialize` at once, and loads the rest behind that.
+"""The MCP server on standard input and output: it answers `initialize` at once, and loads the rest after that.
 
 The SDK speaks the protocol, in its handshake versions and in those without one, and takes most of a second to load. A
-host waits that long for every server that it starts; so nothing comes on top of it that the first answer does not need.
+host waits that long for every server that it starts, so nothing is loaded on top that the first answer does not need.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["serve"]
 
-#: Makes what answers the requests, and imports it.
+#: Imports and makes the server that answers the requests.
 Loading: TypeAlias = "Callable[[InMemorySubscriptionBus], PlanServer]"
 
 
@@ -45,7 +45,7 @@ def serve(
     hooks: str | None = None,
     wait_seconds: float,
 ) -> None:
-    """Serve the client at standard input and output until it goes. Without a `session` it has one of its own, or with
+    """Serve the client at standard input and output until it leaves. Without a `session` it has one of its own, or with
     `shared` the latest of the folder. `binding` is the file in which a relay names session and journal, `hooks` the
     folder in which hooks of the same agent name the session of each call."""
     # A thread blocks on standard input, and nothing wakes it: an interrupt ends the process, as it ends other programs.
@@ -92,8 +92,8 @@ def _serve_hooked(folder: Path, project: Path, wait_seconds: float) -> None:
 
 
 class _EarlyServer:
-    """Answers `initialize` by itself. The first sign that the client has heard that, or any request, has the rest
-    loaded, in a thread, and whatever needs it waits for it."""
+    """Answers `initialize` by itself. Once the client confirms that, or sends any other request, a thread loads the
+    rest, and everything that needs it waits."""
 
     def __init__(self, load: Loading) -> None:
         self._load = load
@@ -139,7 +139,7 @@ class _EarlyServer:
         return server
 
     async def _listen(self, context: Any, params: Any) -> Any:
-        """Say that the client listens only when there is something to hear."""
+        """Confirm that the client listens only once there is something to hear."""
         await (await self._answering()).watch()
         return await ListenHandler(self._bus)(context, params)
 

@@ -18,7 +18,7 @@ _SURROGATE: Final = "\\ud"
 
 
 def mended(line: str) -> str:
-    """The line without lone surrogates, which UTF-8 can't hold. Lines that are no JSON stay for the SDK to judge."""
+    """The line without lone surrogates, which UTF-8 can't hold. Lines that are not JSON stay as they are."""
     if _SURROGATE not in line.lower():
         return line
     try:
@@ -29,7 +29,7 @@ def mended(line: str) -> str:
 
 
 class MendedInput(anyio.AsyncFile[str]):
-    """The lines of standard input. Its end is one after `at_end`, since it takes the open requests with it."""
+    """The mended lines of standard input. Its end waits for `at_end`, since the open requests end with it."""
 
     def __init__(self, at_end: Callable[[], Awaitable[None]]) -> None:
         if isinstance(sys.stdin, io.TextIOWrapper):

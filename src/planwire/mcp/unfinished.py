@@ -1,4 +1,5 @@
-"""Plans that earlier sessions of the folder left unfinished: offered to a model that has none, never taken by itself.
+"""Plans that earlier sessions of the folder left unfinished. A model that has none is offered them, and has to ask for
+one.
 
 A host that starts again gets its plan back by one call; a second agent in the same folder begins one of its own, and
 neither overwrites the other's.
@@ -37,7 +38,7 @@ class Unfinished:
         self._folder = str(folder)
 
     def offer(self, own: str) -> dict[str, Any]:
-        """The part of an answer that offers them; nothing if there are none but one's `own`."""
+        """The part of an answer that offers them; nothing if there are none besides the server's `own`."""
         held = {each.session for each in self._journal.leases() if each.is_held}
         offered: list[dict[str, Any]] = []
         for state in unfinished_in_folder(self._journal, self._folder, _SESSIONS + 1):

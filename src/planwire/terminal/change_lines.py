@@ -1,4 +1,4 @@
-"""Changes of plans as lines: what came, went and moved, how far the work is, and which lines of a text differ."""
+"""Plan changes as lines: steps added, removed and moved, the progress, and the lines of a text that differ."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -14,13 +14,13 @@ from planwire.terminal.step_lines import step_parts
 
 __all__ = ["change_lines", "conflict_lines", "difference_lines", "report_line"]
 
-#: Lines of a text that a difference shows.
+#: The most lines of a text that a difference shows.
 MOST_LINES: Final = 200
-#: The newest events that a conflict tells of.
+#: How many of the newest events a conflict lists.
 LISTED: Final = 8
 
 
-# -- a change, as a recording or a difference has it
+# -- changes, from a recording or a comparison
 
 
 def change_lines(plans: Iterable[PlanDifference]) -> Iterator[Line]:
@@ -30,7 +30,7 @@ def change_lines(plans: Iterable[PlanDifference]) -> Iterator[Line]:
 
 
 def difference_lines(title: str, plans: Iterable[PlanDifference]) -> Iterator[Line]:
-    """The title, then for each plan what came, went and changed."""
+    """The title, then what was added, removed and changed in each plan."""
     if title:
         yield Line(((one_line(title), "muted"),))
     plans = list(plans)
@@ -42,7 +42,7 @@ def difference_lines(title: str, plans: Iterable[PlanDifference]) -> Iterator[Li
 
 
 def report_line(report: tuple[str, str], number: int) -> Line:
-    """A report, with the number of the line that it is about."""
+    """A report with the number of its line."""
     where, message = report
     place = f"line {number}, {one_line(where)}" if where else f"line {number}"
     return Line((("! ", "odd"), (place, "odd"), (f": {one_line(message)}", "")))

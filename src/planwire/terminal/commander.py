@@ -1,6 +1,6 @@
-"""The commander of a session's screen: it asks for text, has acts written, and lets a person decide again.
+"""The commander of a session's screen: it asks for text, writes acts to the journal, and asks again after a conflict.
 
-No typed text gets lost: a dialog stays open until the journal has its act, and an unsent text is there again when the
+Typed text is never lost: a dialog stays open until the journal has its act, and an unsent text is there again when the
 person comes back.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOW", "Commander", "TextQuestion"]
 
-#: Seconds after which a person hears that a write still waits.
+#: Seconds after which a person is told that a write is still waiting.
 PATIENCE: Final = 1.5
 _HINT: Final = "Press u to undo it."
 _BUSY: Final = "The journal is busy: someone else is writing to it. Your change is saved as soon as they are done."
@@ -44,17 +44,17 @@ _EDIT: Final = DialogAnswer("edit", "Edit", key="e")
 _DISCARD: Final = DialogAnswer("discard", "Discard", key="d")
 _INTERRUPT: Final = DialogAnswer("interrupt", "Cancel the turn, and tell", "warning", "y")
 _WAIT: Final = DialogAnswer("wait", "Not now", key="n")
-#: The argument that is a plan's text.
+#: The argument that holds the edited text of a plan.
 _EDITED: Final = "edited"
-#: The answer to a question for text that has the agent hear it now.
+#: The answer that sends a text and has the agent told at once.
 NOW: Final = "now"
 
 
 class TextQuestion(NamedTuple):
-    """A question for the text of an act. `text` is the one to change. `keeps`: the words can be kept in force. The
-    first of the `answers` sends the act, or does what `others` has for it: they return whether that is done. `kept`:
-    that is switched on at first. The text is this `argument` of the act. A plan that is left as it was is sent, too:
-    it is approved all the same."""
+    """A question for the text of an act. It begins with `text`, and what the person writes becomes the `argument` of
+    the act. An answer in `others` calls its function, which returns whether that is done; any other of the `answers`
+    sends the act. `keeps`: the words can be kept in force; `kept`: that is switched on at first. An unchanged text is
+    not sent, except for an edited plan, which is approved all the same."""
 
     title: str
     answers: Sequence[DialogAnswer]
@@ -68,13 +68,13 @@ class TextQuestion(NamedTuple):
 
 
 class Commander:
-    """Has acts written for the session on a screen."""
+    """Writes acts for the session on a screen."""
 
     def __init__(self, screen: "SessionScreen") -> None:
         self._screen = screen
 
     def say(self, words: str, seconds: float = 4) -> None:
-        """Tell the person something. It replaces what was told before: a key held down would fill the screen."""
+        """Show a message in place of the one before: a key held down would otherwise fill the screen."""
         self._screen.app.clear_notifications()
         self._screen.app.notify(one_line(words), timeout=seconds, markup=False)
 
@@ -85,7 +85,7 @@ class Commander:
         self._screen.app.notify(f"{words[:1].upper()}{words[1:]}", severity="warning", markup=False)
 
     def ask(self, card: PlanCard, wanted: Wanted, question: TextQuestion) -> None:
-        """Ask for the text of an act, and send it. An unsent text comes back the next time that the person wants this
+        """Ask for the text of an act, and send it. An unsent text comes back the next time the person starts this
         act."""
         app = self._screen.app
         key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after, wanted.quote, question.argument)
@@ -125,9 +125,9 @@ class Commander:
         self._screen.app.run_worker(self.perform(plan_id, wanted))
 
     async def perform(self, plan_id: PlanId, wanted: Wanted, *, editable: bool = False) -> Wanted | None:
-        """Have an act written, or say why not. Returns None once that is settled, or else what to try again with.
+        """Write an act, or say why not. Returns None once it is settled, or else what to try again with.
 
-        An `editable` act has a text that the person can go on with.
+        `editable`: the act has a text that the person can go on editing.
         """
         sent_anyway = False
         while True:
@@ -167,7 +167,7 @@ class Commander:
             waiting.stop()
 
     async def _may_interrupt(self, needed: InterruptNeeded) -> bool:
-        """Ask whether the agent's turn may be cancelled, so that it can hear something."""
+        """Ask whether to cancel the agent's turn, so that the agent can be told something."""
         about = [Line(((one_line(str(needed)), "muted"),))]
         dialog = DecisionDialog("Cancel the agent's turn?", about, [_INTERRUPT, _WAIT], _WAIT.value)
         return await self._screen.app.push_screen_wait(dialog) == _INTERRUPT.value
@@ -183,8 +183,8 @@ class Commander:
         return await self._screen.app.push_screen_wait(dialog) or safe.value
 
     def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered, *, anyway: bool = False) -> None:
-        """Tell what came of an act, show the session after it, and move the cursor to a new step. An act that was sent
-        `anyway` says which plan it was applied to: not the one that the person saw."""
+        """Report the outcome of an act, show the session after it, and move the cursor to a new step. For an act sent
+        `anyway`, name the revision that it was applied to, which is not the one the person saw."""
         app, panel = self._screen.app, self._screen.panel
         first = steered.is_suggestion and not app.knows_suggestions
         app.knows_suggestions |= steered.is_suggestion
@@ -212,7 +212,7 @@ class Commander:
             edit_file(path, editor)
 
     async def edit(self, card: PlanCard) -> None:
-        """Have all the steps of a plan edited as a text, until it is sent or discarded."""
+        """Let the person edit all steps of a plan as a text, until they save or discard it."""
         try:
             await self._edit(card)
         except (InputError, PlanError, Refused) as error:
@@ -247,7 +247,7 @@ class Commander:
 
     @contextmanager
     def _on_terminal(self, editor: str) -> Iterator[None]:
-        """Leave the terminal to an editor."""
+        """Hand the terminal to an editor."""
         try:
             with self._screen.app.suspend():
                 yield

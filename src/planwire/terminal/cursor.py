@@ -1,8 +1,9 @@
-"""The cursor of a view of lines, on a row: one line, or several that are about the same thing.
+"""The cursor of a view of lines. It is on a row: one line, or several about the same thing.
 
-The cursor never moves by itself. A person is about to press a key for the row under it, so an update leaves the row
-under it, and in its place on the screen. Only a row that is gone leaves the cursor to its neighbour, and only what
-comes into the first row while that is in sight, such as a question of the agent's, pushes the others down.
+The cursor never moves by itself. A person may be about to press a key for the row under it, so an update keeps the
+cursor on that row, and the row in its place on the screen. There are two exceptions: if the row is gone, the cursor
+goes to its neighbour; and lines added to the first row while it is in sight, such as a question of the agent's, push
+the others down.
 """
 
 from bisect import bisect_left
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Cursor", "CursorMoved"]
 
-#: Lines beyond the edge from which the cursor comes at once. A text between two rows that are farther apart scrolls by
-#: line by line, so that it can be read.
+#: How many lines beyond the edge the cursor goes to a row at once. A text between two rows that are farther apart
+#: scrolls by line by line, so that it can be read.
 NEAR: Final = 3
 
 
 @dataclass
 class CursorMoved(Message):
-    """The cursor of a view is on another row. `by_hand`: a person moved it, or looked around with it."""
+    """The cursor of a view is on another row. `by_hand`: a person moved it, or scrolled with it."""
 
     by_hand: bool
 
 
 class Cursor:
-    """The cursor of a view. `first` names the row that it begins with, if not the first one."""
+    """The cursor of a view. `first` gives the row to begin with, if that is not the first one."""
 
     def __init__(self, view: "LinesView", first: Callable[[], Row | None] = lambda: None) -> None:
         self.row: Row | None = None
@@ -100,13 +101,13 @@ class Cursor:
         return top + self._covered(top) <= line < top + self._view.size.height
 
     def _covered(self, top: int) -> int:
-        """Lines that a pinned one would cover if `top` were the first in sight."""
+        """How many lines a pinned head would cover if `top` were the first in sight."""
         return 1 if self._view.pinned(top) is not None else 0
 
     # -- moving it
 
     def go(self, row: Row) -> None:
-        """Put the cursor on a row, and bring that into sight."""
+        """Put the cursor on a row, and bring the row into sight."""
         if row not in self._index:
             return
         self._view.looked_around()
@@ -119,7 +120,7 @@ class Cursor:
         self._view.post_message(CursorMoved(by_hand=True))
 
     def show(self) -> None:
-        """Scroll as little as it takes to have the row under the cursor in sight."""
+        """Scroll just enough to bring the row under the cursor into sight."""
         first, height, lines = self.line, self._view.size.height, self._view.lines
         if first is None or not height:
             return
@@ -134,7 +135,7 @@ class Cursor:
             self._view.jump(last - height + 1)
 
     def move(self, by: int) -> None:
-        """Go to the next row. A text between two rows goes by first."""
+        """Go to the next row. A text between the two rows scrolls by first."""
         self._view.looked_around()
         target = self._next(by)
         if target is None:
@@ -153,7 +154,7 @@ class Cursor:
         return self.rows[inside[0 if by > 0 else -1]] if inside else None
 
     def page(self, way: int) -> None:
-        """Scroll by a page. The cursor keeps its height on the screen, as far as there is a row."""
+        """Scroll by a page. The cursor keeps its height on the screen if there is a row near it."""
         self._view.looked_around()
         before, size = self._view.scroll_offset.y, self._view.size.height
         height = self.height_on_screen()

@@ -1,4 +1,4 @@
-"""Questions to a person who steers: for a text, for one of several things, or for a decision.
+"""Questions to a person who steers: for a text, a choice or a decision.
 
 A dialog lies over the lower part of the screen; the plan behind it stays live.
 """
@@ -33,9 +33,9 @@ __all__ = [
 ]
 
 _R = TypeVar("_R")
-#: Below this width buttons stand one below the other.
+#: Below this width, buttons are stacked.
 NARROW: Final = 64
-#: Keys that scroll, where there is more to know than room for it.
+#: Keys that scroll a text which does not fit its dialog.
 _LOOKING: Final[tuple[BindingType, ...]] = (
     Binding("up,k", "look('scroll_up')", "Up", show=False),
     Binding("down,j", "look('scroll_down')", "Down", show=False),
@@ -140,7 +140,7 @@ class Dialog(ModalScreen[_R], Generic[_R]):
         self.dismiss()
 
     def action_look(self, way: str) -> None:
-        """Scroll what a person should know."""
+        """Scroll the text of the dialog."""
         for about in self.query(DialogText):
             getattr(about, way)(animate=False)
 
@@ -182,7 +182,7 @@ class KeysDialog(Dialog[None]):
 
 
 class ChoiceDialog(Dialog[str | None]):
-    """One of several things, by its key, with the arrows or with the mouse."""
+    """A choice of one of several things, by its key, the arrows or the mouse."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "app.simulate_key('down')", "Down", show=False),

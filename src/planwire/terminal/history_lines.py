@@ -1,4 +1,4 @@
-"""The history of a session as lines: one an event in print, two in the list on the screen."""
+"""The history of a session as lines: one per event in print, two in the list on the screen."""
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -13,7 +13,7 @@ from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
 
 __all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "this_day", "why_line", "word_parts"]
 
-#: The sign and the look of each kind of event. The statuses that steps get have theirs in the table of statuses.
+#: The sign and the look of each kind of event. Statuses of steps have theirs in the table of statuses.
 _LOOK: Final = {
     "other": ("?", "odd"),
     "opened": ("●", "muted"),
@@ -51,9 +51,9 @@ _UNKNOWN: Final = ("·", "muted")
 NAMED: Final = 4
 NAMED_ON_SCREEN: Final = 6
 _WHO: Final = 8
-#: Characters of a why in print.
+#: The most characters of a why in print.
 LONGEST_WHY: Final = 160
-#: The rows of moments; the number of the event comes second.
+#: The kind of a moment's row; the number of the event comes second.
 MOMENT: Final = "moment"
 
 
@@ -72,7 +72,7 @@ def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = No
 
 
 def why_line(why: str, numbers: int = 4) -> Line:
-    """Why an agent did that, below its line in print: the end of it, which is closest to what it did."""
+    """The agent's why, below the line of an event in print. A long one keeps its end, the closest to the event."""
     words = one_line(why)
     cut_off = words if len(words) <= LONGEST_WHY else f"…{words[1 - LONGEST_WHY :].lstrip()}"
     return Line(((f"{'':>{numbers}}  why  ", "muted"), (cut_off, "muted")))
@@ -105,7 +105,7 @@ def _words(moment: HistoryEntry, most: int, gap: str) -> Iterator[Part]:
 
 
 def clock(at: int, *, short: bool = False) -> str:
-    """A Unix time in milliseconds as a date and a time of the day here."""
+    """A Unix time in milliseconds as a local date and time."""
     try:
         return strftime("%m-%d %H:%M" if short else "%Y-%m-%d %H:%M:%S", localtime(at / 1000))
     except (OverflowError, OSError, ValueError):
@@ -113,7 +113,7 @@ def clock(at: int, *, short: bool = False) -> str:
 
 
 def this_day() -> str:
-    """The date here and now: while it lasts, no time of a moment looks different."""
+    """Today's local date. Until it changes, no moment's time has to be drawn anew."""
     return clock(time_ns() // 1_000_000).partition(" ")[0]
 
 

@@ -43,7 +43,7 @@ _KEYS: Final = (
 
 
 def _steering() -> list[BindingType]:
-    """The keys that steer, where they can't: the history's own keys come first."""
+    """Bindings for the keys that steer, to say that they can't here. The history's own keys come first."""
     taken = {key for row in (*_KEYS, *CURSOR_KEYS, *APP_KEYS) for key in row.keys}
     rows = [key for rows in act_keys().values() for key in rows]
     free = (tuple(key for key in row.keys if key not in taken) for row in rows)
@@ -51,7 +51,7 @@ def _steering() -> list[BindingType]:
 
 
 def _headline(title: str, details: str, width: int) -> list[Line]:
-    """A title, and some details behind it where there is room."""
+    """A title, with some details after it where there is room."""
     title = fitted(title, width - 2)
     room = width - cell_len(title) - 2
     return [Line(((f" {title}", "heading"), (fitted(f"   {details}", room) if room > 12 else "", "muted")))]
@@ -169,7 +169,7 @@ class HistoryScreen(Screen[None]):
         self._go(self.place + by)
 
     def action_difference(self) -> None:
-        """Turn from the plans as they were to what changed since the mark or the moment before, and back."""
+        """Switch between the plans as they were and what changed since the mark or the moment before."""
         switcher = self.query_one(ContentSwitcher)
         switcher.current = "then-plans" if switcher.current == "then-difference" else "then-difference"
         self._show()

@@ -1,4 +1,4 @@
-"""The keys of every screen, as tables: bindings, footers, the menu and the list behind `?` are made from them.
+"""The keys of every screen, as tables: bindings, footers, the menu and the list that `?` shows are made from them.
 
 The keys that steer plans come from the table of acts; only those that are about the screen itself are listed here.
 """
@@ -13,7 +13,7 @@ from planwire.terminal.lines import BLANK, Line
 
 __all__ = ["APP_KEYS", "CURSOR_KEYS", "SESSION_KEYS", "KeyGroups", "ScreenKey", "act_keys", "bindings", "key_lines"]
 
-#: Textual's names of the keys that people read differently.
+#: Textual's names of the keys that have another name for people.
 _NAMES: Final = {
     "/": "slash",
     "?": "question_mark",
@@ -29,7 +29,7 @@ _NAMES: Final = {
 
 
 class ScreenKey(NamedTuple):
-    """One row: keys as people read them, the action that they stand for, and the words for it. `shown`: the footer has
+    """One row: keys as people read them, the action that they trigger, and the words for it. `shown`: the footer has
     it. `first`: it works whatever has the focus."""
 
     keys: tuple[str, ...]
@@ -40,7 +40,7 @@ class ScreenKey(NamedTuple):
     first: bool = False
 
 
-#: Tables of keys by the heading that they have in a list of them.
+#: Tables of keys, by their headings in the list of keys.
 KeyGroups: TypeAlias = Mapping[str, tuple[ScreenKey, ...]]
 
 CURSOR_KEYS: Final = (
@@ -57,14 +57,14 @@ APP_KEYS: Final = (
     ScreenKey(("q",), "quit", "Quit", shown=True),
     ScreenKey(("Ctrl+C",), "quit", "Quit", first=True),
 )
-#: Further keys of acts in the terminal.
+#: Additional keys that acts have only in the terminal.
 _MORE: Final = {"select": ("Enter",)}
 _HEADINGS: Final = {On.STEP: "The step under the cursor", On.PLAN: "Its plan", On.REMARK: "Remarks and suggestions"}
 _MARK: Final = ScreenKey(("s",), "act('mark')", "Select", "the step, to run it with others", shown=True)
 
 
 def act_keys(names: Iterable[str] = ACTS) -> dict[str, tuple[ScreenKey, ...]]:
-    """The keys of acts, by what they are on."""
+    """The keys of acts, grouped by what the acts are on."""
     groups: dict[str, tuple[ScreenKey, ...]] = dict.fromkeys(_HEADINGS.values(), ())
     for act in (ACTS[name] for name in names):
         for number, gesture in enumerate(act.gestures):

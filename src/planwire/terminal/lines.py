@@ -1,8 +1,8 @@
 """Lines of text as values: what planwire draws in a terminal, on a screen of its own or below a command.
 
-A line has parts, each a text with the name of a look. `LOOKS` says what a look is: a style for a command that
-prints with Rich, and a rule of CSS for the app, where a theme has the colours. Since lines are values, a view compares
-new lines with those that it has, and draws only what differs.
+A line has parts, each a text with the name of a look. `LOOKS` says what a look is: a style for commands that print with
+Rich, and a CSS rule for the app, whose theme has the colours. Since lines are values, a view can compare new lines with
+its own and draw only those that differ.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,11 +36,12 @@ __all__ = [
 
 #: A text, and the name of its look, or the names of several.
 Part: TypeAlias = tuple[str, str]
-#: What a line is about: first what sort of thing that is, then which one.
+#: What a line is about: first the kind of thing, then which one.
 Row: TypeAlias = tuple[object, ...]
 
-#: Every look by name: its style in print, and its rule in the app. A status looks as the table of statuses names it,
-#: and `NAME-text` is the look of a step's words where they differ from its sign. Only what needs a person is `waiting`.
+#: Every look by name: its style in print, and its rule in the app. The table of statuses names the look of each status,
+#: and `NAME-text` is the look of a step's words where it differs from that of its sign. Only what needs a person is
+#: `waiting`.
 LOOKS: Final = {
     "added": ("green", "color: $text-success"),
     "bar": ("green", "color: $success"),
@@ -106,7 +107,7 @@ class Line(Struct, frozen=True):
 
 
 def _in_print(text: str, looks: str) -> str:
-    """A bar is one colour beside another. Print may have no colours: there the rest of a bar is thinner."""
+    """Make the rest of a progress bar thinner: print may have no colours to tell it from the part that is done."""
     return text.replace("━", "─") if looks == "rest" else text
 
 
@@ -120,7 +121,7 @@ UNBOUNDED: Final = 10_000
 
 
 class Drawing:
-    """Lines for Rich to print, made for the width that it has."""
+    """Lines that Rich prints, made for its width."""
 
     def __init__(self, make: Callable[[int], Iterable[Line]]) -> None:
         self._make = make
@@ -163,7 +164,7 @@ def folded(line: Line, width: int) -> list[Line]:
 
 
 def hanging(start: Part, text: str, look: str, end: str, width: int) -> Iterator[tuple[Part, ...]]:
-    """Wrap a text behind a sign or a label, with a few muted words at its end, or below it if there is no room."""
+    """Wrap a text after a sign or a label, with a few muted words at its end, or below it if there is no room."""
     margin = cell_len(start[0])
     room = max(width - margin - 1, 8)
     *lines, last = [line for each in text.split("\n") for line in wrapped(each, room)]
@@ -241,16 +242,16 @@ class _Console(Console):
 
 
 def new_console(*, wide: bool = True) -> Console:
-    """Standard output. Without a terminal it has no colour, and `wide` lines have no end."""
+    """A console on standard output. Without a terminal it has no colour, and never cuts or wraps `wide` lines."""
     console = _Console(highlight=False)
     return console if console.is_terminal or not wide else _Console(highlight=False, width=UNBOUNDED)
 
 
 def line_printer(console: Console) -> Callable[[Line], None]:
-    """A function that prints a line as `console.print` would, cut to its width, but thousands of them at once.
+    """A function that prints lines as `console.print` would, cut to its width, but fast enough for thousands.
 
-    Rich lays every line out anew, which takes longer than the whole rest of `planwire log`. Here it is asked once for
-    the escape sequences of each look.
+    Rich lays every line out anew, which takes longer than all the rest of `planwire log`. This function asks it only
+    once for the escape sequences of each look.
     """
     out, width = console.file, console.width if console.is_terminal else None
 

@@ -1,4 +1,4 @@
-"""Views of lines that scroll: they draw only those in sight, and of these only the ones that changed."""
+"""Scrolling views of lines. They draw only the lines in sight, and of these only the ones that changed."""
 
 import re
 from bisect import bisect_left
@@ -25,15 +25,15 @@ __all__ = ["LinesView", "RowList"]
 
 #: A colour of the theme in a rule.
 _VARIABLE: Final = re.compile(r"\$([a-z-]+)")
-#: Lines above and below a line that came into sight by itself.
+#: Lines kept above and below a line that the view scrolls to by itself.
 MARGIN: Final = 2
 
 
 class LinesView(ScrollView):
     """Lines in the looks of the theme, with or without a cursor on one of their rows.
 
-    Give it a function that makes them for a width, or draw them in the `lines_for` of a subclass. The last head above
-    the first line in sight takes the place of that line.
+    Give it a function that makes the lines for a width, or override `lines_for`. The last head above the first line in
+    sight is pinned in the place of that line.
     """
 
     ALLOW_SELECT = False
@@ -87,7 +87,7 @@ class LinesView(ScrollView):
             self.cursor.stay_at(height)
 
     def pinned(self, first: int) -> Line | None:
-        """The head whose lines go on at `first`, the first line in sight."""
+        """The head of the lines that continue at `first`, the first line in sight; None if there is none."""
         above = bisect_left(self._heads, first)
         is_inside = above and first < len(self.lines) and self.lines[first].fill != "head"
         return self.lines[self._heads[above - 1]] if is_inside else None
@@ -134,7 +134,7 @@ class LinesView(ScrollView):
             self.cursor.show()
 
     def action_cursor(self, way: str, by: int) -> None:
-        """Have the cursor go its way: one of its methods."""
+        """Call the method of the cursor that is named `way`."""
         getattr(self.cursor, way)(by)
 
     # -- drawing
@@ -158,8 +158,8 @@ class LinesView(ScrollView):
         return known
 
     def _from_theme(self, rule: str) -> Style:
-        """The style of a rule in the colours of the theme. With a class of Textual's for every look, each view would
-        have dozens of rules applied whenever anything of it changes."""
+        """The style of a rule in the colours of the theme. Textual's component classes could do this, but with one for
+        every look it would apply dozens of rules whenever anything in a view changes."""
         colours = self.app.theme_variables
         own = parse_declarations(_VARIABLE.sub(lambda name: colours[name[1]], f"{rule};"), ("", ""))
         under = self.background_colors[1] + own.background
@@ -173,7 +173,7 @@ class LinesView(ScrollView):
 
 
 class RowList(LinesView, can_focus=True):
-    """Lines, each of which is about a row, and a cursor on one of these."""
+    """A list of rows with a cursor on one of them."""
 
     class Opened(Message):
         """A person clicked on the row under the cursor."""

@@ -1,4 +1,4 @@
-"""Plans below plans: the lines of a plan that works for a step stand right behind that step, indented."""
+"""Nested plans: the lines of a plan that works for a step come right after that step, indented."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
@@ -13,17 +13,17 @@ __all__ = ["Below", "folded_line", "nested_lines", "nesting", "way_line", "woven
 
 #: Cells by which a plan is indented in the one that it works for.
 NEST: Final = 4
-#: The least width of a plan: deeper ones are not indented any more.
+#: The least width of a plan: where an indent would make it narrower, there is none.
 NARROWEST: Final = 40
 
-#: The lines that stand behind a step of a plan, by the step.
+#: The lines that come after the steps of a plan, by step.
 Below: TypeAlias = dict[str, list[Line]]
-#: Draws a plan in a width, with the lines that stand behind its steps.
+#: Draws a plan in a width, with the lines that come after its steps.
 Draw: TypeAlias = Callable[[PlanCard, int, Below], Iterable[Line]]
 
 
 def nesting(card: PlanCard, width: int) -> int:
-    """The cells by which a plan is indented on a screen that has all plans of its session."""
+    """How many cells a plan is indented by on a screen with all plans of its session."""
     return NEST * min(card.level, max(0, (width - NARROWEST) // NEST))
 
 
@@ -40,8 +40,8 @@ def nested_lines(node: PlanNode, width: int, draw: Draw, frame: int = 0) -> list
 
 
 def woven(lines: Sequence[Line], card: PlanCard, below: Below) -> Iterator[Line]:
-    """The lines of a plan, with those that stand behind its steps. The lines of a step that is not in sight come last,
-    unless they are about plans that are over: these are folded with it."""
+    """The lines of a plan, with those that come after its steps. Where a step is not in sight, its lines come last,
+    unless all are about plans that are over: these are folded with the step."""
     left = dict(below)
     for number, line in enumerate(lines):
         yield line
@@ -65,5 +65,5 @@ def folded_line(card: PlanCard, width: int, hint: str) -> Line:
 
 
 def way_line(card: PlanCard, width: int) -> Line:
-    """The steps that a plan works for, where it does not stand below them."""
+    """Says which step a plan works for, where it is not drawn below that step."""
     return Line(cut((("  for ", "muted"), (card.works_for, "emphasis")), width))

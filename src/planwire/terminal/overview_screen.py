@@ -46,7 +46,7 @@ GAP: Final = "  "
 
 
 class StateBar(LinesView):
-    """How many sessions are in which state. A click on a state asks for those in it."""
+    """How many sessions are in each state. A click on a state asks for those in it."""
 
     @dataclass
     class Clicked(Message):
@@ -128,7 +128,7 @@ class OverviewScreen(Screen[None]):
         self.update()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._preview)  # where there is room for it now
+        self.call_after_refresh(self._preview)  # there may be room for it now
 
     def on_screen_resume(self) -> None:
         if self.is_mounted:
@@ -164,7 +164,7 @@ class OverviewScreen(Screen[None]):
         self._rows.show_lines(lines)
 
     def _nothing(self, some: bool) -> str:
-        """Why the list is empty; `some` sessions there are."""
+        """Why the list is empty. `some`: there are sessions, but the filters hide them."""
         if self.app.sessions.loading:
             return "Reading the journal…"
         if some:

@@ -32,8 +32,8 @@ __all__ = ["PlanPanel"]
 class PlanPanel(LinesView, can_focus=True):
     """All the plans of one session: progress, the why, steps with the current one in sight, and rendered markdown.
 
-    An update that changes nothing draws nothing, and any other only the lines that differ. Plans may be long: the panel
-    draws what is in sight. Set `stopped` once the agent's turn is over: a step in progress then looks stopped.
+    An update draws only the lines that differ, and the panel only those in sight: plans may be long. Set `stopped` once
+    the agent's turn is over: a step in progress then looks stopped.
     """
 
     @dataclass
@@ -74,8 +74,8 @@ class PlanPanel(LinesView, can_focus=True):
     # -- plans
 
     def apply(self, change: ChangedPlans) -> bool:
-        """Take in what a line of the connection changed. Returns False for a change of another session than the
-        panel's, which is that of the first change unless the constructor named one."""
+        """Apply what a line of the connection changed. Returns False if it changed nothing, or another session than the
+        panel's: the one that the constructor named, or that of the first change."""
         if not change or (self.session is not None and change.session != self.session):
             return False
         self.sheet.session = change.session
@@ -90,7 +90,7 @@ class PlanPanel(LinesView, can_focus=True):
         self._put(plans)
 
     def clear(self, session: str | None = None) -> None:
-        """Turn to another session: its plans are no change of those before."""
+        """Switch to another session: its plans are not shown as changes."""
         self._plans = {}
         self.sheet.clear(session)
 
@@ -118,7 +118,7 @@ class PlanPanel(LinesView, can_focus=True):
     # -- people
 
     def action_current(self) -> None:
-        """Go to the current step, and along with it from now on."""
+        """Go to the current step, and follow it from now on."""
         self.sheet.follow()
 
     def action_look(self, way: str) -> None:

@@ -14,15 +14,15 @@ from planwire.terminal.step_lines import Shown, draft_parts
 
 __all__ = ["Passages"]
 
-#: Characters of a passage that a comment quotes, at most.
+#: The most characters of a passage that a comment quotes.
 QUOTED: Final = 300
 #: The sign of a heading, or of an item of a list.
 _MARKER: Final = re.compile(r"^(?:#{1,6}|[-*+]|\d+[.)])[ \t]+")
 
 
 class Passages:
-    """The passages of a plan in the order of its text. `placed` are the remarks and the comments
-    not sent yet that stand at one of them."""
+    """The passages of a plan in the order of its text. `placed` holds the remarks and the unsent comments that are
+    shown at one of them."""
 
     def __init__(self, card: PlanCard, width: int, now: int, shown: Shown, *, named: bool = False) -> None:
         self._card = card
@@ -34,7 +34,7 @@ class Passages:
         self.placed: set[object] = set()
 
     def row(self, text: str) -> Row:
-        """The row of the next passage. Two of the same words are two rows."""
+        """The row of the next passage. Two passages with the same words are two rows."""
         quote = _MARKER.sub("", text.strip(), count=1)[:QUOTED].rstrip()
         self._seen[quote] += 1
         return TEXT, self._card.id, quote, self._seen[quote]

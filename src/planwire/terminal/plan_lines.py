@@ -1,4 +1,4 @@
-"""A plan as lines: how far it is, remarks on it, and its steps or its text; on a screen, or in a box for print."""
+"""A plan as lines: its progress, the remarks on it, and its steps or its text; on a screen, or in a box for print."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
@@ -19,11 +19,11 @@ from planwire.terminal.step_lines import Shown, StepLines
 
 __all__ = ["FRAME", "FRAMED", "boxed_lines", "card_lines", "progress_parts"]
 
-#: A text with tasks that is longer than this appears as its steps alone.
+#: A text with tasks that is longer than this is shown as its steps alone.
 LONG_TEXT: Final = 20_000
-#: Lines for the fields of a plan of an unknown kind.
+#: The most lines for the fields of a plan of an unknown kind.
 MOST_FIELDS: Final = 200
-#: The lines of a box.
+#: The lines that a box takes.
 FRAME: Final = 3
 #: The cells of a line that a box takes.
 FRAMED: Final = 2
@@ -35,8 +35,8 @@ SHORT_BAR: Final = 10
 def card_lines(
     card: PlanCard, width: int, now: int, shown: Shown | None = None, below: Below | None = None, *, alone: bool = True
 ) -> Iterator[Line]:
-    """All the lines of a plan on a screen, with those of the plans `below` its steps. One that works for a step and
-    stands `alone` says for which."""
+    """All the lines of a plan on a screen, with those of the plans `below` its steps. A plan that works for a step, but
+    is drawn `alone`, says for which one."""
     shown = shown or Shown()
     if card.ended and shown.unfold is not None and not shown.whole:
         yield _ended_line(card, width, now)
@@ -66,7 +66,7 @@ def _ended_line(card: PlanCard, width: int, now: int) -> Line:
 
 
 def _head_line(card: PlanCard, width: int, now: int, shown: Shown) -> Line:
-    """Its name, how far it is, what people have to say, and when it changed: the line that stays in sight."""
+    """The line that stays in sight: the plan's name, its progress, how many remarks it has, and when it changed."""
     parts = _far(card, BAR if width >= 90 else SHORT_BAR, " / ")
     words = _past_words(card)
     words += [f"{len(shown.drafts)} to send (v)"] if shown.drafts else []
@@ -86,7 +86,7 @@ def _past_words(card: PlanCard) -> list[str]:
 
 
 def _far(card: PlanCard, bar: int, slash: str) -> tuple[Part, ...]:
-    """How far a plan is. Of one without steps, what it is."""
+    """How far a plan is; for one without steps, its subtitle."""
     if not card.rows:
         return ((f"  {'empty' if card.is_blank else fitted(one_line(card.subtitle), BAR)}", "muted"),)
     parts = progress_parts(card.progress, bar, slash) if card.progress.total else ()
@@ -103,7 +103,7 @@ def progress_parts(progress: Progress, bar: int = BAR, slash: str = "/") -> tupl
 def _body(
     card: PlanCard, width: int, steps: StepLines, longest: int | None, passages: Passages | None = None
 ) -> Iterator[Line]:
-    """The steps of a plan, within its text if it is one. `longest` bounds the characters of a text."""
+    """The steps of a plan, within its text if it has one. `longest` bounds the characters of a text."""
     if card.problem is not None:
         yield from (Line((("  ", ""), (line, "odd"))) for line in wrapped(one_line(card.problem), max(width - 3, 10)))
     elif card.fields:
@@ -137,9 +137,9 @@ def boxed_lines(
     below: Below | None = None,
     alone: bool = True,
 ) -> Iterator[Line]:
-    """A plan in a box, with the numbers and ids that commands take, and in it those `below` its steps. With a `height`,
-    only the steps around the current one and the last remarks. `closed` shows the remarks that ended, too. `session` is
-    its session in commands."""
+    """A plan in a box, with the numbers and ids that commands take, and with the plans `below` its steps. With a
+    `height`, only the steps around the current one and the last remarks. `closed` adds the remarks that ended.
+    `session` names its session in commands."""
     inner, brief = max(width - FRAMED, 20), height is not None
     if card.is_folded and not alone and not closed:
         yield folded_line(card, width, "")
@@ -165,7 +165,7 @@ def boxed_lines(
 
 
 def _box_title(card: PlanCard) -> tuple[Part, ...]:
-    """The title of a plan, the id that commands take where it is another, and how far it is."""
+    """The title of a plan, its id for commands where that differs, and its progress."""
     title = one_line(card.title)
     name = f"  {one_line(card.own_name)}" if card.own_name not in ("", card.subtitle) else ""
     return (title, "strong"), (name, "muted"), *_far(card, BAR, "/")

@@ -1,6 +1,6 @@
-"""What an agent asks about a plan, as lines: the answers that it offers, how to give one, and what became of others.
+"""An agent's question about a plan, as lines: the answers on offer, how to give one, and what became of earlier ones.
 
-On a screen a key answers; in print the command that does it stands beside each answer.
+On a screen a key answers; in print each answer has its command beside it.
 """
 
 import shlex
@@ -20,21 +20,22 @@ from planwire.terminal.rows import PLAN, ago
 
 __all__ = ["EDIT_KEY", "answer_hint", "question_lines", "verdict_words"]
 
-#: Cells of an answer's name, so that what stands beside it is in a column.
+#: The most cells of an answer's name that has a command beside it, in a column.
 NAME: Final = 44
-#: Answers in sight, and the lines for them where they can only be given elsewhere, about: agents make them up.
+#: The most answers to list, and about how many lines they get where they can only be given elsewhere: an agent may
+#: offer any number, of any length.
 MOST: Final = 9
 MOST_LINES: Final = 4
 
-#: The key of an answer that is no option of the agent's: those have numbers.
+#: The key of the answer that is not one of the agent's options, which have numbers.
 EDIT_KEY: Final = "e"
 _APPROVE: Final = ACTS["review"].command
 _APPROVED, _CHANGES, *_ = VERDICT_LABELS
 
 
 def question_lines(card: PlanCard, width: int, now: int, session: str | None = "") -> Iterator[Line]:
-    """Say why the plan waits for a person, with the answers that they can give. In print `session` is the name of the
-    session in commands. None stands for a screen with keys, "" for one without, and for print without commands."""
+    """Say why the plan waits for a person, with the answers that they can give. `session` is the name of the session in
+    printed commands; None stands for a screen with keys, "" for one without, and for print without commands."""
     if card.ended or not card.needs_you:
         return
     asked, late = card.question, card.disputed
@@ -76,7 +77,7 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
 
 
 def _beside_line(start: str, text: str, wide: int, beside: str, width: int) -> Iterator[tuple[Part, ...]]:
-    """A text with a few words beside it, which stand in a column behind texts that are `wide` at most."""
+    """A text with a few words beside it, in a column after texts that are at most `wide`."""
     if cell_len(text) <= wide and len(start) + wide + 3 + cell_len(beside) <= width:
         yield (start, "muted"), (set_cell_size(text, wide), "strong"), (f"   {beside}", "muted")
     else:
@@ -99,7 +100,7 @@ def _command(command: str, session: str) -> str:
 
 
 def _said(option: AnswerOption) -> str:
-    """The arguments of a command that stand for an answer."""
+    """The arguments that have a command give an answer."""
     if option.is_plain and option.verdict == _APPROVED:
         return ""
     if option.is_plain and option.verdict == _CHANGES:
@@ -123,7 +124,7 @@ def _disputed_lines(
 
 
 def answer_hint(card: PlanCard, session: str) -> str:
-    """The command that answers what a plan waits for, for a list of sessions; or where else to answer it."""
+    """For a list of sessions: the command that answers a plan's question, or where else to answer it."""
     asked = card.question
     approve = _command(_APPROVE, session)
     if asked is None or asked.sent:
@@ -140,7 +141,7 @@ def answer_hint(card: PlanCard, session: str) -> str:
 
 
 def verdict_words(card: PlanCard, verdict: ReviewCard, now: int) -> tuple[str, str]:
-    """A verdict in words; and whose it is, when, and how far it has come as an answer."""
+    """A verdict in words; then whose it is, when it was given, and how far it has come as an answer."""
     words = f"{verdict.words} · the plan has changed since" if verdict.stale and not verdict.late else verdict.words
     sent = f"{verdict.delivery} {ago(verdict.told_at, now)}" if verdict.told_at else verdict.delivery
     whose = f"{card.giver(verdict)}, {ago(verdict.at, now)}"

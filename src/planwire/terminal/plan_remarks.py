@@ -1,6 +1,6 @@
-"""What the agent and people said of a plan, as lines: the why above it, and below it everything else.
+"""What the agent and people said about a plan, as lines: the why above it, everything else below it.
 
-Words of people stand below, so that a plan does not move under the cursor of the person who says something.
+People's words go below, so that the plan does not move under the cursor of the person who adds some.
 """
 
 from collections.abc import Container, Iterator
@@ -19,11 +19,11 @@ __all__ = ["BRIEF", "brief_lines", "reason_lines", "remark_count", "remark_lines
 #: The newest notes of a plan; the history has them all.
 NOTES: Final = 3
 LABEL: Final = 10
-#: The latest verdicts, among which are those that came too late.
+#: How many of the latest verdicts to look at, for the one that holds and those that came too late.
 LATEST: Final = 3
 #: Cells in a line: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 110
-#: Remarks on a plan where room is short.
+#: The most remarks on a plan where room is short.
 BRIEF: Final = 2
 
 _VERDICTS: Final = {"approved": "done", "dismissed": "muted"}
@@ -51,7 +51,7 @@ def remark_lines(
 ) -> list[Line]:
     """The newest notes, the last verdict, open remarks on the plan as a whole, suggestions without a place among its
     steps, comments that wait for a review, and how many remarks are closed. `placed` are remarks and comments that are
-    in sight elsewhere. In print remarks are `named`, for commands."""
+    shown elsewhere. In print, `named` adds the ids that commands take."""
     suggestions = [each for each in card.suggestions if not each.has_place]
     lines = [
         *_notes(card, width, now),
@@ -68,7 +68,7 @@ def remark_lines(
 
 
 def brief_lines(card: PlanCard, width: int, now: int) -> list[Line]:
-    """The last words on a plan or its steps, for little room."""
+    """The last words on a plan or its steps, where room is short."""
     words = [
         list(reason_lines(card, width)),
         list(_notes(card, width, now)),
@@ -92,8 +92,8 @@ def _notes(card: PlanCard, width: int, now: int) -> Iterator[Line]:
 
 
 def _verdict(card: PlanCard, width: int, now: int) -> Iterator[Line]:
-    """The last verdict, and answers that came too late. An open request for changes says itself what it is, unless it
-    was sent as an answer."""
+    """The last verdict, and answers that came too late. The verdict of an open request for changes is left out, since
+    the request says it, unless it was sent as an answer."""
     is_said = any(each.kind == "request" for each in card.remarks)
     for verdict in card.reviews[-LATEST:]:
         is_repeated = is_said and verdict.verdict == "changes_requested" and not verdict.delivery

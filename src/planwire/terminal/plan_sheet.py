@@ -1,4 +1,4 @@
-"""The plans of a session as the lines of a view: it points at news, and goes along with the current step."""
+"""The plans of a session as the lines of a view, which points at news and follows the current step."""
 
 from collections.abc import Callable, Iterable
 from itertools import dropwhile, takewhile
@@ -19,18 +19,18 @@ from planwire.terminal.step_lines import Shown
 
 __all__ = ["AGES", "PlanSheet"]
 
-#: Seconds for which the sheet points at a change, and between two looks at ages. Whatever shows ages looks as often,
-#: so that two ages of one event on a screen agree.
+#: Seconds for which the sheet points at a change, and between two updates of ages. Every view updates its ages as
+#: often, so that two ages of one event on a screen agree.
 FRESH: Final = 3.0
 AGES: Final = 15.0
-#: No plan: one may have no id.
+#: Stands for no plan, since None is the id of a plan without one.
 _NONE: Final = object()
 
 
 class PlanSheet:
-    """The plans of a session on a view; `empty` are the words without any, `marked` the chosen steps of one of them,
-    `drafts_of` gives the comments on a plan that wait for a review. While the view `follows`, the current step stays in
-    sight."""
+    """The plans of a session on a view. `empty` are the words to show without any, `marked` the chosen steps of one of
+    them, and `drafts_of` gives the comments on a plan that wait for a review. While the view `follows`, the current
+    step stays in sight."""
 
     def __init__(self, view: LinesView, session: str | None, empty: str) -> None:
         self.session = session
@@ -47,7 +47,7 @@ class PlanSheet:
         view.show_lines(self.lines, self.show_current)
 
     def clear(self, session: str | None = None) -> None:
-        """Turn to another session: its plans are no change of those before."""
+        """Switch to another session: its plans are not shown as changes."""
         self.session = session
         self.cards = ()
         self.marked = (None, frozenset())
@@ -56,7 +56,8 @@ class PlanSheet:
         self._view.update_lines()
 
     def put(self, cards: Iterable[PlanCard], *, fresh: bool = True, empty: str | None = None) -> None:
-        """Show these plans and no others. `fresh` points at what changed; `empty` are other words without any plan."""
+        """Show these plans and no others. `fresh`: point at what changed. `empty` are other words to show without any
+        plan."""
         before = self.cards, self.empty
         self.cards, self.empty = tuple(cards), self.empty if empty is None else empty
         if before == (self.cards, self.empty):
@@ -76,7 +77,7 @@ class PlanSheet:
         return (STEP, found[0][0], found[0][1].id) if found else None
 
     def follow(self) -> None:
-        """Go along with the current step from now on."""
+        """Follow the current step from now on."""
         self._view.follows = True
         self.show_current()
 
@@ -125,7 +126,7 @@ class PlanSheet:
         return frozenset(here | {step for plan_id, step in self._unfolded if plan_id == card.id})
 
     def unfold(self, row: Row) -> None:
-        """Show the steps of a fold from now on; or a plan that ended, or closed remarks, until the next time."""
+        """Show the folded steps from now on; or a plan that ended, or closed remarks, until this is called again."""
         if row[2] in (CLOSED, PLAN):
             self._unfolded ^= {(str(row[1]) if row[1] is not None else None, str(row[2]))}
         for card in (card for card in self.cards if card.id == row[1]):
@@ -149,7 +150,7 @@ class PlanSheet:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
 
     def _forget(self) -> None:
-        """Point no longer at what was new a while ago."""
+        """Stop pointing at what was new a while ago."""
         self._forgetting = None
         limit = time_ns() - int(FRESH * 0.9e9)
         self._fresh = {key: since for key, since in self._fresh.items() if since > limit}

@@ -15,7 +15,7 @@ from planwire.terminal.records import plans_view
 
 __all__ = ["board_view", "play", "print_change", "show", "walk"]
 
-#: Seconds that a pause in a recording takes at most: agents think longer than people like to wait.
+#: The most seconds of a pause in a recording: agents think longer than people like to wait.
 LONGEST_PAUSE: Final = 3.0
 
 
@@ -32,7 +32,7 @@ def show(lines: Iterable[RecordedMessage]) -> None:
 
 
 def walk(lines: Iterable[RecordedMessage], *, interactive: bool) -> None:
-    """Print every change, in order, and at last the plans as they ended up. On a terminal, wait for Enter between two
+    """Print every change in order, then the plans as they ended up. On a terminal, wait for Enter between two
     changes."""
     console = new_console(wide=False)
     frame, count = None, 0

@@ -14,8 +14,8 @@ __all__ = ["Pointed", "pointed_at"]
 
 
 class Pointed(NamedTuple):
-    """`remark` is the id of a remark that stands alone, `place` tells its rows apart. `whole`: the person means the
-    plan, wherever they point."""
+    """What a person points at. `remark` is the id of a remark with rows of its own, which `place` tells apart. `whole`:
+    the person means the plan, wherever they point."""
 
     card: PlanCard
     step: StepRow | None = None
@@ -46,7 +46,7 @@ class Pointed(NamedTuple):
         return not self.whole and (self.step or self.remark or self.quote) is not None
 
     def is_about(self, step: str | None, quote: str | None) -> bool:
-        """Whether words on a step or a passage are about this."""
+        """Whether words on this step or passage are about what the person points at."""
         if self.step is not None:
             return step == self.step.id
         if self.quote is not None:
@@ -65,7 +65,7 @@ class Pointed(NamedTuple):
         return suggestions | self._named(card.open_remarks)
 
     def closed_remarks(self) -> dict[str, str]:
-        """The closed ones, the last first."""
+        """The closed remarks here, the last first."""
         return self._named(tuple(reversed(self.card.closed_remarks)))
 
     def _named(self, remarks: tuple[RemarkCard, ...]) -> dict[str, str]:
@@ -76,14 +76,14 @@ class Pointed(NamedTuple):
         }
 
     def drafts(self, drafts: tuple[Comment, ...]) -> tuple[Comment, ...]:
-        """Those of the comments that are not sent yet that stand here."""
+        """Those of the unsent comments that are about what the person points at."""
         if self.remark == DRAFT:
             return drafts[self.place : self.place + 1]
         return () if self.remark else tuple(each for each in drafts if self.is_about(each.step, each.quote))
 
 
 def pointed_at(card: PlanCard, row: Row) -> Pointed:
-    """What a row of a plan stands for. The ghost of a step that is to move stands for the step."""
+    """What a row of a plan stands for. The ghost of a step that is to move stands for that step."""
     kind, _, *rest = row
     if kind == STEP:
         return Pointed(card, card.row(str(rest[0])))

@@ -1,4 +1,4 @@
-"""Markdown as lines: Rich renders the text, the looks give it its style, and steps stand where the text has them."""
+"""Markdown as lines: Rich renders the text, the looks give it its style, and steps appear where the text has them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -25,11 +25,11 @@ __all__ = ["Passage", "prose_lines", "woven_lines"]
 
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
-#: Characters of a text on a screen: rendering more takes seconds, and reading it there hours.
+#: The most characters of a text on a screen: rendering more takes seconds, and reading it there hours.
 LONGEST: Final = 60_000
-#: Characters of a block beyond which it stays as it is.
+#: A block with more characters is shown as it is written.
 LONGEST_BLOCK: Final = 8_000
-#: Cells by which the text of a list item is set in.
+#: Cells by which the text of a list item is indented.
 INDENT: Final = 2
 #: The key under which the meta of a Rich style names a look.
 _LOOK: Final = "look"
@@ -84,7 +84,7 @@ class _Markdown(Markdown):
 
 @lru_cache(maxsize=1)
 def _blank() -> tuple[_Markdown, MarkdownIt]:
-    """A text without a word, and the parser of others: making one takes longer than parsing a paragraph."""
+    """An empty text to copy, and the parser for others: making either takes longer than parsing a paragraph."""
     return _Markdown("", hyperlinks=False), MarkdownIt().enable("strikethrough").enable("table")
 
 
@@ -100,8 +100,8 @@ def _markdown(text: str) -> _Markdown:
 
 
 class ProseBlock(NamedTuple):
-    """A paragraph, an item of a list, a table or the like. `number` is that of an item: authors write `1.` before each.
-    `is_next`: it goes on with the list of the block before."""
+    """A paragraph, an item of a list, a table or the like. `number` is the place of an item, since authors may write
+    `1.` before each. `is_next`: it continues the list of the block before."""
 
     text: str
     number: int | None = None

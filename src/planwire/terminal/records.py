@@ -29,9 +29,9 @@ def session_record_view(
     name: str = "",
     thinking: Mapping[PlanId, str] | None = None,
 ) -> Drawing:
-    """The heading and every plan that has not ended, or `only` the chosen one. `everything` adds the proposals that
-    have, and the remarks that are closed. `height` bounds the lines of all of it. With the `name` of the session, the
-    commands that answer its questions are there, too; and with its agent's `thinking`, that with each plan."""
+    """The heading and every plan that has not ended, or `only` the chosen one. `everything` adds ended proposals and
+    closed remarks. `height` bounds the lines of all of it. The `name` of the session adds the commands that answer its
+    questions; `thinking` adds what its agent thought to each plan."""
     one = session.card(chosen, thinking) if only else None
     cards = (one,) if one is not None else session.cards(thinking)
     ended = [card for card in cards if card.ended and one is None and not everything]

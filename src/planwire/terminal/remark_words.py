@@ -13,14 +13,14 @@ from planwire.terminal.rows import ago, origin
 
 __all__ = ["SHORT_LABELS", "remark_parts", "remark_text", "suggestion_whose", "unwrapped_lines"]
 
-#: A word for each kind of remark, where it stands before its text.
+#: The word that stands before the text of a remark, for each kind.
 SHORT_LABELS: Final = {
     "comment": "Comment",
     "request": "Changes",
     "selection": "To run",
     "suggestion": "Suggested",
 }
-#: Characters up to which steps to run are named. Longer lists are counted: these steps have a sign of their own.
+#: Up to this many characters, steps to run are named. Longer lists are counted: these steps have a sign of their own.
 NAMED: Final = 60
 #: Characters of a passage that a remark on it repeats.
 QUOTED: Final = 60
@@ -30,8 +30,8 @@ _KEPT: Final = "kept in force"
 def remark_parts(
     start: Part, remark: RemarkCard, now: int, width: int, *, quotes: bool = True, named: bool = False
 ) -> Iterator[tuple[Part, ...]]:
-    """A remark behind a sign or a label, then why it was closed, and what was said to it. `quotes` repeats the passage
-    or the step that it is about; in print it is `named`, for commands."""
+    """A remark after a sign or a label, then why it was closed, and the answers to it. `quotes` repeats the passage or
+    the step that it is about; in print, `named` adds the id that commands take."""
     words = unwrapped_lines(remark_text(remark, quotes=quotes))
     yield from hanging(start, words, "" if remark.is_open else "muted", _whose(remark, now, named=named), width)
     indent = " " * len(start[0])

@@ -1,4 +1,4 @@
-"""Comments that a person collects, plan by plan, to send them with one review."""
+"""Comments that a person collects for each plan, to send them with one review."""
 
 from planwire.readmodel.card import PlanId
 from planwire.steering.wanted import Comment

@@ -1,4 +1,4 @@
-"""The rows of plans that lines are about, and whose words a line has."""
+"""The kinds of rows that lines of plans are about, and who said what a line shows."""
 
 from typing import Final
 
@@ -9,10 +9,10 @@ __all__ = ["CLOSED", "DRAFT", "FOLD", "MINUTE", "PLAN", "REMARK", "STEP", "TEXT"
 
 MINUTE: Final = 60_000
 
-#: The rows of a plan: its head, a step, a passage of its text, a remark that stands alone, or a fold. The plan's id
-#: comes second, then the id of the step or the remark or the words of the passage, and a number that tells several rows
-#: of one suggestion, or several passages of the same words, apart. A fold names its first step, or what it holds: the
-#: whole plan, or the remarks that are closed. A comment that is not sent yet has no id, but its number.
+#: The kinds of rows of a plan: its head, a step, a passage of its text, a remark with rows of its own, or a fold. After
+#: the kind come the plan's id, then the id of the step or the remark or the words of the passage, and a number that
+#: tells apart several rows of one suggestion, or several passages of the same words. A fold names its first step, or
+#: what it holds: the whole plan, or the closed remarks. An unsent comment has a number instead of an id.
 CLOSED: Final = "closed"
 DRAFT: Final = "draft"
 FOLD: Final = "fold"

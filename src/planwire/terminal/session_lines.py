@@ -42,7 +42,7 @@ STATES: Final = {
     STOPPED: ("■", "stopped"),
     DONE: ("✔", "done"),
 }
-#: Characters of a title in columns: the whole of it is in `show`, and in JSON.
+#: The most characters of a title in columns: `show` and JSON have all of it.
 TITLE: Final = 60
 #: Cells of a session's id in print.
 ID: Final = 20
@@ -52,9 +52,9 @@ ID: Final = 20
 def session_rows(
     glance: Overview, width: int, aged: str, name: str | None = None, facets: tuple[str, ...] = ()
 ) -> tuple[Line, ...]:
-    """Two lines: what it is about and how it `aged`; then what it needs a person for, or else the current step, who
-    works where, how far it is and its state. In print its `name`, by which commands know it, comes first. `facets` are
-    those in which the sessions of the list differ."""
+    """A session in two lines: its name and how long ago it changed (`aged`); then what it needs a person for, or else
+    its current step, with who works where, the progress and the state. In print, its `name` for commands comes first.
+    `facets` are those in which the sessions of the list differ."""
     sign, look = STATES[glance.state]
     named: tuple[Part, ...] = ((f"{name}  ", "muted"),) if name is not None else ()
     indent = 3 + sum(cell_len(text) for text, _ in named)
@@ -146,8 +146,8 @@ def sessions_list(
     hints: Mapping[str, str] | None = None,
     facets: tuple[str, ...] = (),
 ) -> Drawing:
-    """For a person: two lines a session, with its id as commands take it. `hints` are the commands that answer those
-    that need them, `facets` those in which the sessions differ."""
+    """For a person: two lines per session, with its id as commands take it. `hints` has the commands for the sessions
+    that need an answer, `facets` those in which the sessions differ."""
     listed = tuple(overviews)
 
     def lines(width: int) -> Iterator[Line]:
@@ -165,8 +165,8 @@ def sessions_list(
 def sessions_lines(
     overviews: Iterable[Overview], short: Mapping[str, str], now: int, facets: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """For a pipe: one line of columns a session, with a heading; a column for each of the `facets`, in which the
-    sessions differ."""
+    """For a pipe: a heading, then one line of columns per session, with a column for each of the `facets` in which they
+    differ."""
     where = [each.upper() for each in facets]
     rows: list[tuple[str, ...]] = [
         ("ID", "STATE", "DONE", "AGE", "AGENT", *where, "FOLDER", "TITLE", "QUESTION OR STEP")

@@ -30,7 +30,7 @@ __all__ = ["KeysFooter", "SessionScreen"]
 
 #: Seconds between two looks at plan files.
 FILES: Final = 1.0
-#: What the footer leaves out where it has no room, the first of these first.
+#: What the footer leaves out where it has no room, in this order.
 SPARE: Final = ("Run", "Select", "History", "Add", "Comment", "Reword", "Review", "Sessions")
 
 
@@ -78,7 +78,7 @@ class SessionScreen(Screen[None]):
             self.update()
 
     def turn_to(self, session: str) -> None:
-        """Show another session from now on."""
+        """Switch to another session."""
         self.session = session
         if self.is_mounted:
             self.panel.turn_to(session)
@@ -139,7 +139,7 @@ class SessionScreen(Screen[None]):
 
 
 class KeysFooter(Footer):
-    """A footer that never cuts a key off: without room for all, it leaves out `SPARE` ones. All are behind `?`."""
+    """A footer that never cuts a key off: without room for all, it leaves out `SPARE` ones. `?` lists them all."""
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False, compact=True)
@@ -150,7 +150,7 @@ class KeysFooter(Footer):
         yield from (key for key in super().compose() if getattr(key, "action", None) in self._shown)
 
     async def recompose(self) -> None:
-        """Do nothing if nothing differs: Textual calls this whenever a dialog comes or goes."""
+        """Recompose only if a key differs: Textual calls this whenever a dialog comes or goes."""
         if not self.children or self._fitting() != self._shown:
             await super().recompose()
 

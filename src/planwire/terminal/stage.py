@@ -1,6 +1,6 @@
 """The stage of the demo: the agent's plans, and below them what it says, what happens, and what a person can do.
 
-In a terminal that is one picture that changes; anywhere else every change is printed, and nothing is asked.
+In a terminal this is one changing picture; anywhere else every change is printed, and nothing is asked.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def stage(address: str | None) -> "LiveStage | PrintedStage":
 
 
 class LiveStage:
-    """A picture that changes, and that is gone when the play is over."""
+    """A changing picture, which is gone when the play is over."""
 
     def __init__(self, console: Console, address: str | None) -> None:
         self._console = console
@@ -73,7 +73,7 @@ class LiveStage:
 
 
 class _Cropped:
-    """As much of a view as has room: many plans take more than they are given, and what is below them must be seen."""
+    """As much of a view as fits: many plans take more room than they are given, and what is below them must be seen."""
 
     def __init__(self, view: RenderableType, height: int) -> None:
         self._view = view
@@ -126,7 +126,7 @@ class PrintedStage:
 
 
 def stay(frames: Iterable[Frame], last: str) -> None:
-    """Print what the agent still says, above a last line that stays the last one."""
+    """Print what the agent still says, above a line that stays the last one."""
     with Live(last, console=new_console(wide=False), auto_refresh=False) as live:
         live.refresh()
         for frame in frames:

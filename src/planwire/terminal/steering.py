@@ -1,7 +1,8 @@
 """Steering on the screen of a session: from a key and the row under the cursor to what the person wants.
 
 The table of acts says which keys there are and what an act needs; what it means is decided when it is written. An act
-is for the plan as it was on the screen when the person pressed the key, although the plan stays live behind a dialog.
+is about the plan as it was on the screen when the person pressed the key, even though the plan stays live behind a
+dialog.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,7 +53,7 @@ class PlanActs:
         }
 
     def do(self, name: str, gesture: int = 0, after: str | None = None) -> None:
-        """Do an act with the row under the cursor, or say why not. `after` is the step to move it behind."""
+        """Do an act with the row under the cursor, or say why not. `after` is the step to move it after."""
         self._screen.app.stay()
         try:
             on = self._under_cursor()

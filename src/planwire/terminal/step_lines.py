@@ -31,7 +31,7 @@ STAR: Final = "☆"
 DRAFT: Final = "✎"
 #: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
-#: Characters of a tag for a suggestion.
+#: The most characters of a tag for a suggestion.
 TAG: Final = 48
 
 _LOOKS: Final = [status_look(word) for word in STATUS_WORDS]
@@ -43,11 +43,11 @@ _UNSENT: Final = "in your review, not sent yet"
 
 
 class Shown(Struct, frozen=True):
-    """What of a plan stands out on a screen, or is in sight at all.
+    """What stands out in a plan on a screen, and what is in sight at all.
 
-    `fresh` are steps to point at, `marked` the chosen ones. Runs of finished steps fold, but for those to `unfold`;
-    where that is None, none does, and there is no cursor to unfold one with. `drafts` are comments that go with a
-    review. `closed`: the remarks that ended are in sight; `whole`: the plan is, although its life has ended.
+    `fresh` are steps to point at, `marked` the chosen ones. Runs of finished steps fold, except those to `unfold`; None
+    means that nothing folds, as there is no cursor to unfold it with. `drafts` are comments that go with a review.
+    `closed`: show the closed remarks; `whole`: show all of a plan that has ended.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -68,12 +68,12 @@ def step_parts(row: StepRow) -> tuple[Part, Part, list[Part]]:
 
 
 def draft_parts(draft: Comment, indent: int, width: int) -> Iterator[tuple[Part, ...]]:
-    """A comment that waits for the review that it goes with."""
+    """A comment that waits to be sent with its review."""
     return hanging((f"{' ' * indent}{DRAFT} ", "mark"), one_line(draft.text), "ghost", _UNSENT, width)
 
 
 class _Over(NamedTuple):
-    """What people suggest for a step, drawn over it: another sign, another look of its words, tags behind them, and the
+    """What people suggest for a step, drawn over it: another sign, another look of its words, tags after them, and
     lines below them."""
 
     sign: Part | None = None
@@ -84,8 +84,8 @@ class _Over(NamedTuple):
 
 @dataclass
 class StepLines:
-    """The lines of every step of a plan, each with the suggested steps behind it. In print, steps and remarks are
-    `named`, for commands; `bare` steps have only themselves."""
+    """The lines of every step of a plan, each with the steps suggested after it. In print, `named` adds the numbers and
+    ids that commands take; `bare` leaves out suggestions and remarks."""
 
     card: PlanCard
     width: int
@@ -133,7 +133,7 @@ class StepLines:
         return Line(parts, "", (FOLD, self.card.id, first.id))
 
     def of(self, row: StepRow) -> tuple[Line, ...]:
-        """The lines of a step, and of the suggested steps before and behind it."""
+        """The lines of a step, and of the suggested steps before and after it."""
         more: tuple[Part, ...] = (("●", "fresh"),) if row.id in self.shown.fresh else ()
         name = self._names.get(row.id, "")
         over = _Over() if self.bare else self._over(row, len(name) + sign_column(row) + INDENT)

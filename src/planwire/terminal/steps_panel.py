@@ -28,8 +28,9 @@ _TWICE: Final = 2
 
 
 class StepsPanel(LinesView, can_focus=True):
-    """A click puts the cursor on a row. On the sign of a step it ticks the step, left of that it chooses it; a double
-    click rewords it, and dragging moves it behind another one. The panel only asks for all that: the screen acts."""
+    """A click puts the cursor on a row. On the sign of a step it also ticks the step, left of that it selects it; a
+    double click rewords it, and dragging moves it after another one. The panel only asks for these acts: the screen
+    does them."""
 
     @dataclass
     class ActAsked(Message):
@@ -50,7 +51,7 @@ class StepsPanel(LinesView, can_focus=True):
         self._dragged = False
 
     def turn_to(self, session: str) -> None:
-        """Show another session from now on."""
+        """Switch to another session."""
         self.sheet.clear(session)
         self.cursor.row = None
 
@@ -75,7 +76,7 @@ class StepsPanel(LinesView, can_focus=True):
         return pointed_at(card, row).step if card and row else None
 
     def go_to_current(self) -> None:
-        """Go to the current step, or to a plan that waits for the person, and along with it from now on."""
+        """Go to a plan that waits for the person, or else to the current step, and follow it from now on."""
         row = self.sheet.current
         if row is not None:
             self.cursor.go(row)
@@ -87,7 +88,7 @@ class StepsPanel(LinesView, can_focus=True):
         return self.sheet.marked[1] if self.sheet.marked[0] == plan_id else frozenset()
 
     def toggle_mark(self, plan_id: PlanId, step: str) -> None:
-        """Choose a step to run, or no more. The chosen steps are all of one plan."""
+        """Select a step to run, or deselect it. The selected steps are all of one plan."""
         self.sheet.marked = (plan_id, self.marks_of(plan_id) ^ {step})
         self.update_lines()
 

@@ -22,7 +22,7 @@ class TextField(TextArea):
     """A field for what people write, as many lines as they need. Enter sends; Ctrl+J makes a new line. On terminals
     that tell them apart, Ctrl+Enter sends, too, and Shift+Enter and Alt+Enter make a new line.
 
-    Nothing gets in that a terminal would obey: an agent wrote the text of a step, and a paste may hold anything.
+    No character that a terminal would obey gets in: an agent wrote the text of a step, and a paste may hold anything.
     """
 
     class Submitted(Message):
@@ -61,12 +61,12 @@ class TextField(TextArea):
 
 
 def harmless(text: str) -> str:
-    """The text as it gets into the field."""
+    """The text, with a mark in place of every character that a terminal would obey."""
     return printable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 class Typed(NamedTuple):
-    """What a person typed, the answer that they chose for it, and whether they switched on what a dialog offers."""
+    """What a person typed, the answer that they chose for it, and whether the switch was on."""
 
     text: str
     answer: str
@@ -74,11 +74,11 @@ class Typed(NamedTuple):
 
 
 class TextDialog(Dialog[None]):
-    """A text, and what to do with it: the first answer by Enter, another one by its own key. A `switch` is something to
-    add to any answer. The dialog stays open until `send` has done that.
+    """A text, and what to do with it: the first answer by Enter, another one by its own key. A `switch` adds something
+    to any answer. The dialog stays open until `send` has succeeded.
 
-    `left` hears of an unsent text, or of None, before the dialog closes. The result of a screen comes after it closed:
-    a quick key would open the next dialog with the words of before.
+    `left` is called with the unsent text, or with None, before the dialog closes. The result of a Textual screen would
+    come after that: a quick key would by then have opened the next dialog with the old words.
     """
 
     DEFAULT_CSS = """

@@ -1,4 +1,4 @@
-"""A bar above everything else on a screen: why what is below may not be as it is in the journal."""
+"""A bar at the top of a screen, which says why the rest may not be as it is in the journal."""
 
 from textual.widgets import Static
 
@@ -8,7 +8,7 @@ __all__ = ["TroubleBar"]
 
 
 class TroubleBar(Static):
-    """Words of trouble, all of them, in as many lines as that takes; nothing as long as all is well."""
+    """All words of trouble, in as many lines as they take; hidden as long as all is well."""
 
     DEFAULT_CSS = """
     TroubleBar { dock: top; height: auto; display: none; padding: 0 1; background: $error-muted; color: $text-error; }
@@ -19,7 +19,7 @@ class TroubleBar(Static):
         self.words = ""
 
     def say(self, words: str | None) -> None:
-        """Show these words from now on; none hide the bar."""
+        """Show these words from now on, or hide the bar without any."""
         if (said := one_line(words or "")) != self.words:
             self.words = said
             self.update(said)

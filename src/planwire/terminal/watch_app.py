@@ -46,9 +46,9 @@ from planwire.terminal.write_queue import WriteQueue
 
 __all__ = ["WatchApp", "watch"]
 
-#: Seconds between two pictures while changes come in.
+#: Seconds between two redraws while changes come in.
 BUSY: Final = 0.05
-#: The command of Textual's that lists its own keys: `?` has ours.
+#: Textual's command that lists its own keys: `?` lists ours.
 _TEXTUALS_KEYS: Final = "Keys"
 _QUIT: Final = DialogAnswer("quit", "Quit without sending", "error", "y")
 _STAY: Final = DialogAnswer("stay", "Stay", key="n")
@@ -57,8 +57,8 @@ _STAY: Final = DialogAnswer("stay", "Stay", key="n")
 def watch(
     journal: Journal, session: str | None, is_here: Callable[[Overview], bool] | None, by: str | None = USER
 ) -> int:
-    """Run the app until the person quits it. `by` is their name: without one they may only look. Leaves the last
-    session on the terminal as it ended up. Returns the exit code."""
+    """Run the app until the person quits it. `by` is their name: without one they may only look. Prints the last
+    session as it ended up, and returns the exit code."""
     app = WatchApp(journal, session, is_here, theme_for_terminal(), by)
     app.run()
     if app.writes.is_writing:
@@ -74,9 +74,9 @@ def watch(
 
 
 class WatchApp(App[None]):
-    """Begins with a `session`, or with the latest that `is_here` accepts, or else with the overview.
+    """The app begins with a `session`, or with the latest that `is_here` accepts, or else with the overview.
 
-    Until the person chooses a session, one that begins here takes the place of the one before.
+    Until the person chooses a session, it switches to each new one that begins here.
     """
 
     class News(Message):
@@ -182,7 +182,8 @@ class WatchApp(App[None]):
         self.notify(str(error), severity="error", markup=False)
 
     def clear_notifications(self) -> None:
-        """Remove all messages, with their holders: Textual leaves these, and the next message would stand below."""
+        """Remove all messages, with their holders: Textual leaves those, and the next message would appear below
+        them."""
         super().clear_notifications()
         for screen in self.screen_stack:
             screen.query("ToastHolder").remove()
@@ -190,7 +191,7 @@ class WatchApp(App[None]):
     # -- people
 
     def stay(self) -> None:
-        """Follow new sessions no longer: the person has chosen what to look at."""
+        """Stop following new sessions: the person has chosen what to look at."""
         self._following = False
 
     def to_overview(self) -> None:
@@ -211,8 +212,7 @@ class WatchApp(App[None]):
                 yield SystemCommand(key.label, key.help, partial(screen.run_action, key.action))
 
     async def action_quit(self) -> None:
-        """Leave an open dialog, or else the app: a half-written text must not get lost, nor a review that is not
-        sent."""
+        """Leave an open dialog, or else the app: neither a half-written text nor an unsent review may get lost."""
         if isinstance(self.screen, Dialog):
             self.screen.action_leave()
         elif count := len(self.reviews.all):

@@ -1,4 +1,4 @@
-"""Words on plans, in the terminal: comments, reviews and the choice of steps; and remarks withdrawn and reopened.
+"""Acts with words, in the terminal: comments, reviews, the choice of steps, and remarks withdrawn or reopened.
 
 Comments on steps and passages can be collected, to send them together with one review.
 """
@@ -40,7 +40,7 @@ _APPROVED, *_ = VERDICT_LABELS
 
 
 class WordActs:
-    """The acts with words of a person on the screen of a session."""
+    """A person's acts with words on the screen of a session."""
 
     def __init__(self, screen: "SessionScreen", commander: Commander) -> None:
         self._screen = screen
@@ -238,7 +238,7 @@ def _asked(card: PlanCard) -> Iterator[str]:
 
 
 def _answer(number: str, option: AnswerOption) -> DialogChoice:
-    """An answer of the agent's, by its number; one that a verdict alone means says so."""
+    """One of the agent's answers, by its number, and the verdict if that alone means this answer."""
     key = number if len(number) == 1 else ""
     details = f"   {VERDICT_LABELS[option.verdict]}" if option.is_plain else ""
     return DialogChoice(number, one_line(option.name, QUOTED), key, details)

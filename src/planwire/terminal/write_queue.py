@@ -17,7 +17,7 @@ __all__ = ["WriteQueue"]
 
 
 class WriteQueue:
-    """Writes to a journal, by a person of that name. Raises `MovedOn`, `PlanError` and `JournalError` as they come."""
+    """Writes to a journal by the person named `by`. Raises `MovedOn`, `PlanError` and `JournalError` as they come."""
 
     def __init__(self, journal: Journal, by: str | None) -> None:
         self._journal = journal

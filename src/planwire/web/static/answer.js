@@ -1,6 +1,6 @@
 // Answers to agents' questions, wherever a page shows one. A button holds the act that it sends; the words beside it go
-// along. They are kept until they are sent, over changes and reloads of the page; and if the question is over before
-// that, the person decides about them.
+// along. They are kept until they are sent, through changes and reloads of the page. If the question is over before
+// that, the person decides what happens to them.
 
 import { onChanged } from "./page.js";
 import { perform, sayUnsent } from "./perform.js";
@@ -16,12 +16,12 @@ const left = new Map(); // those whose question is over, with what asks the pers
 
 const sending = new Set();
 
-/** What else goes with an answer: `of(form)` is a part of its request, and `sent(form)` hears that it went out. */
+/** What else goes with an answer: `of(form)` is added to its request, and `sent(form)` is called once it went out. */
 let more = { of: () => ({}), sent: () => {} };
 
 export const sendWithAnswers = (given) => { more = given; };
 
-/** The form that answers a question about a plan; null if nobody asks, or the answer is given elsewhere. */
+/** The form that answers a question about a plan; null if there is none, or this person does not decide. */
 export const answerOf = (plan) => (decides ? plan.querySelector(FORM) : null);
 
 async function send(button) {
@@ -40,7 +40,8 @@ async function send(button) {
   show();
 }
 
-/** Have the plan edited, and approve it as it is then. The words beside the button go along, as with any answer. */
+/** Let the person edit the plan, and approve it as they leave it. The words beside the button go along, as with any
+ * answer. */
 async function edit(button) {
   const form = button.closest(FORM), { answer: address } = form.dataset, key = keyOf(form);
   if (form.hasAttribute("aria-busy")) return;
@@ -108,7 +109,8 @@ const isAsked = async (address) => {
   return !plan || Boolean(plan.question?.open);
 };
 
-/** Ask what to do with words whose question is over. It may only be out of sight, or the words on their way. */
+/** Ask what to do with words whose question is over. The question may only be out of sight, or the words may be on
+ * their way. */
 async function offer(key) {
   const address = key.slice(KEPT.length), asking = {};
   left.set(key, asking);

@@ -50,7 +50,7 @@ function connect() {
     version = message.lastEventId;
     show(JSON.parse(message.data));
   };
-  source.addEventListener("over", () => { // the board ended it: for its person there is another page now, or none
+  source.addEventListener("over", () => { // the board ended it: its person gets another page now, or none
     disconnect();
     refresh();
   });
@@ -82,8 +82,8 @@ function refreshIn(milliseconds) {
   due = setTimeout(refresh, milliseconds);
 }
 
-/** After the end of a stream, or its refusal: the board may be back, with or without knowing this browser, or its person
- * has another role. A page with unsent words asks to be reloaded, and keeps looking whether that is still so. */
+/** Find out why a stream ended or was refused: the board may have restarted and not know this browser, or its person
+ * may have another role. A page with unsent words asks to be reloaded, and keeps checking. */
 async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
@@ -104,7 +104,7 @@ async function refresh() {
 const isLocked = () => connection?.dataset.state === "locked";
 const wake = () => (isLocked() ? refresh() : connect());
 
-// A browser has few connections to spare: a page that nobody sees lets go of its own, unless it is to tell of news.
+// A browser has few connections to spare: a hidden page lets go of its own, unless it has to notify of news.
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) wake();
   else if (!keepsListening()) disconnect();

@@ -1,4 +1,4 @@
-// The choice of steps to run. It is about the plan as it was when the person chose the first of them.
+// The steps selected to run, of the plan as it was when the person selected the first of them.
 
 import { onChanged } from "./page.js";
 import { perform } from "./perform.js";
@@ -14,7 +14,7 @@ const bar = el(
   run, el("button", { type: "button", click: () => clear({ back: true }) }, "Cancel"), hint,
 );
 
-/** Choose a step, or choose it no more. One that is finished can't be run. */
+/** Select a step to run, or deselect it. One that is finished can't be run. */
 export function choose(row) {
   if (isFinished(row)) return say(`${nameOf(row)} is finished: it can't be run`);
   const plan = planOf(row), { step } = row.dataset;
@@ -27,7 +27,7 @@ export function choose(row) {
   show();
 }
 
-/** Let a click anywhere on a step choose it, or no more. */
+/** Let a click anywhere on a step select it, or stop that. */
 export function pick(plan) {
   const on = plan.toggleAttribute("data-my-picking");
   if (!on && chosen?.planId === plan.id) clear();
@@ -37,7 +37,7 @@ export function pick(plan) {
 
 export const isPicking = (plan) => plan.hasAttribute("data-my-picking");
 
-/** Whether all steps that are open are chosen. */
+/** Whether all open steps are selected. */
 function isAll(plan) {
   const open = [...plan.querySelectorAll("[data-step]")].filter((row) => !isFinished(row));
   return isWhole(plan) && open.length > 1 && open.every((row) => chosen.steps.has(row.dataset.step));
@@ -56,7 +56,7 @@ export function clear({ back = false } = {}) {
   if (back) focusRow(planId);
 }
 
-/** Show what is chosen. The plan may have changed: what is gone from it is chosen no more. */
+/** Show what is selected. The plan may have changed: steps that are finished by now are deselected. */
 function show() {
   const plan = chosen && document.getElementById(chosen.planId);
   for (const each of document.querySelectorAll("[data-act=select]")) {
@@ -82,13 +82,13 @@ function show() {
   if (!bar.isConnected) document.body.append(bar);
 }
 
-/** Ask whether to run the steps that are chosen, or this one if there are none. */
+/** Ask whether to run the selected steps, or this one if there are none. */
 export function askToRun(row) {
   if (!chosen?.steps.size) choose(row);
   run.focus();
 }
 
-/** Tell the agent to run the steps that are chosen. */
+/** Tell the agent to run the selected steps. */
 async function runChosen() {
   if (!chosen?.steps.size || run.disabled) return;
   const { planId, address, revision, steps } = chosen;

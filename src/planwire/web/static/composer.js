@@ -35,9 +35,9 @@ export function keeper() {
 export const tellNow = (label, click) => el("button", { type: "button", click }, `${label} and tell now`);
 
 /**
- * Open the form. `submit(text, seen, trouble, more)` sends what was written, and resolves as `perform` does. It stands at
- * the row, or where `at()` says. `keeps`: a person can keep the words in force. `tells`: and have the agent told now.
- * `comments`: the words outlive their step.
+ * Open the form. `submit(text, seen, trouble, more)` sends what was written, and resolves as `perform` does. It stands
+ * at the row, or where `at()` says. `keeps`: a person can keep the words in force. `tells`: they can have the agent
+ * told now. `comments`: the words outlive their step.
  */
 export function compose({ plan, row, kind, title, label, text = "", placeholder, over, at, keeps, tells, comments = keeps, submit }) {
   const rowId = row?.id;

@@ -1,4 +1,4 @@
-// Dialogs. Each lives while it is open; then the focus returns to where it was.
+// Dialogs. Each exists only while it is open; then the focus returns to where it was.
 
 import { element } from "./page.js";
 import { el } from "./plans.js";
@@ -22,7 +22,8 @@ export function ask({ title, body = [], buttons, cancel, wide = false, first }) 
   });
 }
 
-/** A dialog that is open, with what closes it. `closed` is told the value with which that happens, if there is one. */
+/** Open a dialog. Returns it and the function that closes it; `closed` gets the value that this was called with, if
+ * any. */
 export function open(title, wide, body, closed = () => {}) {
   const id = `dialog-${++count}`;
   const dialog = el("dialog", { class: wide ? "wide" : null, "aria-labelledby": id }, el("h2", { id }, title), ...body);
@@ -34,7 +35,7 @@ export function open(title, wide, body, closed = () => {}) {
   return { dialog, close };
 }
 
-/** Ask before something goes. */
+/** Ask before something is removed. */
 export const confirm = (title, words, label) => ask({
   title,
   body: [el("p", {}, words)],
@@ -58,7 +59,7 @@ export const askForOption = (options) => ask({
   buttons: [...options.map(({ id, name }) => ({ label: name, value: id })), { label: "Cancel", value: null, kind: "quiet" }],
 });
 
-/** The plan moved on: what became of it, what was about to be done, and the question what to do now. */
+/** The plan moved on: show what became of it and what was about to be done, and ask what to do now. */
 export function askAgain({ words, text }, moved) {
   const typed = text !== undefined;
   const buttons = [
@@ -73,7 +74,7 @@ export function askAgain({ words, text }, moved) {
   return ask({
     title: typed ? "The plan changed while you were typing." : "The plan changed.",
     wide: true,
-    first: difference, // who is about to press Enter once more should look first
+    first: difference, // a person about to press Enter once more should look first
     cancel: typed ? "edit" : "discard",
     buttons,
     body: [

@@ -1,4 +1,4 @@
-// From an act and what a person points at to the request: what an act still needs is asked for first.
+// Turns an act and what a person points at into a request, after asking for what the act still needs.
 //
 // The table of acts says what each of them needs, and the page which acts a plan takes. What an act means is decided by
 // the board alone.
@@ -42,7 +42,7 @@ export function begin(name, plan, row = null, given = {}) {
   return act(name, on);
 }
 
-/** Have an act written, about the plan as it was on the page when the person began. */
+/** Send an act, about the plan as it was on the page when the person began. */
 function act(name, { row, given, words, address, seen }, more = {}) {
   const target = row && ACTS[name].on !== "plan" ? { target: targetOf(row) } : {};
   const body = { act: name, seen, ...target, ...given };
@@ -96,7 +96,7 @@ const ASKING = {
 const isSure = async ({ plan }, name, question, words) =>
   !asksFirst(plan, name) || confirm(question, words, ACTS[name].label);
 
-/** Ask for what an act needs in another way. */
+/** Set another way to ask for what an act needs. */
 export const askWith = (name, ask) => { ASKING[name] = ask; };
 
 /** Ask for the text of an act in the composer. */

@@ -19,7 +19,7 @@ export function latest(work) {
   return async function run() {
     if (running) { wanted = true; return; }
     running = work();
-    try { await running; } catch { /* the connection is told of elsewhere */ }
+    try { await running; } catch { /* a lost connection is reported elsewhere */ }
     running = null;
     if (wanted) { wanted = false; run(); }
   };

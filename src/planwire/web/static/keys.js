@@ -1,4 +1,4 @@
-// The keys of a page, behind a button and "?".
+// The list of a page's keys, which a button and "?" open.
 
 import { element } from "./page.js";
 
@@ -9,7 +9,7 @@ const LISTS = {
   compare: [["Tab", "Next control"]],
 };
 
-/** The keys of a session's page: those to look around, and of the acts in the table those that are for this person. */
+/** The keys of a session's page: those to look around, and those of the acts that this person may do. */
 async function steering() {
   const { onlyShows, mayNot = "" } = document.body.dataset;
   if (onlyShows !== undefined) return [["", [["j k", "Next, previous step"], ["n p", "Next, previous plan"]]]];

@@ -14,7 +14,7 @@ let opener = null;
 const STATUSES = ["tick", "set_status"];
 /** To remove a suggested step is to withdraw it, which has an entry of its own. */
 const REMOVALS = ["remove"];
-/** What has ended is no row: it has a button of its own. */
+/** What has ended has no row, but a button of its own. */
 const ENDED = ["reopen"];
 
 /** The entries of one kind: [label, key, what to do], with null around several entries of one act. */

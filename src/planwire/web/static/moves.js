@@ -7,7 +7,7 @@ import { say } from "./toasts.js";
 const line = el("div", { class: "drop-line" });
 let moving = null; // { planId, step, place, pointer }
 
-/** Every place in sight that a step can go to, from the top: before the first step of each list, and behind each one. */
+/** Every place in sight that a step can go to, from the top: before the first step of each list, and after each one. */
 function placesOf(plan, row) {
   const steps = rowsOf(plan).filter((each) => each.dataset.step && (each === row || !row.contains(each)));
   return steps.flatMap((step) => (isFirst(step) ? [{ before: step }, { after: step }] : [{ after: step }]));
@@ -15,7 +15,7 @@ function placesOf(plan, row) {
 
 const isHere = (row, { before, after }) => (before ?? after) === row || (after && beside(after, "nextElementSibling") === row);
 
-/** The row beside another one in its list, without those that are only suggested. */
+/** The row beside another one in its list, skipping those that are only suggested. */
 function beside(row, direction) {
   let next = row[direction];
   while (next?.classList.contains("ghost")) next = next[direction];

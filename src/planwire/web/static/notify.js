@@ -12,11 +12,11 @@ const words = {
 };
 
 let wanted = false;
-let letGo = null; // gives the place among the pages that go on listening back
-const known = new Map(); // of each session its state, and what it has asked so far: each question is told once
+let letGo = null; // gives back the place among the pages that go on listening
+const known = new Map(); // each session's state, and what it has asked so far: each question is told once
 let hasLooked = false; // what is new from now on may need a person
 
-/** Whether this page goes on listening while nobody sees it. */
+/** Whether this page goes on listening while it is hidden. */
 export const keepsListening = () => wanted && letGo !== null;
 
 async function takePlace() {
@@ -46,7 +46,7 @@ function sessions() {
   return all.sort(([, , one], [, , other]) => (other === "needs_you") - (one === "needs_you"));
 }
 
-/** Look at what changed, and tell of it if nobody is looking. */
+/** Look at what changed, and notify of it if the person is looking elsewhere. */
 export function lookForNews() {
   if (!wanted) return;
   for (const [id, name, state, asked, question] of sessions()) {

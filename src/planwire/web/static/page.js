@@ -101,7 +101,8 @@ function leave(child) {
   for (const row of stepsIn(child)) left.set(row.id, row);
 }
 
-/** A new child of a list, with the steps in it that were elsewhere before: they keep the focus, and what people opened. */
+/** A new child of a list. Steps in it that were elsewhere before stay the same: they keep the focus, and what people
+ * opened. */
 function arrive(child) {
   let place = child;
   for (const fresh of stepsIn(child)) {
@@ -125,7 +126,7 @@ function elsewhere(id) {
 const LASTING = "[data-step], .session-row"; // rows that stay the same, wherever a change puts them
 const stepsIn = (part) => (part.matches(LASTING) ? [part] : [...part.querySelectorAll(LASTING)]);
 
-// ---------------------------------------------------------------- nothing folds that a person is at
+// ---------------------------------------------------------------- nothing folds where a person is
 
 /** The steps in sight in a list that has the pointer or the focus. */
 function stepsInUse() {
@@ -135,7 +136,7 @@ function stepsInUse() {
 
 const isInUse = (list) => list.contains(under) || list.contains(homeOf(document.activeElement));
 
-/** Leave these steps in sight, if they are in a closed fold by now. */
+/** Keep these steps in sight, if they are in a closed fold by now. */
 function keepInSight(rows) {
   for (const { id } of rows) {
     const row = document.getElementById(id), fold = row?.closest(".fold > details");
@@ -152,7 +153,7 @@ function release(fold, open) {
   fold.open = open;
 }
 
-/** Close the folds that nobody is at any more. */
+/** Close the folds that the person has left. */
 function closeFolds() {
   const folds = [...document.querySelectorAll(".fold > [data-my-held]")].filter((each) => !isInUse(each.closest(".steps")));
   if (!folds.length) return;
@@ -178,7 +179,7 @@ const MOST_DRAWN = 60; // new rows that are drawn before their turn
 let gaps = []; // what keeps rows in their places while the pointer is on them
 let longer = null; // the list for which the page is longer than its content, while the pointer is on it
 
-/** The element itself, or the one that the composer stands at: whoever is in the composer is still there. */
+/** The element itself, or the one that the composer stands at: a person in the composer is still there. */
 const homeOf = (element) => (element?.closest(".composer") && document.querySelector("[data-my-room]")) || element;
 
 /** Show what is new in a list, and leave its order for later. What is gone from it takes no more answers. */
@@ -196,7 +197,7 @@ function hold(list, ids, fresh) {
   }
 }
 
-/** The things under the pointer whose places a change should keep: the innermost one, and the rows behind it. */
+/** The things under the pointer whose places a change should keep: the innermost one, and the rows after it. */
 function underPointer() {
   const here = under?.closest(".plans li[id], .plans [id]:not([data-my-guest]), .inbox .session-row");
   const all = [];
@@ -204,7 +205,8 @@ function underPointer() {
   return all.map((each) => [each, each.id, each.getBoundingClientRect().top]);
 }
 
-/** Bring the first of them that is still in sight back to its place. Rows that changed their order are followed by eye. */
+/** Bring the first of them that is still in sight back to its place. If rows changed their order, nothing scrolls: the
+ * eye follows them. */
 function keepPlace(places) {
   if (!places.length || happened.some(([, kind]) => kind === "just-moved")) return;
   const added = happened.filter(([, kind]) => kind === "just-added");
@@ -229,7 +231,7 @@ function keepPlace(places) {
   }
 }
 
-/** Note what is under the mouse; what it has left gets its order and its place. A finger rests on nothing. */
+/** Note what is under the mouse, and give what it has left its new order and place. A finger rests on nothing. */
 function pointAt(element) {
   under = homeOf(element);
   for (const list of gaps) if (!list.contains(under)) list.style.paddingBlockStart = "";
@@ -262,7 +264,7 @@ document.documentElement.addEventListener("pointerleave", () => { mouse = null; 
 
 const listeners = [];
 
-/** Call something whenever the page has changed. */
+/** Call a function whenever the page has changed. */
 export const onChanged = (listener) => { listeners.push(listener); };
 
 export function changed() {
@@ -289,7 +291,7 @@ function apply(changes, animated) {
   if (animated) for (const [row, kind] of happened) if (row.isConnected && isInSight(row)) flash(row, kind);
 }
 
-/** The session that has the focus, and those after and before it: what was answered there leaves the focus to them. */
+/** The session that has the focus, then those after and before it: they get the focus if it is answered and goes. */
 function rowsFrom(element) {
   const own = element?.closest(".session-row"), rows = own ? [...document.querySelectorAll(".session-row")] : [];
   return [...rows.slice(rows.indexOf(own)), ...rows.slice(0, rows.indexOf(own)).reverse()];

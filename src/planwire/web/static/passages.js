@@ -65,7 +65,7 @@ export function selected() {
   return quote ? { plan: planOf(text), quote, range } : null;
 }
 
-/** Paint passages in the way of that name in the style sheet. */
+/** Paint passages in the style of that name in the style sheet. */
 export function paint(name, ranges) {
   if (window.CSS?.highlights) CSS.highlights.set(name, new Highlight(...ranges.filter(Boolean)));
 }

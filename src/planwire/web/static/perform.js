@@ -60,7 +60,8 @@ const troubles = el("div", { class: "troubles", role: "region", "aria-label": "N
 /** Whether an act of the person has failed and waits for a decision. */
 export const isTroubled = () => troubles.childElementCount > 0;
 
-/** Say what did not get through, until the person chooses one of the `buttons`; resolves to its value. `box` is shown. */
+/** Show in a `box` what did not get through, until the person chooses one of the `buttons`. `decided` resolves to its
+ * value. */
 export function sayUnsent(title, words, buttons) {
   if (!troubles.isConnected) document.body.append(troubles);
   const box = el("div", { class: "trouble-notice", role: "alert" }, el("p", {}, el("b", {}, title), el("br"), words));

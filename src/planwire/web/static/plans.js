@@ -15,7 +15,7 @@ const barred = (document.body.dataset.mayNot ?? "").split(" ");
 export const actsOf = (plan) => now(plan).acts.split(" ").filter((name) => !barred.includes(name));
 /** Whether this person decides: on a team's board, not everybody does. */
 export const decides = (document.body.dataset.role ?? "approve") === "approve";
-/** Whether a person is asked before an act: there is no way back. */
+/** Whether a person is asked before an act, because there is no way back. */
 export const asksFirst = (plan, name) => plan.dataset.asks.split(" ").includes(name);
 export const planName = (plan) => named(plan.querySelector("h2").textContent);
 
@@ -25,7 +25,7 @@ export function rowOf(node) {
   return row && planOf(row) ? row : null;
 }
 
-/** What an act names a row by: the id of the step, or that of the suggestion. */
+/** The id by which an act names a row: that of the step, or of the suggestion. */
 export const targetOf = (row) => row.dataset.step ?? row.dataset.suggestion;
 
 /** The open remark on a row that was made last; undefined if there is none. */
@@ -34,7 +34,7 @@ export function lastRemarkOf(row) {
   return own.map((each) => each.dataset.target).sort((a, b) => a.slice(1) - b.slice(1)).at(-1);
 }
 
-/** Whether a step is over: nobody runs it again. */
+/** Whether a step is over: it is not run again. */
 export const isFinished = (row) => FINISHED.includes(row.dataset.status);
 
 /** The statuses to offer for a step, the tick first. */
@@ -43,7 +43,7 @@ export const offersOf = (row) => OFFERS[row.dataset.status];
 /** Whether the page has all steps of a plan. */
 export const isWhole = (plan) => !plan.querySelector(":scope .gap");
 
-/** Give the focus to something that need not be able to have it by itself. */
+/** Give the focus to an element, even one that can't have it by itself. */
 export function focusOn(node) {
   if (!node.hasAttribute("tabindex") && node.tabIndex < 0) node.tabIndex = -1;
   node.focus({ preventScroll: true });

@@ -181,7 +181,7 @@ function showBar(plan) {
     if (!bar.isConnected) document.body.append(bar);
 }
 
-/** Say in the agent's bar what goes along. */
+/** Say in the agent's bar how many comments go along. */
 function showPending(plan) {
   const line = answerOf(plan)?.querySelector(".pending-words"), count = reviewOf(plan)?.comments.length ?? 0;
   const words = count ? `${counted(count)} pending` : "";

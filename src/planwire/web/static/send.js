@@ -1,7 +1,7 @@
 // Requests to the board. Those for a plan go one after the other.
 //
-// Each act has a name of its own. A request with an uncertain outcome can go out again under the same name: what the
-// board has written already it does not write twice, and it gives the first answer again, also after a restart.
+// Each act has a name of its own. A request with an uncertain outcome can go out again under the same name: the board
+// writes nothing twice, and gives the first answer again, even after a restart.
 
 const PATIENCE = 20_000;
 const NO_CONNECTION = "there is no connection to the board. Try again when it is back.";

@@ -94,7 +94,7 @@ function walk(row, key) {
 
 let last = null; // where the focus is: the element, its plan, and the place of its row
 
-/** Of the rows of a plan, one can be reached with Tab: the one that had the focus, or the current one. */
+/** Let Tab reach one row of each plan: the one that had the focus, or the current one. */
 function rove() {
   for (const plan of document.querySelectorAll("[data-steer]")) {
     const now = plan.querySelector(`${ROW}[tabindex="0"]`);

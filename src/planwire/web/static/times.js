@@ -11,7 +11,7 @@ const someDay = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeSt
 const timeOfDay = (then) => (then.toDateString() === new Date().toDateString() ? today : someDay).format(then);
 const SHOWN = { clock: (then) => clock.format(then), day: timeOfDay, span: (then) => span(then) ?? "a moment", life };
 
-/** How long it has been; nothing if that is no minute yet. */
+/** How long it has been; null if that is less than a minute. */
 function span(then) {
   const passed = Date.now() - then;
   if (passed < 6e4) return null;

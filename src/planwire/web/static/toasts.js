@@ -7,7 +7,7 @@ const box = el("div", { class: "toast", role: "status" });
 const said = el("p", { class: "unseen", role: "status" });
 let leaving = 0;
 
-/** Tell everyone what came of an act. It takes the place of what was told before. */
+/** Tell everyone the outcome of an act, in place of what was told before. */
 export function toast(words) {
   if (!box.isConnected) document.body.append(box);
   box.textContent = words;

@@ -51,7 +51,7 @@ function attach(next) {
   show();
 }
 
-/** Bring the toolbar to its row, if it is not there, and make it say what the row says. */
+/** Bring the toolbar to its row, if it is not there, and make it fit the row. */
 function show() {
   if (!row?.isConnected || !planOf(row)) row = null;
   if (!row) return bar.remove();

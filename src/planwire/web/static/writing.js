@@ -90,7 +90,7 @@ export async function editAsText(plan, sayTrouble) {
   });
 }
 
-/** Have the text of a plan edited. `submit(text, seen, trouble)` sends it, and resolves as `perform` does. */
+/** Let a person edit the text of a plan. `submit(text, seen, trouble)` sends it, and resolves as `perform` does. */
 export function editPlan({ key, title, text, seen, submit }) {
   write({
     key: `${key} plan`, title, lines: true, text, label: "The agent goes on with this text.",
