@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from planwire.errors import InputError, NotAllowed
+from planwire.errors import InputError, NotAllowed, NotFound
 from planwire.session.team_users import TeamUser
 from planwire.steering.roles import LOOK
 from planwire.web.cookie_path import AnswerBelow, browser_key
@@ -39,6 +39,7 @@ from planwire.web.proxied import ProxyRefusal, proxied_name
 from planwire.web.sign_in import (
     SIGN_IN,
     SIGN_OUT,
+    UNCHANGED,
     SignIn,
     cookie_name,
     cookie_text,
@@ -69,7 +70,7 @@ class TeamEntry:
         self._only_shows = only_shows
         self._said = ""
         self.streams = TeamStreams(team.users, self._may_still_see)
-        self._sign_in = SignIn(team.users, cookie)
+        self._sign_in = SignIn(team.users, cookie, self._say)
 
     def answer(self, scope: Scope, headers: Headers) -> App:
         try:
@@ -182,7 +183,14 @@ class TeamEntry:
 
     def _signs_out(self, person: SignedIn, prefix: str) -> App:
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            await self._sign_in.signed_out(person)
+            try:
+                await self._sign_in.signed_out(person)
+            except NotFound:  # somebody removed them meanwhile
+                pass
+            except InputError as error:
+                self._say(f"planwire: nobody can sign in or out: {error}")
+                await words_answer(503, "You are still signed in", UNCHANGED)(scope, receive, send)
+                return
             await self.streams.look()
             name = cookie_name(self._cookie, is_encrypted=not prefix)
             gone = cookie_text(name, "", prefix, lasts=0)
