@@ -10,6 +10,7 @@ import sys
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +39,8 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
 #: The bytes of a request with its head. Below it, the guard says what is too large, and in words.
 LARGEST_REQUEST: Final = 256 * 1024
-#: Seconds until the head of a request must be complete. Browsers open connections before they need them.
+#: Seconds until the head of a request must be complete, and before that, encrypted, the handshake. Browsers open
+#: connections before they need them.
 HEAD_SECONDS: Final = 20.0
 #: Seconds from there until its body must be complete.
 BODY_SECONDS: Final = 20.0
@@ -168,7 +170,12 @@ class _Server(uvicorn.Server):
         self._before_shutdown = before_shutdown
 
     async def startup(self, sockets: Any = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(_LoopErrors())
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_LoopErrors())
+        if self.config.is_ssl:  # uvicorn has no option for this, and asyncio lets a silent peer wait for a minute
+            loop.create_server = partial(  # type: ignore[method-assign]
+                loop.create_server, ssl_handshake_timeout=HEAD_SECONDS
+            )
         await super().startup(sockets)
         for each in sockets or ():  # asyncio takes one number for how many may wait and how many it takes at once
             each.listen(BACKLOG)
