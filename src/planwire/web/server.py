@@ -97,6 +97,7 @@ class BoardServer:
         self.token = token or new_token()
         self._uds = uds
         self._socket = listen(host, port) if uds is None else listen_on_path(uds)
+        self._place = None if uds is None else _file_at(uds)
         self.port: int = port if uds else self._socket.getsockname()[1]
         self._team = team
         names = addresses_of(host) if team else [host]
@@ -155,11 +156,18 @@ class BoardServer:
         self._socket.close()
         if self._uds is not None:
             with suppress(OSError):
-                Path(self._uds).unlink()
+                if _file_at(self._uds) == self._place:  # while this board ended, another one may have taken its place
+                    Path(self._uds).unlink()
 
     @property
     def is_up(self) -> bool:
         return self._server.started
+
+
+def _file_at(path: str) -> tuple[int, int]:
+    """What tells a file from another that comes to have its name, and perhaps its number."""
+    found = Path(path).stat()
+    return found.st_ino, found.st_mtime_ns
 
 
 class _Server(uvicorn.Server):
