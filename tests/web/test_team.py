@@ -272,6 +272,7 @@ def test_who_signs_out_is_out_and_only_there(shared: TeamBoard) -> None:
     browser, pages = shared.browser("Ann")
     other, elsewhere = shared.browser("Ann")
     with browser, other:
+        assert f"{shared.base}{browser.get(f'{pages}/sign-in').headers['location']}" == f"{pages}/sessions"
         answer = browser.post(f"{pages}/sign-out")
         assert answer.headers["location"] == "/sign-in"
         assert "Max-Age=0" in answer.headers["set-cookie"]

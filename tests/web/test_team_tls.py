@@ -70,6 +70,8 @@ def test_people_sign_in_act_and_watch_over_an_encrypted_connection(tmp_path: Pat
             assert attributes == "Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
             assert answer.headers["location"] == "/sessions"
             assert "can steer" in browser.get("/sessions/s1").text
+            assert browser.get("/sign-in").headers["location"] == "/sessions"
+            assert browser.post("/sign-in", data={"code": "BBBB-BBBB"}).headers["location"] == "/sessions"
             act = {"act": "comment", "text": "encrypted"}
             assert browser.post("/sessions/s1/plans/main/acts", json=act).status_code == 200
             with browser.stream("GET", "/live/sessions/s1") as stream:

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from planwire.errors import InputError, NotAllowed, NotFound
 from planwire.session.team_users import TeamUser
 from planwire.steering.roles import LOOK
+from planwire.web.addresses import OVERVIEW
 from planwire.web.cookie_path import AnswerBelow, browser_key
 from planwire.web.frame import words_page
 from planwire.web.guard import (
@@ -171,6 +172,8 @@ class TeamEntry:
             return words_answer(409, "Your role has changed", "Reload the page.")
         if path == SIGN_OUT and scope["method"] == "POST" and person.is_browser:
             return self._signs_out(person, prefix)
+        if path == SIGN_IN and person.is_browser:  # the page of another tab, or the one behind Back
+            return RedirectResponse(prefix + OVERVIEW, 303)
 
         async def answer(_scope: Scope, receive: Receive, send: Send) -> None:
             to = AnswerBelow(prefix, send).send if prefix else send
