@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planwire.errors import DamagedJournal, JournalUnavailable
+from planwire.errors import DamagedJournal, JournalUnavailable, Refused
 from planwire.journal import Journal, Once, StoredAppend, open_journal
 from planwire.journal import copying as copying_module
 from planwire.journal.backup import back_up
@@ -97,6 +97,24 @@ def test_a_backup_of_a_server_that_is_interrupted_while_it_is_checked_copies_not
         assert set(heard) == {"0 events", "checking"}
         with open_journal(path) as backup:
             assert same(source, backup)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_of_two_backups_of_a_server_to_one_place_at_once_one_is_refused_and_the_other_whole(path: Path) -> None:
+    refused: list[str] = []
+
+    def back_up_again(progress: str) -> None:
+        if progress != "checking":
+            with pytest.raises(Refused, match="another backup to") as refusal:
+                back_up(source, path)
+            refused.append(str(refusal.value))
+
+    with filled("memory:") as source:
+        back_up(source, path, back_up_again)
+        assert refused
+        with open_journal(path) as backup:
+            assert same(source, backup)
+        back_up(source, path, replace=True)
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 

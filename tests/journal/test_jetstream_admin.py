@@ -195,14 +195,14 @@ def test_a_bucket_that_was_deleted_is_made_again(journal: JetStreamJournal) -> N
         assert [each.terms.is_working for each in other.leases()] == [True]
 
 
-def publish_again(journal: JetStreamJournal, number: int) -> None:
-    """Publish a message of the stream once more, as anybody who may write to it can."""
+def publish_again(journal: JetStreamJournal, number: int, session: str | None = None) -> None:
+    """Publish a message of the stream once more, as anybody who may write to it can, perhaps as another session's."""
     message = journal._api.get(journal._name, seq=number)
     assert message is not None
     mark = header(message.headers, b"Planwire")
     assert mark is not None
     head = b"NATS/1.0\r\nPlanwire: %b\r\n\r\n" % mark
-    journal._api.ask(message.subject, message.body, head)
+    journal._api.ask(journal._sessions.subject(session) if session else message.subject, message.body, head)
 
 
 AGAIN = (None, "session 's': a message was published again, which hides events that are in the stream, or repeats them")
@@ -231,3 +231,15 @@ def test_events_that_come_again_are_told_as_what_they_are(journal: JetStreamJour
     with open_journal("memory:") as target:
         [reason] = copy_journal(journal, target).refused.values()
     assert reason.startswith("event 2 is in the source twice, or after a later one; planwire journal verify")
+
+
+def test_a_session_that_was_copied_to_another_name_has_none_of_the_events_that_it_says(
+    journal: JetStreamJournal,
+) -> None:
+    for word in ("one", "two", "three"):
+        journal.append("s", said(word))
+    for number in (1, 2, 3):
+        publish_again(journal, number, "t")
+    assert [(each.session, each.words) for each in verify(journal).troubles] == [
+        ("t", "events 1 to 3 of session 't' are missing")
+    ]

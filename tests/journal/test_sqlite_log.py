@@ -333,6 +333,23 @@ def test_a_log_that_a_program_began_which_makes_no_links_is_applied(path: Path) 
         assert [journal.last_seq("s"), journal.last_seq("mine")] == [31, 1]
 
 
+def test_a_log_that_holds_only_the_second_of_two_vacuums_is_applied(path: Path) -> None:
+    with open_journal(path) as journal:
+        journal.append("s", said(*many("kept")))
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:  # as two who forget at once do it
+            for _ in range(2):
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                other.execute("VACUUM")
+        left = contents(path.parent)
+        with open_journal(path) as same:
+            assert same.last_seq("s") == 30
+        journal.append("s", said("behind them"))
+    for name, data in left.items():
+        (path.parent / name).write_bytes(data)
+    with open_journal(path) as journal:
+        assert journal.last_seq("s") == 30
+
+
 def test_a_journal_in_which_others_write_is_opened_whenever_one_looks(path: Path) -> None:
     code = """
 print("ready", flush=True)

@@ -10,12 +10,15 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from threading import Barrier
+from time import time
 
 import pytest
 
 from planwire import ItemsPlan
 from planwire.errors import JournalError
 from planwire.journal import Journal, Stamped, Thought, load_state, open_journal
+from planwire.journal.backup import back_up
+from planwire.journal.sqlite import drafts
 from planwire.journal.thoughts import SESSION_CAP, THOUGHT_CAP, carry_over, is_genuine, keep_all, kept_why, think
 from planwire.journal.user_files import thoughts_path
 from planwire.model.events import PlanSet
@@ -154,6 +157,21 @@ def test_no_trace_of_a_forgotten_thought_is_left_on_the_disk(path: Path, how: st
             journal.thoughts.forget_all()
         assert SECRET.encode() not in traces(path)
         assert texts(reader, why, session="s1") == []
+
+
+def test_the_drafts_of_killed_processes_are_swept_also_beside_a_file_that_is_there(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_journal(path) as journal:
+        why = kept_why(journal, "s", SECRET)
+        left = [path.with_name(f".{name}.thoughts.0123abcd") for name in ("journal.db", "copy.db")]
+        for draft in left:
+            draft.touch()
+        monkeypatch.setattr(drafts, "time", lambda: time() + 90)
+        back_up(journal, path.with_name("copy.db"), thoughts=True)
+    with open_journal(path) as journal:
+        assert texts(journal, why) == [SECRET]
+    assert [draft for draft in left if draft.exists()] == []
 
 
 def test_a_file_that_a_person_deletes_is_gone_for_all_who_have_it_open(path: Path) -> None:

@@ -281,6 +281,7 @@ def test_who_signs_out_is_out_and_only_there(shared: TeamBoard) -> None:
     browser, pages = shared.browser("Ann")
     other, elsewhere = shared.browser("Ann")
     with browser, other:
+        assert f"{shared.base}{browser.get(f'{pages}/sign-in').headers['location']}" == f"{pages}/sessions"
         answer = browser.post(f"{pages}/sign-out")
         assert answer.headers["location"] == "/sign-in"
         assert "Max-Age=0" in answer.headers["set-cookie"]
@@ -327,6 +328,28 @@ def test_users_that_can_not_be_read_let_nobody_in_and_no_stranger_hears_where_th
             assert answer.status_code == 503
             assert str(tmp_path) not in answer.text
     assert capsys.readouterr().err.count(f"nobody can use the board: the users in {team.users.path} can't be read") == 1
+
+
+def test_while_users_can_not_be_changed_people_are_told_and_no_stranger_hears_where_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with team_board(tmp_path) as team:
+        ann, base = team.browser("Ann")
+        lock = tmp_path / ".users.json.lock"
+        lock.unlink()
+        lock.symlink_to(tmp_path / "elsewhere")
+        code = {"code": "BBBB-BBBB"}
+        stranger = httpx.post(f"{team.base}/sign-in", data=code, headers={**HTML, "Origin": team.base}, timeout=20)
+        with ann:
+            stays = ann.post(f"{base}/sign-out")
+            assert ann.get(f"{base}/sessions").status_code == 200
+        for answer in (stranger, stays):
+            assert answer.status_code == 503
+            assert "can’t change its users" in answer.text.replace("&#39;", "’")
+            assert str(tmp_path) not in answer.text
+    err = capsys.readouterr().err
+    assert err.count(f"nobody can sign in or out: the users in {team.users.path} can't be changed") == 1
+    assert "Traceback" not in err
 
 
 @pytest.mark.parametrize("how", ["remove", "sign-out", "role", "damage"])

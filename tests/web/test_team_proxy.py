@@ -10,7 +10,10 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from planwire.web.team import TrustedProxy
+from planwire.journal import open_journal
+from planwire.session.users_file import UsersFile
+from planwire.web import BoardServer
+from planwire.web.team import Team, TrustedProxy
 from tests.peers.install import Unavailable
 from tests.web.board import items
 from tests.web.nginx import nginx, nginx_is_required, running_nginx
@@ -146,3 +149,16 @@ def test_a_board_on_a_unix_socket_believes_whoever_reaches_it(tmp_path: Path) ->
             assert '<bdi class="name">Ann</bdi>' in answer.text
             assert client.get("/sessions").status_code == 401
     assert not path.exists()
+
+
+def test_a_board_that_ends_leaves_the_socket_of_the_next_one_alone(tmp_path: Path) -> None:
+    path = tmp_path / "board.sock"
+    team = Team(UsersFile(tmp_path / "users.json"), TrustedProxy(HEADER, ""))
+    with open_journal("memory:") as journal:
+        first = BoardServer(journal, team=team, uds=str(path))
+        first._socket.close()  # as it does itself, before it waits for requests that are under way
+        second = BoardServer(journal, team=team, uds=str(path))
+        first.close()
+        assert path.exists()
+        second.close()
+        assert not path.exists()

@@ -1,5 +1,6 @@
 """A team's board that encrypts: with a certificate of the test's own."""
 
+import socket
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -69,6 +70,8 @@ def test_people_sign_in_act_and_watch_over_an_encrypted_connection(tmp_path: Pat
             assert attributes == "Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
             assert answer.headers["location"] == "/sessions"
             assert "can steer" in browser.get("/sessions/s1").text
+            assert browser.get("/sign-in").headers["location"] == "/sessions"
+            assert browser.post("/sign-in", data={"code": "BBBB-BBBB"}).headers["location"] == "/sessions"
             act = {"act": "comment", "text": "encrypted"}
             assert browser.post("/sessions/s1/plans/main/acts", json=act).status_code == 200
             with browser.stream("GET", "/live/sessions/s1") as stream:
@@ -81,6 +84,19 @@ def test_people_sign_in_act_and_watch_over_an_encrypted_connection(tmp_path: Pat
         assert board.by()[:2] == ["agent", "Ben"]
         with pytest.raises(httpx.HTTPError):
             httpx.get(board.base.replace("https", "http"))
+
+
+@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01\x02\x00"], ids=["nothing", "half a word"])
+def test_who_begins_no_encryption_holds_no_connection(
+    tmp_path: Path, files: tuple[str, str], said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.web.server.HEAD_SECONDS", 0.5)
+    with team_board(tmp_path, tls=files) as team:
+        with socket.create_connection(("127.0.0.1", team.server.port), timeout=10) as raw:
+            raw.sendall(said)
+            assert raw.recv(65_536) == b""
+        with team.program("Ann", verify=trusting(Path(files[0]))) as ann:
+            assert ann.get("/sessions").status_code == 200
 
 
 def test_a_cookie_without_the_prefix_opens_nothing_at_the_root(tmp_path: Path, files: tuple[str, str]) -> None:

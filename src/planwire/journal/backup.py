@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from planwire.errors import DamagedJournal, JournalUnavailable, Refused
 from planwire.journal.copying import copy_journal
 from planwire.journal.protocol import Journal
+from planwire.journal.spool_append import HAS_FLOCK, locked
 from planwire.journal.sqlite.archive import ArchivedJournal, open_sqlite
 from planwire.journal.sqlite.beside import beside, refuse_place
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
@@ -52,15 +53,17 @@ def back_up(
         source = _thoughts_of(journal) if thoughts else None
         _refuse_target(journal, target, replace=replace)
         _refuse_thoughts(target, replace=replace, are_asked_for=thoughts, are_there=source is not None)
-        sweep_drafts(target)
+        for place in (target, _thoughts_beside(target)):
+            sweep_drafts(place)
         with JournalDraft(target) as draft:
             if isinstance(journal, SqliteJournal | ArchivedJournal):
                 copy_file(journal.path, draft.path, heard)
                 verified = _checked_copy(draft.path, target, heard)
             else:
-                part = _copy_events(journal, target.with_name(f".{target.name}.part"), heard)
-                verified = _checked_part(part, target, heard)
-                part.replace(draft.path)
+                with _part_alone(target) as part:
+                    _copy_events(journal, part, heard)
+                    verified = _checked_part(part, target, heard)
+                    part.replace(draft.path)
             with _thoughts_put_beside(target, source):
                 _give_name(draft, target, replace=replace)
         sync_folder(target.parent)
@@ -99,7 +102,26 @@ def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
         raise Refused(f"{name} was created in the meantime, and was left as it is: try again")
 
 
-def _copy_events(journal: Journal, part: Path, heard: Heard) -> Path:
+@contextmanager
+def _part_alone(target: Path) -> Iterator[Path]:
+    """The part of a backup, for one process at a time. Two would write to one file, and the first to end would take it
+    away without the log that the other has open."""
+    part = target.with_name(f".{target.name}.part")
+    if not HAS_FLOCK:
+        yield part
+        return
+    lock = part.with_name(f"{part.name}.lock")
+    handle = locked(str(lock), os.O_CREAT, patience=0)
+    if handle is None:
+        raise Refused(f"another backup to {target} is being made: let it end, or name another file")
+    try:
+        yield part
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _copy_events(journal: Journal, part: Path, heard: Heard) -> None:
     """Copy a journal into a file that may hold part of an earlier state of it."""
     there = {each.id for each in journal.sessions()}  # asked before anything is created: its server may be away
     with SqliteJournal(part) as copy:
@@ -110,7 +132,7 @@ def _copy_events(journal: Journal, part: Path, heard: Heard) -> Path:
             copied = copy_journal(journal, copy, lambda now: heard(f"{now.events:,} events"))
             gone = set(copied.refused)  # they began anew, or the part is of another journal
             if not gone:
-                return part
+                return
     session, reason = next(iter(copied.refused.items()))
     raise JournalUnavailable(
         f"there is no new backup: session {session!r} can't be copied, since {reason}. If it was forgotten meanwhile, "

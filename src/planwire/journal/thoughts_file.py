@@ -131,6 +131,7 @@ class FileThoughts:
                 _create(self.path)
         elif not self.path.exists():
             return
+        sweep_drafts(self.path)
         connection = connect(self.path, PATIENCE)
         try:
             _check(connection, self.path)
@@ -168,7 +169,6 @@ def check_thoughts(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    sweep_drafts(path)
     with JournalDraft(path) as draft:
         with closing(connect(draft.path, 0)) as connection:
             _check(connection, path)

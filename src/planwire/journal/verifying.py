@@ -58,6 +58,10 @@ class SessionCheck(Struct):
         else:
             self.unnamed += 1
 
+    def add_missing(self, first: int, last: int) -> None:
+        events, are = (f"event {first}", "is") if first == last else (f"events {first} to {last}", "are")
+        self.add(f"{events} of session {self.session!r} {are} missing", first)
+
 
 class Verified(Struct):
     """What was found in a journal: its sessions, what the engine said, and which sessions of a note are gone."""
@@ -102,7 +106,9 @@ def check_session(
     """Follow the chain of a session, a page of events at a time."""
     check = SessionCheck(session)
     before: StoredEvent | None = None
+    here = 0
     try:
+        here = journal.last_seq(session)
         for append in journal.stored(session):
             for event in append.events:
                 _check_event(check, before, event, noted)
@@ -113,6 +119,8 @@ def check_session(
     if before is not None:
         check.end = NotedEnd(before.seq, mark(session, before).hex())
     last = before.seq if before else 0
+    if not check.troubles and last < here <= journal.last_seq(session):  # it was not forgotten meanwhile
+        check.add_missing(last + 1, here)
     if noted is not None and last < noted.seq and not check.troubles:
         check.add(f"session {session!r} ends with event {last}, but had {noted.seq} events when the note was made")
     return check
@@ -131,8 +139,7 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
     if seq < expected:
         check.add(f"event {seq} of session {session!r} is there twice, or after a later one", seq)
     elif not is_next:
-        missing = f"event {expected}" if seq == expected + 1 else f"events {expected} to {seq - 1}"
-        check.add(f"{missing} of session {session!r} {'is' if seq == expected + 1 else 'are'} missing", expected)
+        check.add_missing(expected, seq - 1)
     if event.link is not None:
         check.linked += 1
         link_before = before.link if before else None

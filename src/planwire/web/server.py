@@ -10,6 +10,7 @@ import sys
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -39,7 +40,8 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
 #: The most bytes of a request's head. The body has a limit of its own, which the guard refuses to exceed in words.
 LARGEST_HEAD: Final = 256 * 1024
-#: Seconds until the head of a request must be complete. Browsers open connections before they need them.
+#: Seconds until the head of a request must be complete, and before that, if it is encrypted, the handshake. Browsers
+#: open connections before they need them.
 HEAD_SECONDS: Final = 20.0
 #: Seconds from there until its body must be complete.
 BODY_SECONDS: Final = 20.0
@@ -96,6 +98,7 @@ class BoardServer:
         self.token = token or new_token()
         self._uds = uds
         self._socket = listen(host, port) if uds is None else listen_on_path(uds)
+        self._place = None if uds is None else _file_at(uds)
         self.port: int = port if uds else self._socket.getsockname()[1]
         self._team = team
         names = addresses_of(host) if team else [host]
@@ -154,11 +157,18 @@ class BoardServer:
         self._socket.close()
         if self._uds is not None:
             with suppress(OSError):
-                Path(self._uds).unlink()
+                if _file_at(self._uds) == self._place:  # while this board ended, another one may have taken its place
+                    Path(self._uds).unlink()
 
     @property
     def is_up(self) -> bool:
         return self._server.started
+
+
+def _file_at(path: str) -> tuple[int, int]:
+    """What tells a file from another that comes to have its name, and perhaps its number."""
+    found = Path(path).stat()
+    return found.st_ino, found.st_mtime_ns
 
 
 class _Server(uvicorn.Server):
@@ -169,7 +179,12 @@ class _Server(uvicorn.Server):
         self._before_shutdown = before_shutdown
 
     async def startup(self, sockets: Any = None) -> None:
-        asyncio.get_running_loop().set_exception_handler(_LoopErrors())
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_LoopErrors())
+        if self.config.is_ssl:  # uvicorn has no option for this, and asyncio lets a silent peer wait for a minute
+            loop.create_server = partial(  # type: ignore[method-assign]
+                loop.create_server, ssl_handshake_timeout=HEAD_SECONDS
+            )
         await super().startup(sockets)
         for each in sockets or ():  # asyncio has one number for how many may wait and how many it accepts at once
             each.listen(BACKLOG)

@@ -8,6 +8,7 @@ planted it.
 import asyncio
 import re
 from collections import deque
+from collections.abc import Callable
 from ipaddress import IPv6Address
 from time import monotonic
 from typing import Final
@@ -29,6 +30,7 @@ from planwire.web.team import SignedIn
 __all__ = [
     "SIGN_IN",
     "SIGN_OUT",
+    "UNCHANGED",
     "SignIn",
     "Tries",
     "cookie_name",
@@ -47,6 +49,8 @@ TRIES: Final = 5
 ALL_TRIES: Final = 30
 MINUTE: Final = 60.0
 LARGEST_FORM: Final = 2_048
+#: The words for people while the file of users can't be changed.
+UNCHANGED: Final = "The board can't change its users now, and whoever runs it is told why. Try again later."
 
 #: The end of an address that a sign-in may lead to: a page of sessions.
 _NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
@@ -100,11 +104,12 @@ def _network(address: str) -> str:
 
 
 class SignIn:
-    """The answers to people who sign in and out."""
+    """The answers to people who sign in and out. `say` tells whoever runs the board what is wrong."""
 
-    def __init__(self, users: UsersFile, cookie: str) -> None:
+    def __init__(self, users: UsersFile, cookie: str, say: Callable[[str], None]) -> None:
         self._users = users
         self._cookie = cookie
+        self._say = say
         self._tries = Tries()
 
     async def posted(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,8 +126,9 @@ class SignIn:
             return HTMLResponse(sign_in_page(_TOO_MANY, next_page), 429, {"retry-after": "60"})
         try:
             paired = await asyncio.to_thread(self._users.pair, code, _about(request.headers.get("user-agent", "")))
-        except PlanwireError as error:
-            return HTMLResponse(sign_in_page(f"{error}.", next_page), 503)
+        except PlanwireError as error:  # no stranger hears where the file is
+            self._say(f"planwire: nobody can sign in or out: {error}")
+            return HTMLResponse(sign_in_page(UNCHANGED, next_page), 503)
         if paired is None:
             return HTMLResponse(sign_in_page(_WRONG, next_page), 403)
         self._tries.right(address)

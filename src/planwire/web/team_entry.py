@@ -18,9 +18,10 @@ from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from planwire.errors import InputError, NotAllowed
+from planwire.errors import InputError, NotAllowed, NotFound
 from planwire.session.team_users import TeamUser
 from planwire.steering.roles import LOOK
+from planwire.web.addresses import OVERVIEW
 from planwire.web.cookie_path import AnswerBelow, browser_key
 from planwire.web.frame import words_page
 from planwire.web.guard import (
@@ -40,6 +41,7 @@ from planwire.web.proxied import ProxyRefusal, proxied_name
 from planwire.web.sign_in import (
     SIGN_IN,
     SIGN_OUT,
+    UNCHANGED,
     SignIn,
     cookie_name,
     cookie_text,
@@ -69,7 +71,7 @@ class TeamEntry:
         self._only_shows = only_shows
         self._said = ""
         self.streams = TeamStreams(team.users, self._may_still_see)
-        self._sign_in = SignIn(team.users, cookie)
+        self._sign_in = SignIn(team.users, cookie, self._say)
 
     def answer(self, scope: Scope, headers: Headers) -> App:
         try:
@@ -171,6 +173,8 @@ class TeamEntry:
             return words_answer(409, "Your role has changed", "Reload the page.")
         if path == SIGN_OUT and scope["method"] == "POST" and person.is_browser:
             return self._signs_out(person, prefix)
+        if path == SIGN_IN and person.is_browser:  # the page of another tab, or the one behind Back
+            return RedirectResponse(prefix + OVERVIEW, 303)
 
         async def answer(_scope: Scope, receive: Receive, send: Send) -> None:
             to = AnswerBelow(prefix, send).send if prefix else send
@@ -183,7 +187,14 @@ class TeamEntry:
 
     def _signs_out(self, person: SignedIn, prefix: str) -> App:
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            await self._sign_in.signed_out(person)
+            try:
+                await self._sign_in.signed_out(person)
+            except NotFound:  # somebody removed them meanwhile
+                pass
+            except InputError as error:
+                self._say(f"planwire: nobody can sign in or out: {error}")
+                await words_answer(503, "You are still signed in", UNCHANGED)(scope, receive, send)
+                return
             await self.streams.look()
             name = cookie_name(self._cookie, is_encrypted=not prefix)
             gone = cookie_text(name, "", prefix, lasts=0)

@@ -66,7 +66,8 @@ def sweep_drafts(journal: Path) -> None:
             if name.startswith(".") and draft.fullmatch(name):
                 path = journal.with_name(name)
                 with suppress(OSError):
-                    if path not in _ours and (path.samefile(journal) or _is_abandoned(path)):
+                    is_named = journal.exists() and path.samefile(journal)
+                    if path not in _ours and (is_named or _is_abandoned(path)):
                         _remove(path)
 
 

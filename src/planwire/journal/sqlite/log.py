@@ -147,6 +147,10 @@ def _layout(connection: Executor) -> bytes:
     return int(cookie).to_bytes(4, signed=cookie < 0)
 
 
+def _layout_before(layout: bytes) -> bytes:
+    return ((int.from_bytes(layout) - 1) % 2**32).to_bytes(4)
+
+
 def _log_head(log: Path) -> bytes:
     """The beginning of a log; empty if there is none, or none that SQLite would read."""
     try:
@@ -184,21 +188,27 @@ def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
     """Whether a log begins with the state that the file is in, or made it. One without links fits every file.
 
     A log may begin with transactions of a program that makes no links. Then the first link does not tell how many
-    events there were before them, nor in which layout.
+    events there were before them, nor in which layout. Nor does a log that begins with a VACUUM tell that, which copies
+    the row of an earlier link: it found the layout before its own, whatever that link says.
     """
     has_links = is_known = False
     is_beginning = True  # still in the first transaction
     layouts: set[bytes] = set()
+    made_layout = found_layout = b""  # of the first transaction
     for frame in frames:
         if frame[:4] == _FIRST_PAGE:
             layouts.add(frame[_SCHEMA_COOKIE])
+            made_layout = frame[_SCHEMA_COOKIE] if is_beginning else made_layout
         at = frame.find(_MARK)
         if at >= 0 and (link := _LINK.match(frame, at)):
             found, made, position, layout = link.groups()
+            found_layout = bytes.fromhex(layout.decode()) if is_beginning else found_layout
             layouts |= {bytes.fromhex(layout.decode())} if is_beginning or has_links else {file.layout}
             is_known |= file.link == made
             is_known |= file.link == found and (not is_beginning or file.position >= int(position, 16))
             has_links = True
+        if is_beginning and made_layout and found_layout not in (b"", made_layout):
+            layouts.add(_layout_before(made_layout))
         if is_known and file.layout in layouts:
             return True
         is_beginning &= frame[_COMMITS] == _NOT_LAST
