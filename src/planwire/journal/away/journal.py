@@ -122,6 +122,10 @@ class AwayJournal:
         """From now on, answer with what this machine knew last, while the server is away."""
         self._reader.recalled = RecalledSessions(self._folder, self._last_known, self._known)
 
+    def seen_here(self) -> list[KnownSession]:
+        """The sessions that this machine knew last, and those that wait here."""
+        return RecalledSessions(self._folder, self._last_known, self._known).sessions()
+
     def begin_without(self, session: str, at: int) -> bool:
         """Begin to record a session of which only the server knows what it holds, at a time in milliseconds. Whether
         the server is away."""
