@@ -78,8 +78,10 @@ class AheadWriter:
     def _wait(
         self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once | None, doubt: Doubt | None
     ) -> None:
-        if ahead.has_remarks:
-            rows = encode(session, [Stamped(row.at, row.by, deliverable(row.event)) for row in rows])
+        recorded = [Recorded(session, n, row.at, row.by, row.event) for n, row in enumerate(rows, start=ahead.last + 1)]
+        events = [deliverable(each, has_remarks=ahead.has_remarks) for each in recorded]
+        if any(event is not row.event for event, row in zip(events, rows, strict=True)):
+            rows = encode(session, [Stamped(row.at, row.by, event) for event, row in zip(events, rows, strict=True)])
         texts = tuple((row.at, row.by, row.text) for row in rows)
         waiting = WaitingAppend(session, self._writer, ahead.base, ahead.last + 1, texts, once, doubt)
         if not self._folder.put(waiting):
