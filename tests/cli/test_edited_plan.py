@@ -115,7 +115,7 @@ def test_an_editor_is_not_opened_for_nothing(journal: Journal, tmp_path: Path) -
     started = ["--edit", "--editor", f"{sys.executable} -c \"open('started', 'w')\""]
     refused = typing("y\n", *started)
     assert refused.code != DONE
-    assert "nobody waits for an edited plan: approve it as it is, or request changes" in refused.err
+    assert "the agent doesn't take an edited plan: approve it as it is, or request changes" in refused.err
     assert typing("y\n", "--changes", *started).code == USAGE
     assert not (tmp_path / "started").exists()
     assert "--edit" not in answer("show", "s1").out
@@ -131,4 +131,4 @@ def test_of_two_people_the_second_hears_who_was_first(journal: Journal, tmp_path
     hold(journal)
     review = PlanReviewed("plan-mode", 2, APPROVED, via="planwire", question="q1", answer="Approve", option="approve")
     journal.append("s1", [Stamped(2_000, "ana", review)])
-    assert "nobody waits for an edited plan" in typing("y\n", *editing(tmp_path)).err
+    assert "the agent doesn't take an edited plan" in typing("y\n", *editing(tmp_path)).err

@@ -121,9 +121,10 @@ ENGINE = Engine("flaky:FOLDER", lambda rest, _: open_server(Path(rest)), lambda 
 
 
 def install(folder: Path) -> str:
-    """Have other processes find `ENGINE`: the folder to put on their path."""
+    """Have other processes find `ENGINE`: the folders to put on their path, before those that are on it."""
     found = folder / "installed" / "flaky-1.0.dist-info"
     found.mkdir(parents=True)
     (found / "METADATA").write_text("Metadata-Version: 2.1\nName: flaky\nVersion: 1.0\n")
     (found / "entry_points.txt").write_text("[planwire.journals]\nflaky = tests.journal.outages:ENGINE\n")
-    return f"{found.parent}{os.pathsep}{Path(__file__).parents[2]}"
+    others = filter(None, [os.environ.get("PYTHONPATH")])
+    return os.pathsep.join([str(found.parent), str(Path(__file__).parents[2]), *others])

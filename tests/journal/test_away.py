@@ -494,6 +494,27 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
     assert delivered(tmp_path) == ["one"]
 
 
+@pytest.mark.parametrize("expected", [1, None])
+def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritten_and_not_written_twice(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: int | None
+) -> None:
+    away.append("s", said("one"))
+    outage.mute.touch()
+    if expected is not None:
+        with pytest.raises(Conflict):
+            away.append("s", said("two"), expected)
+        expected = away.last_seq("s")
+    with monkeypatch.context() as full:
+        full.setattr("planwire.journal.away.folder.MOST", 1_000)
+        with pytest.raises(EngineAway, match=r"is full, or this user.*may or may not have been written") as unknown:
+            away.append("s", said("two"), expected)
+        assert not isinstance(unknown.value, CannotWait)
+    away.append("s", said("two", at=2_000), expected and away.last_seq("s"))
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path) == ["one", "two"]
+
+
 def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind_it(
     outage: Outage, tmp_path: Path
 ) -> None:

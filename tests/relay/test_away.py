@@ -1,5 +1,6 @@
 """The relay while its journal's server is away: nothing waits for it, and nothing is lost."""
 
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import pytest
 
 from planwire.journal import Stamped
+from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
-from planwire.journal.user_files import VARIABLE
+from planwire.journal.user_files import VARIABLE, away_path
 from planwire.model.events import COMMENT, Event, PlanSet, Remarked, SessionOpened, TurnEnded
 from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet, Record, SessionMemory
@@ -141,3 +143,54 @@ def test_a_relay_delivers_what_it_recorded_as_soon_as_its_server_is_back(
         assert relayed.end() == (0, "")
     assert plans(tmp_path)[-1] == ["d"]
     assert sessions(tmp_path) == [session]
+
+
+def test_a_session_that_began_while_the_server_was_away_goes_on_when_it_is_loaded_later(
+    outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", install(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    url: Any = f"flaky:{tmp_path}"
+    memory = str(tmp_path / "agent.jsonl")
+    outage.begin()
+    with Relayed("scripted.py", memory, journal=url) as relayed:
+        session = relayed.begin()
+        relayed.prompt(session, a_list("a"))
+        assert relayed.end() == (0, "")
+    for last in "bc":  # the server is away still, and then it is back
+        with Relayed("scripted.py", memory, journal=url) as relayed:
+            relayed.ask("initialize", protocolVersion=1, clientCapabilities={})
+            relayed.ask("session/load", sessionId=session, cwd="/project", mcpServers=[])
+            relayed.prompt(session, a_list("a", last))
+            assert relayed.end() == (0, "")
+        outage.end()
+        with AwayJournal(partial(open_server, tmp_path), away_path(url)) as journal:
+            until(journal.tend)
+    [name] = sessions(tmp_path)
+    assert name.startswith(f"{session}~")
+    assert plans(tmp_path)[-1] == ["a", "c"]
+    assert [each for each in plans(tmp_path) if each != ["a"]] == [["a", "b"], ["a", "c"]]
+
+
+def test_a_session_that_is_loaded_while_the_server_is_away_keeps_its_title(
+    outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", install(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    url: Any = f"flaky:{tmp_path}"
+    memory = str(tmp_path / "agent.jsonl")
+    with Relayed("scripted.py", memory, journal=url) as relayed:
+        session = relayed.begin()
+        relayed.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Port the parser"}])
+        relayed.prompt(session, a_list("a"))
+        assert relayed.end() == (0, "")
+    outage.begin()
+    with Relayed("scripted.py", memory, journal=url) as relayed:
+        relayed.ask("initialize", protocolVersion=1, clientCapabilities={})
+        relayed.ask("session/load", sessionId=session, cwd="/project", mcpServers=[])
+        relayed.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Go on"}])
+        outage.end()
+        until(lambda: len([each for each in recorded(tmp_path, session) if isinstance(each, TurnEnded)]) == 3)
+        assert relayed.end() == (0, "")
+    opened = [each.title for each in recorded(tmp_path, session) if isinstance(each, SessionOpened) and each.title]
+    assert opened == ["Port the parser"]

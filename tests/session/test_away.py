@@ -1,6 +1,7 @@
 """Sessions, tools and people's acts while the journal's server is away."""
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,18 +13,22 @@ from planwire.journal import Once, Stamped, Terms
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_YET, go_by_last_known
-from planwire.model.events import ACP, Choice, PlanSet, Remarked, ReviewAsked
+from planwire.model.events import ACP, Choice, PlanSet, Remarked, ReviewAsked, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
-from tests.journal.outages import Outage, behind, open_server
+from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journals import items
 from tests.waiting import eventually, until
 
 PLAN = {"entries": [{"content": "Read"}, {"content": "Write"}]}
 DONE = {"steps": {"s1": "completed"}}
+
+
+def without_revision(text: str) -> str:
+    return re.sub(r"revision=.[0-9]+.", "", text)
 
 
 @pytest.fixture
@@ -142,6 +147,33 @@ def test_the_model_is_told_nothing_again_because_numbers_changed(
     again = str(agent.pending())
     assert "From elsewhere" in again
     assert "Not on Friday" not in again
+
+
+@pytest.mark.parametrize("budget", [None, 70])
+def test_a_compaction_of_messages_that_wait_keeps_the_same_ones_once_they_are_delivered(
+    away: AwayJournal, outage: Outage, tmp_path: Path, budget: int | None
+) -> None:
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    plans.add({"role": "user", "content": "before"})
+    outage.mute.touch()
+    plans.add({"role": "user", "content": "in doubt"})
+    [name] = plans.add({"role": "assistant", "content": "meanwhile"})
+    plans.call("update_plan", DONE)
+    [last] = plans.add({"role": "user", "content": "the last"})
+    if budget is None:
+        plans.rebase()
+    else:
+        plans.compact(budget, tail=1)
+    told = [without_revision(each["content"]) for each in plans.context()]
+    assert "the last" in told
+    outage.end()
+    written_there(tmp_path, "s", [Stamped(1, "ann", TurnEnded("end_turn"))])  # so other numbers are the real ones
+    until(away.tend)
+    plans.refresh()
+    assert [without_revision(each["content"]) for each in plans.context()] == told
+    assert "1000000" not in str(plans.context())
+    plans.pin(last if budget else name)
 
 
 def test_a_session_that_follows_hears_of_all_that_came_meanwhile(outage: Outage, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ numbers. After delivery the session is shorter again, and every fold starts over
 Some events refer to others by number. They are delivered with the real numbers of the others (`resolved`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,8 +18,11 @@ from msgspec.structs import replace
 from planwire.journal.codec import EventRow
 from planwire.journal.protocol import Once
 from planwire.model.events import (
+    ContextCompacted,
     Event,
     Gap,
+    MessageAdded,
+    MessagePinned,
     PlanReviewed,
     Recorded,
     RemarkAnswered,
@@ -27,6 +31,7 @@ from planwire.model.events import (
     RemarkReopened,
     Told,
 )
+from planwire.model.names import MESSAGE, made_name, renumbered
 from planwire.model.records import PLANWIRE
 
 __all__ = ["PROVISIONAL", "AheadEvents", "Doubt", "deliverable", "is_provisional", "names_remarks", "resolved"]
@@ -116,19 +121,47 @@ def names_remarks(event: Event) -> bool:
     return isinstance(event, RemarkClosed | RemarkAnswered | RemarkReopened)
 
 
-def deliverable(event: Event) -> Event:
-    """An event as it can be delivered while a remark of its session waits. A `Told` then names no remarks, since such a
-    name may turn out to be another's: at worst the agent is told once more."""
-    return replace(event, remarks=()) if isinstance(event, Told) else event
+def deliverable(recorded: Recorded, *, has_remarks: bool) -> Event:
+    """An event as it can be delivered. A message keeps the name that its number gives it here, since its writer has
+    that. While a remark of the session waits, a `Told` names no remarks, since such a name may turn out to be that of
+    another: at worst the agent is told once more."""
+    match recorded.event:
+        case Told() as told if has_remarks:
+            return replace(told, remarks=())
+        case MessageAdded(message=message) as added if not message.get("message_id"):
+            return replace(added, message={**message, "message_id": made_name(MESSAGE, recorded)})
+    return recorded.event
 
 
-def resolved(event: Event, real: Callable[[int], int], base: int) -> Event:
-    """An event with the `real` numbers of the events that it names. A `Told` goes no further than the event `base`, up
-    to which its writer knew the session: after that, others may have said what was not told."""
+def resolved(event: Event, real: Mapping[int, tuple[int, int]], base: int) -> Event:
+    """An event with the `real` numbers of the events that it names, which come with their times. A `Told` goes no
+    further than the event `base`, up to which its writer knew the session: after that, others may have said what was
+    not told."""
     match event:
         case Told(upto=upto, since=since) if is_provisional(max(upto, since)):
             return replace(event, upto=min(upto, base), since=min(since, base))
         case Remarked(revision=revision) | PlanReviewed(revision=revision) if is_provisional(revision):
-            return replace(event, revision=real(revision))
+            return replace(event, revision=real.get(revision, (base, 0))[0])
+        case MessagePinned(message_id=name):
+            return replace(event, message_id=renumbered(name, real.get))
+        case ContextCompacted(kept=kept, written=written):
+            # A message has either name: the server may have it from an append that was in doubt.
+            both = ((name, renumbered(name, real.get, kept=())) for name in _resolved_all(kept, real))
+            names = dict.fromkeys(chain.from_iterable(both))
+            return replace(event, kept=tuple(names), written=_resolved_all(written, real))
         case _:
             return event
+
+
+def _resolved_all(value: Any, real: Mapping[int, tuple[int, int]]) -> Any:
+    """What a compaction keeps and writes, with the names and the revisions that came of provisional numbers."""
+    match value:
+        case str():
+            return renumbered(value, real.get)
+        case int() if value in real:
+            return real[value][0]
+        case list() | tuple():
+            return type(value)(_resolved_all(each, real) for each in value)
+        case dict():
+            return {key: _resolved_all(each, real) for key, each in value.items()}
+    return value

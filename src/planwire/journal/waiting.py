@@ -7,7 +7,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from planwire.journal.protocol import Journal
+from planwire.journal.protocol import Journal, KnownSession
 from planwire.model.records import SessionState
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "is_in_doubt",
     "note_state",
     "refusal_of",
+    "seen_here",
     "waiting_count",
     "waiting_of",
     "waiting_words",
@@ -62,6 +63,8 @@ class _CanBeAway(Protocol):
 
     def go_by_last_known(self) -> None: ...
 
+    def seen_here(self) -> list[KnownSession]: ...
+
 
 def waiting_of(journal: Journal) -> WaitingRecords:
     """What waits for a journal."""
@@ -96,6 +99,11 @@ def go_by_last_known(journal: Journal) -> None:
     show that, or to comment on it. Without this, asking for what only the server knows raises `EngineAway`."""
     if isinstance(journal, _CanBeAway):
         journal.go_by_last_known()
+
+
+def seen_here(journal: Journal) -> list[KnownSession]:
+    """The sessions that this machine knew last, and those that wait here, in the order in which they began."""
+    return journal.seen_here() if isinstance(journal, _CanBeAway) else []
 
 
 def note_state(journal: Journal, state: SessionState) -> None:

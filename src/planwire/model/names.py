@@ -6,22 +6,38 @@ must fold to the same names.
 """
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Final
 
 from planwire.model.events import Recorded
 
-__all__ = ["MESSAGE", "free_name", "made_name", "older_name"]
+__all__ = ["MESSAGE", "free_name", "made_name", "older_name", "renumbered"]
 
 #: The kind of an author's message that has no name of its own.
 MESSAGE: Final = "m"
 
 _MADE: Final = re.compile(r"([a-z]+)-(\d+)-[0-9a-f]{8}'*")
+#: The same in a name that was made of it, by the kinds of those that events get. Compactions make others of their own.
+_OF_EVENT: Final = re.compile(rf"\b({MESSAGE}|plan|delta|told)-(\d+)-[0-9a-f]{{8}}")
 
 
 def made_name(kind: str, recorded: Recorded) -> str:
     """The name of the message that an event makes."""
-    return f"{kind}-{recorded.seq}-{recorded.at & 0xFFFFFFFF:08x}"
+    return _name(kind, recorded.seq, recorded.at)
+
+
+def renumbered(name: str, real: Callable[[int], tuple[int, int] | None], *, kept: Container[str] = (MESSAGE,)) -> str:
+    """A name whose event has another number and time by now, where `real` knows them. Those of `kept` kinds stay."""
+
+    def renamed(found: re.Match[str]) -> str:
+        place = None if found[1] in kept else real(int(found[2]))
+        return found[0] if place is None else _name(found[1], *place)
+
+    return _OF_EVENT.sub(renamed, name)
+
+
+def _name(kind: str, seq: int, at: int) -> str:
+    return f"{kind}-{seq}-{at & 0xFFFFFFFF:08x}"
 
 
 def free_name(name: str, taken: Container[str]) -> str:

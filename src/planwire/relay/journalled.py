@@ -5,10 +5,12 @@ to do about a journal that fails.
 """
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
-from itertools import count
+from itertools import count, takewhile
+from math import inf
 from threading import Lock
 from time import time_ns
 from typing import Final, assert_never
@@ -17,10 +19,10 @@ from msgspec.structs import replace
 
 from planwire.errors import EngineAway, UnstorableEvent
 from planwire.journal.engines import open_journal
-from planwire.journal.protocol import Journal, Stamped, Terms, Thought
+from planwire.journal.protocol import Journal, KnownSession, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
-from planwire.journal.waiting import MOMENT, begin_without, note_state
+from planwire.journal.waiting import MOMENT, begin_without, note_state, seen_here
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
@@ -154,12 +156,16 @@ class JournalledSessions:
 
     def _begin(self, journal: Journal, meeting: Meet, at: int) -> SessionMemory:
         """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now.
-        While the journal's server is away, taken names can't be looked up: a new session gets a random one.
+        While the journal's server is away, taken names can't be looked up: a new session gets a random one, which it
+        keeps when it is loaded.
         """
         try:
             return self._found(journal, meeting)
         except EngineAway:
-            name = f"{meeting.session}~{os.urandom(8).hex()}" if meeting.fresh or meeting.fork_of else meeting.session
+            if meeting.fresh or meeting.fork_of:
+                name = f"{meeting.session}~{os.urandom(8).hex()}"
+            else:
+                name = next(iter(_begun_away(seen_here(journal), meeting.session)[-1:]), meeting.session)
             if not begin_without(journal, name, at):
                 raise
             return _learn_all(begin(name), journal.read(name))
@@ -267,12 +273,24 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     meant, one of this machine is chosen.
     """
     found = None
-    for name in _names(meeting.session):
-        if not journal.last_seq(name):
-            return found or begin(name)
-        if not meeting.fresh and _is_of(memory := _MEMORY.load(journal, name), meeting):
+    for name in () if meeting.fresh else _known_names(journal, meeting.session):
+        if _is_of(memory := _MEMORY.load(journal, name), meeting):
             found = memory if found is None or _is_here(memory) or not _is_here(found) else found
-    raise AssertionError("names never end")
+    return found or begin(_free_name(journal, meeting.session))
+
+
+def _known_names(journal: Journal, session: str) -> list[str]:
+    """The names that sessions with this id have, in the order in which they began."""
+    known = journal.sessions()
+    began = {each.id: each.first_at for each in known}
+    names = [*takewhile(journal.last_seq, _names(session)), *_begun_away(known, session)]
+    return sorted(names, key=lambda name: began.get(name, inf))
+
+
+def _begun_away(known: Iterable[KnownSession], session: str) -> list[str]:
+    """The names among these that sessions with an id got while nobody could say which names were taken."""
+    name = re.compile(f"{re.escape(session)}~[0-9a-f]{{16}}")
+    return [each.id for each in known if name.fullmatch(each.id)]
 
 
 def _names(session: str) -> Iterator[str]:

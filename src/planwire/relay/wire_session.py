@@ -12,6 +12,7 @@ from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
 from planwire.chat.reminder import Reminder, write_reminder
 from planwire.chat.retelling import ANNOUNCED, RESUMED, STEERED, announce, retell
+from planwire.journal.provisional import is_provisional
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
@@ -69,7 +70,7 @@ class WireSession:
         self.id = session_id
         self.thoughts = SessionThoughts(session_id, overheard)
         self.cwd: str | None = None
-        self.has_title = attached
+        self.has_title = self._may_have_title = attached  # what the journal has of it says whether it has
         self.has_stopped = attached
         self.worked = 0
         self.plans = AgentPlans()
@@ -100,8 +101,10 @@ class WireSession:
         return self.context.memory
 
     def learn(self, memory: SessionMemory) -> None:
-        """Take in what the journal holds. An old session that nobody recorded before has no title yet."""
-        if self.memory is None and self.context.is_attached:
+        """Take in what the journal holds. An old session that nobody recorded before has no title yet. While the
+        journal's server is away, nobody knows whether it has one."""
+        if self._may_have_title and not is_provisional(memory.seq):
+            self._may_have_title = False
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         if self.memory is None:
             self._turns += memory.state.turns

@@ -29,7 +29,7 @@ _UNNAMED: Final = (
     "Nothing was written: remarks that wait on this machine get their ids when they are delivered, so this id may come "
     "to mean another remark. Try again after that"
 )
-_FULL: Final = "Nothing was written: {} is full, or this user can't write to it"
+_FULL: Final = "{} is full, or this user can't write to it"
 
 
 class AheadWriter:
@@ -78,12 +78,18 @@ class AheadWriter:
     def _wait(
         self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once | None, doubt: Doubt | None
     ) -> None:
-        if ahead.has_remarks:
-            rows = encode(session, [Stamped(row.at, row.by, deliverable(row.event)) for row in rows])
+        recorded = [Recorded(session, n, row.at, row.by, row.event) for n, row in enumerate(rows, start=ahead.last + 1)]
+        events = [deliverable(each, has_remarks=ahead.has_remarks) for each in recorded]
+        if any(event is not row.event for event, row in zip(events, rows, strict=True)):
+            rows = encode(session, [Stamped(row.at, row.by, event) for event, row in zip(events, rows, strict=True)])
         texts = tuple((row.at, row.by, row.text) for row in rows)
         waiting = WaitingAppend(session, self._writer, ahead.base, ahead.last + 1, texts, once, doubt)
         if not self._folder.put(waiting):
-            raise self._server.absence(_FULL.format(self._folder.path), CannotWait)
+            full = _FULL.format(self._folder.path)
+            if doubt is None:
+                raise self._server.absence(f"Nothing was written: {full}", CannotWait)
+            ahead.doubt(doubt, monotonic())  # its writer may repeat it once there is room
+            raise self._server.absence(f"{full}. {NOT_KNOWN}")
 
 
 def _doubt(expected_seq: int | None, base: int, rows: Sequence[EventRow]) -> Doubt:

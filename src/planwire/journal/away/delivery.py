@@ -37,7 +37,8 @@ class AwayDelivery:
     def __init__(self, folder: AwayFolder) -> None:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
-        self._numbers: dict[tuple[str, str], dict[int, int]] = {}  # provisional to real, by writer and session
+        #: The real number and time by the provisional number, by writer and session.
+        self._numbers: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
@@ -100,14 +101,9 @@ class AwayDelivery:
     def _write(self, engine: Journal, waiting: WaitingAppend, key: Once) -> None:
         session, once = waiting.session, waiting.once or key
         numbers = self._numbers.setdefault((waiting.writer, session), {})
-
         base = 0 if is_provisional(waiting.base) else waiting.base
-
-        def real(number: int) -> int:
-            return numbers.get(number, base) if is_provisional(number) else number
-
         decoded = [decode(session, n, *row) for n, row in enumerate(waiting.rows, start=waiting.first)]
-        events = [Stamped(each.at, each.by, resolved(each.event, real, base)) for each in decoded]
+        events = [Stamped(each.at, each.by, resolved(each.event, numbers, base)) for each in decoded]
         written = _found(engine, session, waiting.doubt, once) if waiting.doubt else ()
         while not written:
             last, at = self._ends.get(session) or _end_of(engine, session)
@@ -118,7 +114,7 @@ class AwayDelivery:
                 if waiting.doubt:  # a server that was silent may have written it just now
                     written = _found(engine, session, waiting.doubt, once)
         self._ends[session] = (written[-1].seq, written[-1].at)
-        numbers.update(enumerate((each.seq for each in written), start=waiting.first))
+        numbers.update(enumerate(((each.seq, each.at) for each in written), start=waiting.first))
         if len(self._numbers) > _MOST_WRITERS:
             self._numbers.pop(next(iter(self._numbers)))
 

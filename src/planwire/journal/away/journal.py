@@ -123,6 +123,10 @@ class AwayJournal:
         """From now on, answer from what this machine last knew while the server is away."""
         self._reader.recalled = RecalledSessions(self._folder, self._last_known, self._known)
 
+    def seen_here(self) -> list[KnownSession]:
+        """The sessions that this machine knew last, and those that wait here."""
+        return RecalledSessions(self._folder, self._last_known, self._known).sessions()
+
     def begin_without(self, session: str, at: int) -> bool:
         """Begin to record a session at a time (in milliseconds) although only the server knows what it holds. False,
         and nothing done, if the server is not away."""
