@@ -22,7 +22,7 @@ from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 
 from planwire.journal import Journal
@@ -76,7 +76,7 @@ def watch(
 class WatchApp(App[None]):
     """The app begins with a `session`, or with the latest that `is_here` accepts, or else with the overview.
 
-    Until the person chooses a session, it switches to each new one that begins here.
+    Until the person chooses what to look at, it switches to each new one that begins here.
     """
 
     class News(Message):
@@ -123,6 +123,7 @@ class WatchApp(App[None]):
         self.theme = self._first_theme if self._first_theme in self.available_themes else DARK.name
         with suppress(NotImplementedError, RuntimeError):  # Windows has none; only the main thread may set one
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
+        self.screen_change_signal.subscribe(self, self._screen_changed)
         self.push_screen(OverviewScreen(here=not self._everywhere))
         self.sessions.start()
         if self.chosen is not None:
@@ -158,10 +159,14 @@ class WatchApp(App[None]):
                 screen.sessions_changed(news)
                 break
 
+    def _screen_changed(self, _screen: Screen[Any]) -> None:
+        if self._following:
+            self._soon()  # an act that the palette has just started comes first, and stops following
+
     def _follow(self) -> None:
-        """Show the session that changed last here, and later the one that began last."""
+        """Show the session that changed last here, and later the one that began last; once no dialog is open."""
         here = [each for each in self.sessions.glances() if self.is_here(each)]
-        if self.sessions.loading or not here:
+        if self.sessions.loading or not here or isinstance(self.screen, ModalScreen):
             return
         youngest = max(here, key=lambda each: each.first_at)
         if self.chosen is None:
