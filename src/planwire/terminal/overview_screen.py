@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.events import Click, DescendantFocus
+from textual.events import Click, DescendantBlur, DescendantFocus
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input
@@ -189,6 +189,10 @@ class OverviewScreen(Screen[None]):
     @on(DescendantFocus, "#find")
     def _searching(self) -> None:
         self.app.stay()
+
+    @on(DescendantBlur, "#find")
+    def _searched(self) -> None:
+        self.app.left_off()
 
     def action_state(self) -> None:
         states = ["", *STATES]

@@ -24,6 +24,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
+from textual.widgets import Input
 
 from planwire.journal import Journal
 from planwire.readmodel.followed_files import FilePlans
@@ -116,6 +117,7 @@ class WatchApp(App[None]):
         self.drafts: dict[tuple[object, ...], str] = {}
         self.reviews = ReviewDrafts()
         self.knows_suggestions = False
+        self._left_off = asyncio.Event()  # set for an instant, to wake what waits
 
     def on_mount(self) -> None:
         self.register_theme(DARK)
@@ -160,6 +162,7 @@ class WatchApp(App[None]):
                 break
 
     def _screen_changed(self, _screen: Screen[Any]) -> None:
+        self.left_off()
         if self._following:
             self._soon()  # an act that the palette has just started comes first, and stops following
 
@@ -181,6 +184,18 @@ class WatchApp(App[None]):
             self.screen.turn_to(session)
         else:
             self.push_screen(SessionScreen(session))
+
+    def left_off(self) -> None:
+        """Ask what waited to be decided: the person closed a dialog, or left a search field."""
+        self._left_off.set()
+        self._left_off.clear()
+
+    async def decide(self, dialog: DecisionDialog, over: Screen[Any] | None) -> str | None:
+        """Ask for a decision that may come late. It opens over the dialog that it belongs to, if any; while the person
+        types in another one, or in a search field, it waits, or their next letter would be the answer."""
+        while self.screen is not over and (isinstance(self.screen, ModalScreen) or isinstance(self.focused, Input)):
+            await self._left_off.wait()
+        return await asyncio.shield(self.push_screen(dialog, wait_for_dismiss=True))
 
     def complain(self, error: JournalError) -> None:
         """Say what is wrong with the journal, and leave the screen as it is."""
