@@ -33,6 +33,7 @@ from planwire.terminal.lines import (
     LOOKS,
     Line,
     Part,
+    cut,
     folded,
     framed,
     hanging,
@@ -107,6 +108,19 @@ def test_a_line_on_a_terminal_keeps_to_its_width(parts: list[Part], width: int) 
     console = Console(file=io.StringIO(), width=width, force_terminal=True, highlight=False)
     line_printer(console)(Line(tuple(parts)))
     assert cell_len(Text.from_ansi(_output(console).removesuffix("\n")).plain) <= width
+
+
+def test_what_is_cut_off_has_an_ellipsis_in_its_place_and_what_fits_stays_whole() -> None:
+    def text(width: int, *words: str) -> str:
+        return Line(cut([(word, "") for word in words], width)).text
+
+    assert text(5, "abcd", "e") == "abcde"
+    assert text(5, "abcd", "efg") == "abcd…"
+    assert text(5, "abcde", "f") == "abcd…"
+    assert text(5, "abcde", "  ", "") == "abcde", "spaces are not missed"
+    assert text(4, "日本", "語") == "日…"
+    assert text(1, "a", "b") == "…"
+    assert text(0, "a", "b") == ""
 
 
 def test_a_printed_line_has_the_looks_of_its_parts() -> None:

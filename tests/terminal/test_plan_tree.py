@@ -73,6 +73,17 @@ async def test_a_click_on_the_sign_of_a_nested_step_ticks_that_step(journal: Pat
         assert statuses(record(app, "s", "main")) == ["pending", "pending"]
 
 
+@on_a_loop
+async def test_a_click_hits_the_sign_of_a_nested_step_where_a_narrow_screen_has_no_room_for_an_indent(
+    journal: Path,
+) -> None:
+    async with watching(journal, "s", size=(NARROWEST + 4, 60)) as (app, pilot):
+        await shows(app, "Ask experts")
+        line = next(each.text for each in panel(app).in_sight() if "○ Ask experts" in each.text)
+        await click_row(app, pilot, "○ Ask experts", line.index("○"))
+        await eventually(lambda: statuses(record(app, "s", "research"))[1] == "completed")
+
+
 def test_show_prints_plans_in_the_boxes_of_those_that_they_work_for(
     journal: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

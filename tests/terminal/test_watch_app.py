@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from textual.widgets import Input
+from textual.command import CommandPalette
+from textual.widgets import Input, OptionList
 
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.readmodel.history import HistoryEntry
-from planwire.terminal.dialogs import DialogText
+from planwire.terminal.dialogs import DialogText, KeysDialog
 from planwire.terminal.history_lines import clock, moment_rows
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.lines_view import LinesView, RowList
@@ -40,6 +41,12 @@ def journal(tmp_path: Path) -> Path:
 
 def update(journal: Path, *statuses: str, session: str = FIRST) -> None:
     add(journal, session, "agent", PlanSet(items(None, *statuses), via=ACP))
+
+
+def begun(journal: Path, folder: Path, title: str = "A new one", session: str = "fresh") -> None:
+    """A session begins in a folder."""
+    opened = SessionOpened("new agent", None, str(folder), title)
+    add(journal, session, "agent", opened, PlanSet(items("main", "pending")))
 
 
 # -- the overview
@@ -217,6 +224,52 @@ async def test_a_session_that_a_person_opened_stays_when_one_begins_here(journal
         await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
         await eventually(lambda: app._due is None and not app._news)
         assert "Mend the redirect" in seen(app, HEAD)
+
+
+@pytest.mark.parametrize("key", ["slash", "s", "a", "click"])
+@on_a_loop
+async def test_a_session_that_begins_does_not_take_the_list_from_a_person_who_searches_or_filters_it(
+    journal: Path, tmp_path: Path, key: str
+) -> None:
+    async with watching(journal, here=tmp_path) as (app, pilot):
+        await shows(app, "No sessions in this folder yet")
+        await (pilot.click(Input) if key == "click" else pilot.press(key))
+        begun(journal, tmp_path)
+        await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert isinstance(app.screen, OverviewScreen)
+        if key in ("slash", "click"):
+            await pilot.press("x")
+            assert app.screen.query_one(Input).value == "x"
+
+
+@on_a_loop
+async def test_a_session_that_begins_waits_until_the_help_is_closed(journal: Path, tmp_path: Path) -> None:
+    async with watching(journal, here=tmp_path / "project") as (app, pilot):
+        await shows(app, "Mend the redirect", kind=HEAD)
+        await pilot.press("question_mark")
+        await shows(app, "The step under the cursor", kind=DialogText)
+        begun(journal, tmp_path / "project")
+        await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert isinstance(app.screen, KeysDialog)
+        await pilot.press("escape")
+        await shows(app, "A new one", kind=HEAD)
+        assert [type(screen) for screen in app.screen_stack[1:]] == [OverviewScreen, SessionScreen]
+
+
+@on_a_loop
+async def test_an_act_from_the_palette_is_for_the_session_that_it_was_opened_on(journal: Path, tmp_path: Path) -> None:
+    async with watching(journal, here=tmp_path / "project") as (app, pilot):
+        await shows(app, "Mend the redirect", kind=HEAD)
+        await pilot.press("ctrl+p", *"history")
+        await eventually(lambda: len(app.screen.query(OptionList).first().options) == 1)
+        begun(journal, tmp_path / "project")
+        await eventually(lambda: any(each.id == "fresh" for each in app.sessions.glances()))
+        await eventually(lambda: app._due is None and not app._news)
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press("enter")
+        await shows(app, "History of Mend the redirect")
 
 
 # -- a session

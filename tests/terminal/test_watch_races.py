@@ -1,14 +1,19 @@
 """Steering in `planwire watch` when something comes in between: races, refusals, slow journals, odd plans and sizes."""
 
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.events import Paste
-from textual.widgets import Button, OptionList
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, OptionList
 
 from planwire.journal import open_journal
 from planwire.journal.sqlite.journal import SqliteJournal
@@ -26,12 +31,15 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
 from planwire.model.step_changes import AddStep, RewordStep
+from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
 from planwire.terminal import commander
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog, Dialog, DialogText
 from planwire.terminal.history_screen import HistoryScreen
+from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.session_screen import SPARE, KeysFooter, SessionScreen
 from planwire.terminal.text_dialog import TextField
+from planwire.terminal.watch_app import WatchApp
 from tests.journals import HOSTILE, add, items
 from tests.terminal.watched import (
     OURS,
@@ -262,6 +270,58 @@ async def test_a_locked_journal_does_not_freeze_the_screen(journal: Path, monkey
         await eventually(lambda: said(ours(app)))
         await shows(app, "› take your time")
         await told(app, "Comment added to “Write a test”.")
+
+
+@asynccontextmanager
+async def late_conflict(app: WatchApp, pilot: "Pilot[None]", journal: Path) -> AsyncIterator[None]:
+    """A step is ticked, but the journal is locked until the person has gone on; the step is reworded first."""
+    locked = Event()
+
+    def steer_late(*given: Any) -> Steered:
+        assert locked.wait(20)
+        return steer(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("planwire.terminal.write_queue.steer", steer_late)
+        await pilot.press("x")
+        await eventually(lambda: app.writes.is_writing)
+        try:
+            yield
+            add(journal, OURS, "agent", PlanChanged("main", None, (RewordStep("s2", "Throw it away"),)))
+        finally:
+            locked.set()
+    await eventually(lambda: not app.writes.is_writing)
+    await pilot.pause()
+
+
+@on_a_loop
+async def test_a_decision_that_comes_late_waits_while_a_comment_is_typed(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        async with late_conflict(app, pilot, journal):
+            await write(app, pilot, "c", "")
+        await pilot.press(*"hello so")
+        assert (await asked(app)).query_one(TextField).text == "hello so"
+        await pilot.press("escape")
+        await asked(app, DecisionDialog)
+        await shows(app, "Tick", "~ Write a test → Throw it away", kind=DialogText)
+        assert statuses(ours(app))[1] == "in_progress"
+        await pilot.press("s")
+        await eventually(lambda: statuses(ours(app))[1] == "completed")
+
+
+@on_a_loop
+async def test_a_decision_that_comes_late_waits_while_sessions_are_searched(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        async with late_conflict(app, pilot, journal):
+            await pilot.press("escape", "slash")
+        await pilot.press(*"so")
+        assert app.screen.query_one(Input).value == "so"
+        await pilot.press("enter")
+        await asked(app, DecisionDialog)
+        await pilot.press("d")
+        await eventually(lambda: isinstance(app.screen, OverviewScreen))
 
 
 @on_a_loop

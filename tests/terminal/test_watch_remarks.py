@@ -107,6 +107,22 @@ async def test_a_comment_is_sent_at_once_or_collected_and_quitting_asks_before_i
         await pilot.press("escape")
 
 
+@on_a_loop
+async def test_of_two_collected_comments_that_say_the_same_one_can_be_withdrawn(journal: Path) -> None:
+    async with watching(journal, OURS) as (app, pilot):
+        await ready(app)
+        for key in ("ctrl+r", "enter"):
+            await write(app, pilot, "c", "why?")
+            await pilot.press(key)
+            await closed(app)
+        await pilot.press("u")
+        await asked(app, ChoiceDialog)
+        await pilot.press("enter")
+        await told(app, "Removed from your review.")
+        await shows(app, "✎ why?")
+        assert [each.text for each in app.reviews.all] == ["why?"]
+
+
 # -- remarks
 
 

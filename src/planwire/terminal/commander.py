@@ -104,7 +104,7 @@ class Commander:
                 "now": True if typed.answer == NOW else None,
             }
             said[question.argument] = None if is_same else typed.text
-            again = await self.perform(card.id, replace(wanted, **said), editable=True)
+            again = await self.perform(card.id, replace(wanted, **said), dialog)
             wanted = again or wanted
             return again is None
 
@@ -116,28 +116,27 @@ class Commander:
 
         words, switch = app.drafts.get(key, text), _KEEP if question.keeps else None
         title, answers, about, *_ = question
-        app.push_screen(
-            TextDialog(title, about, words, answers, send, left, question.placeholder, switch, question.kept)
-        )
+        dialog = TextDialog(title, about, words, answers, send, left, question.placeholder, switch, question.kept)
+        app.push_screen(dialog)
 
     def do(self, plan_id: PlanId, wanted: Wanted) -> None:
         """Perform in the background, even if the person leaves the screen meanwhile."""
         self._screen.app.run_worker(self.perform(plan_id, wanted))
 
-    async def perform(self, plan_id: PlanId, wanted: Wanted, *, editable: bool = False) -> Wanted | None:
+    async def perform(self, plan_id: PlanId, wanted: Wanted, dialog: TextDialog | None = None) -> Wanted | None:
         """Write an act, or say why not. Returns None once it is settled, or else what to try again with.
 
-        `editable`: the act has a text that the person can go on editing.
+        `dialog`: where the person can go on editing the text of the act.
         """
         sent_anyway = False
         while True:
             try:
                 steered = await self._write(plan_id, wanted)
             except MovedOn as moved:
-                answers = [*([_SEND] if moved.fits_anyway else []), *([_EDIT] if editable else []), _DISCARD]
+                answers = [*([_SEND] if moved.fits_anyway else []), *([_EDIT] if dialog else []), _DISCARD]
                 if moved.instead:
                     answers.insert(0, DialogAnswer("instead", moved.instead.label, "warning", "a"))
-                answer = await self._decide_again(moved, wanted, answers, _EDIT if editable else _DISCARD)
+                answer = await self._decide_again(moved, wanted, answers, dialog)
                 if moved.instead and answer == "instead":
                     wanted, sent_anyway = moved.instead.wanted, True
                 elif answer == _SEND.value:
@@ -145,7 +144,7 @@ class Commander:
                 else:
                     return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
             except InterruptNeeded as needed:
-                if not await self._may_interrupt(needed):
+                if not await self._may_interrupt(needed, dialog):
                     return wanted
                 wanted = replace(wanted, interrupt=True)
             except (PlanError, JournalError) as error:
@@ -166,21 +165,22 @@ class Commander:
         finally:
             waiting.stop()
 
-    async def _may_interrupt(self, needed: InterruptNeeded) -> bool:
+    async def _may_interrupt(self, needed: InterruptNeeded, over: TextDialog | None) -> bool:
         """Ask whether to cancel the agent's turn, so that the agent can be told something."""
         about = [Line(((one_line(str(needed)), "muted"),))]
         dialog = DecisionDialog("Cancel the agent's turn?", about, [_INTERRUPT, _WAIT], _WAIT.value)
-        return await self._screen.app.push_screen_wait(dialog) == _INTERRUPT.value
+        return await self._screen.app.decide(dialog, over) == _INTERRUPT.value
 
     async def _decide_again(
-        self, moved: MovedOn, wanted: Wanted, answers: Sequence[DialogAnswer], safe: DialogAnswer
+        self, moved: MovedOn, wanted: Wanted, answers: Sequence[DialogAnswer], over: TextDialog | None = None
     ) -> str:
+        safe = _EDIT if _EDIT in answers else _DISCARD
         words = wanted.text or moved.text_of(wanted.target)
         about = Line(((f"{ACTS[wanted.act].label}  ", "muted"), (one_line(words), "strong")))
         has_typed = any(each is not None for each in (wanted.text, wanted.plan_text, wanted.edited))
         title = _CHANGED if has_typed else _CHANGED_UNDER_KEY
         dialog = DecisionDialog(title, [about, *conflict_lines(moved)], answers, safe.value)
-        return await self._screen.app.push_screen_wait(dialog) or safe.value
+        return await self._screen.app.decide(dialog, over) or safe.value
 
     def _show(self, plan_id: PlanId, wanted: Wanted, steered: Steered, *, anyway: bool = False) -> None:
         """Report the outcome of an act, show the session after it, and move the cursor to a new step. For an act sent
@@ -232,7 +232,7 @@ class Commander:
                 self._show(card.id, wanted, await self._write(card.id, wanted))
                 return
             except MovedOn as moved:
-                if await self._decide_again(moved, wanted, [_EDIT, _DISCARD], _EDIT) == _DISCARD.value:
+                if await self._decide_again(moved, wanted, [_EDIT, _DISCARD]) == _DISCARD.value:
                     return
                 text, problem, seen = text_after_conflict(moved, text), _CHANGED, moved.revision
             except NothingChanges as nothing:
@@ -242,7 +242,7 @@ class Commander:
                 problem = one_line(str(error))
                 about = [Line(((problem, "odd"),))]
                 dialog = DecisionDialog("Not saved", about, [_EDIT, _DISCARD], _EDIT.value)
-                if await self._screen.app.push_screen_wait(dialog) == _DISCARD.value:
+                if await self._screen.app.decide(dialog, None) == _DISCARD.value:
                     return
 
     @contextmanager

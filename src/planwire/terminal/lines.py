@@ -196,13 +196,15 @@ def fitted(text: str, width: int) -> str:
 
 
 def cut(parts: Iterable[Part], width: int) -> tuple[Part, ...]:
-    """Cut parts to `width` cells together."""
+    """Cut parts to `width` cells together, with an ellipsis at the cut unless only spaces come after it."""
     kept: list[Part] = []
-    for text, look in parts:
-        short = fitted(text, width)
+    parts = tuple(parts)
+    for number, (text, look) in enumerate(parts):
+        more = any(each.strip() for each, _ in parts[number + 1 :])
+        short = fitted(f"{text} " if more and cell_len(text) == width else text, width)
         kept.append((short, look))
         width -= cell_len(short)
-        if short != text or width <= 1:
+        if short != text:
             break
     return tuple(kept)
 

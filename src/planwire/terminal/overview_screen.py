@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.events import Click
+from textual.events import Click, DescendantBlur, DescendantFocus
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input
@@ -88,6 +88,7 @@ class OverviewScreen(Screen[None]):
     """All sessions, or those of this folder. A wide terminal has room for the plans of the one under the cursor."""
 
     app: "WatchApp"
+    AUTO_FOCUS = "#sessions"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
     KEYS: ClassVar[KeyGroups] = {"Sessions": _KEYS, "Moving around": CURSOR_KEYS, "Everywhere": APP_KEYS}
     BINDINGS: ClassVar[list[BindingType]] = bindings(*_KEYS)
@@ -123,7 +124,6 @@ class OverviewScreen(Screen[None]):
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
-        self._rows.focus()
         self.set_interval(AGES, self._rows.update_lines)
         self.update()
 
@@ -174,6 +174,7 @@ class OverviewScreen(Screen[None]):
     # -- people
 
     def filter_by(self, state: str) -> None:
+        self.app.stay()
         self._state = state
         self.update()
 
@@ -182,13 +183,23 @@ class OverviewScreen(Screen[None]):
         self.filter_by(event.state)
 
     def action_search(self) -> None:
+        self.app.stay()  # at once: the field has the focus only a moment later
         self._find.focus()
+
+    @on(DescendantFocus, "#find")
+    def _searching(self) -> None:
+        self.app.stay()
+
+    @on(DescendantBlur, "#find")
+    def _searched(self) -> None:
+        self.app.left_off()
 
     def action_state(self) -> None:
         states = ["", *STATES]
         self.filter_by(states[(states.index(self._state) + 1) % len(states)])
 
     def action_scope(self) -> None:
+        self.app.stay()
         self.here = not self.here
         self.update()
 

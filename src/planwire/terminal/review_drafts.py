@@ -29,7 +29,7 @@ class ReviewDrafts:
         self._kept |= {(session, plan_id)} if kept else set()
 
     def remove(self, session: str, plan_id: PlanId, comments: tuple[Comment, ...]) -> None:
-        """Forget comments: they were sent, or are not wanted any more."""
-        left = tuple(each for each in self.of(session, plan_id) if each not in comments)
+        """Forget these comments, but none that say the same: they were sent, or are not wanted any more."""
+        left = tuple(each for each in self.of(session, plan_id) if not any(each is gone for gone in comments))
         self._comments[session, plan_id] = left
         self._kept -= set() if left else {(session, plan_id)}

@@ -112,7 +112,7 @@ class StepsPanel(LinesView, can_focus=True):
         if event.button == _RIGHT_BUTTON:
             self.post_message(self.ActAsked("menu"))
         elif step is not None and self.scroll_offset.y + place.y == self.cursor.line:
-            column = place.x - sign_column(step) - (nesting(self.chosen, self.size.width) if self.chosen else 0)
+            column = place.x - sign_column(step) - (nesting(self.chosen, self.text_width) if self.chosen else 0)
             if -1 <= column <= 1:
                 self.post_message(self.ActAsked("tick"))
             elif column < -1:

@@ -22,8 +22,9 @@ from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
+from textual.widgets import Input
 
 from planwire.journal import Journal
 from planwire.readmodel.followed_files import FilePlans
@@ -76,7 +77,7 @@ def watch(
 class WatchApp(App[None]):
     """The app begins with a `session`, or with the latest that `is_here` accepts, or else with the overview.
 
-    Until the person chooses a session, it switches to each new one that begins here.
+    Until the person chooses what to look at, it switches to each new one that begins here.
     """
 
     class News(Message):
@@ -116,6 +117,7 @@ class WatchApp(App[None]):
         self.drafts: dict[tuple[object, ...], str] = {}
         self.reviews = ReviewDrafts()
         self.knows_suggestions = False
+        self._left_off = asyncio.Event()  # set for an instant, to wake what waits
 
     def on_mount(self) -> None:
         self.register_theme(DARK)
@@ -123,6 +125,7 @@ class WatchApp(App[None]):
         self.theme = self._first_theme if self._first_theme in self.available_themes else DARK.name
         with suppress(NotImplementedError, RuntimeError):  # Windows has none; only the main thread may set one
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
+        self.screen_change_signal.subscribe(self, self._screen_changed)
         self.push_screen(OverviewScreen(here=not self._everywhere))
         self.sessions.start()
         if self.chosen is not None:
@@ -158,10 +161,15 @@ class WatchApp(App[None]):
                 screen.sessions_changed(news)
                 break
 
+    def _screen_changed(self, _screen: Screen[Any]) -> None:
+        self.left_off()
+        if self._following:
+            self._soon()  # an act that the palette has just started comes first, and stops following
+
     def _follow(self) -> None:
-        """Show the session that changed last here, and later the one that began last."""
+        """Show the session that changed last here, and later the one that began last; once no dialog is open."""
         here = [each for each in self.sessions.glances() if self.is_here(each)]
-        if self.sessions.loading or not here:
+        if self.sessions.loading or not here or isinstance(self.screen, ModalScreen):
             return
         youngest = max(here, key=lambda each: each.first_at)
         if self.chosen is None:
@@ -176,6 +184,18 @@ class WatchApp(App[None]):
             self.screen.turn_to(session)
         else:
             self.push_screen(SessionScreen(session))
+
+    def left_off(self) -> None:
+        """Ask what waited to be decided: the person closed a dialog, or left a search field."""
+        self._left_off.set()
+        self._left_off.clear()
+
+    async def decide(self, dialog: DecisionDialog, over: Screen[Any] | None) -> str | None:
+        """Ask for a decision that may come late. It opens over the dialog that it belongs to, if any; while the person
+        types in another one, or in a search field, it waits, or their next letter would be the answer."""
+        while self.screen is not over and (isinstance(self.screen, ModalScreen) or isinstance(self.focused, Input)):
+            await self._left_off.wait()
+        return await asyncio.shield(self.push_screen(dialog, wait_for_dismiss=True))
 
     def complain(self, error: JournalError) -> None:
         """Say what is wrong with the journal, and leave the screen as it is."""
