@@ -1,5 +1,7 @@
 """Every act of the table in a real browser: done with its key, and written as the event that it means."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -13,10 +15,13 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReopened,
     PlanReviewed,
+    PlanSet,
     RemarkClosed,
     Remarked,
     RemarkReopened,
+    SessionOpened,
 )
+from planwire.model.plan import FilePlan
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.steering.acts import ACTS
@@ -109,6 +114,32 @@ def test_the_step_is_run(stage: Stage, page: Page) -> None:
     expect(page.get_by_role("button", name="Tell the agent to run 1 step")).to_be_focused()
     page.keyboard.press("Enter")
     stage.comes_to(Remarked("main", SELECTION, "", 1, steps=("s2",)))
+
+
+def test_a_suggested_step_can_not_be_selected_to_run(stage: Stage) -> None:
+    stage.agent_sends("one", "two")
+    page = stage.reopen()
+    row(page, 2).click()
+    page.keyboard.press("a")
+    write(page, "three")
+    save(page)
+    page.locator(".ghost .words").click()
+    expect(page.locator(".ghost")).to_be_focused()
+    page.keyboard.press("s")
+    expect(page.get_by_role("status").filter(has_text="Run steps is not possible here")).to_have_count(1)
+    expect(page.get_by_role("region", name="Steps to run")).to_have_count(0)
+
+
+def test_the_steps_of_a_plan_file_can_not_be_selected_to_run(stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("- [ ] one\n- [ ] two\n")
+    stage.write(SessionOpened("agent", "client", str(tmp_path)), PlanSet(FilePlan("main", path.as_uri())))
+    page = stage.reopen()
+    row(page, 1).locator(".words").click()
+    expect(row(page, 1)).to_be_focused()
+    page.keyboard.press("s")
+    expect(page.get_by_role("status").filter(has_text="Run steps is not possible here")).to_have_count(1)
+    expect(page.get_by_role("region", name="Steps to run")).to_have_count(0)
 
 
 def test_what_has_ended_is_reopened(stage: Stage, page: Page) -> None:
