@@ -188,6 +188,34 @@ def test_an_edited_text_that_no_longer_fits_is_edited_on(stage: Stage, page: Pag
     stage.comes_to(changed(SetStatus("s2", "completed")))
 
 
+def test_an_edited_text_that_is_left_is_there_again_and_conflicts_as_if_it_had_stayed_open(
+    stage: Stage, page: Page
+) -> None:
+    page.keyboard.press("E")
+    area = page.get_by_role("dialog", name="Edit “Plan”").get_by_role("textbox")
+    mine = "[ ] mine {s1}\n[x] two {s2}\n[ ] three {s3}\n"
+    area.fill(mine)
+    page.keyboard.press("Escape")
+    stage.write(PlanChanged("main", "by the way"))
+    expect(page.get_by_text("by the way").first).to_be_attached()
+    page.keyboard.press("E")
+    expect(area).to_have_value(mine)
+    page.keyboard.press("Escape")
+    stage.write(changed(RewordStep("s1", "theirs")))
+    expect(words(page).first).to_have_text("theirs")
+    page.keyboard.press("E")
+    expect(area).to_have_value(mine)
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("dialog", name="The plan changed").get_by_role("button", name="Edit").click()
+    merged = "[ ] theirs {s1}\n[x] two {s2}\n[ ] three {s3}\n# You wrote:\n# [ ] mine {s1}\n"
+    expect(area).to_have_value(merged)
+    page.keyboard.press("Escape")
+    page.keyboard.press("E")
+    expect(area).to_have_value(merged)
+    page.keyboard.press("Control+Enter")
+    stage.comes_to(changed(SetStatus("s2", "completed")))
+
+
 def test_a_plan_is_dismissed_once_that_is_confirmed(stage: Stage, page: Page) -> None:
     page.keyboard.press("X")
     page.get_by_role("dialog", name="Dismiss this plan?").get_by_role("button", name="Cancel").click()
