@@ -58,11 +58,21 @@ class TextualClient(App[None]):
 
 def said(message: Any) -> list[str]:
     """The text of a line for a person, without the plan."""
-    update = message.get("params", {}).get("update", {}) if isinstance(message, dict) else {}
-    if message.get("method") == "session/prompt":
-        return [f"> {block['text']}" for block in message["params"]["prompt"] if block.get("type") == "text"]
-    content = update.get("content") if update.get("sessionUpdate") == "agent_message_chunk" else None
-    return [printable(content["text"])] if isinstance(content, dict) and content.get("type") == "text" else []
+    match message:
+        case {"method": "session/prompt", "params": {"prompt": [*blocks]}}:
+            return [f"> {text}" for block in blocks for text in text_of(block)]
+        case {"params": {"update": {"sessionUpdate": "agent_message_chunk", "content": block}}}:
+            return text_of(block)
+        case {"error": {"message": str(words)}}:
+            return [f"! {printable(words)}"]
+    return []
+
+
+def text_of(block: Any) -> list[str]:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return [printable(text)]
+    return []
 
 
 def printable(text: str) -> str:
@@ -87,14 +97,15 @@ async def talked(prompt: str, command: list[str]) -> AsyncIterator[tuple[str, st
     async for raw in agent.stdout:
         line = raw.decode()
         yield "agent", line
-        message = json.loads(line)
-        match message.get("id") if "method" not in message else None:
-            case 1:
+        match json.loads(line):
+            case {"method": _}:
+                pass
+            case {"id": 1, "result": _}:
                 yield "client", tell(agent, 2, "session/new", {"cwd": str(Path.cwd()), "mcpServers": []})
-            case 2:
-                words = {"sessionId": message["result"]["sessionId"], "prompt": [{"type": "text", "text": prompt}]}
+            case {"id": 2, "result": {"sessionId": session}}:
+                words = {"sessionId": session, "prompt": [{"type": "text", "text": prompt}]}
                 yield "client", tell(agent, 3, "session/prompt", words)
-            case 3:
+            case {"id": 1 | 2 | 3}:  # the end of the turn, or an error
                 break
     agent.terminate()
     await agent.wait()

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,10 +20,12 @@ from acp.schema import AgentPlanContentUpdate, AgentPlanUpdate, ClientCapabiliti
 from anthropic.types import MessageParam, ToolUnionParam
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolUnionParam
 from pydantic import TypeAdapter
+from textual.widgets import RichLog
 
 from planwire import BlockingPlanSession, Board
 from planwire.chat import said_in
 from planwire.model.plan import Fields
+from planwire.terminal.panel import PlanPanel
 from tests.peers.agents import Agent, acpx
 from tests.peers.model_server import ScriptedModel
 from tests.peers.script import Request, Step, Turn, Usage, call, say
@@ -172,6 +175,34 @@ def test_acpx_shows_the_plan_of_the_agent(tmp_path: Path) -> None:
     ).stdout
     assert "[plan]\n" + "".join(f"  - [{status}] {content}\n" for status, content in DONE) in shown
     assert "All done." in shown
+
+
+# The client
+
+STRANGE_AGENT = """
+import json, sys
+for line in sys.stdin:
+    match json.loads(line)["id"]:
+        case 1:
+            print('[]')
+            print('{"jsonrpc":"2.0","method":"session/update","params":null}')
+            print('{"jsonrpc":"2.0","method":"session/update","params":{"update":null}}')
+            print('{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}', flush=True)
+        case 2:
+            print('{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"sign in first"}}', flush=True)
+"""
+
+
+def test_the_client_outlives_strange_lines_and_says_why_there_is_no_session() -> None:
+    example = runpy.run_path(str(EXAMPLES / "textual_client.py"))
+
+    async def run() -> None:
+        app = example["TextualClient"](example["talked"]("hello", [sys.executable, "-c", STRANGE_AGENT]))
+        async with app.run_test():
+            await eventually(lambda: app.query_one(PlanPanel).stopped)
+            assert [line.text for line in app.query_one(RichLog).lines] == ["! sign in first"]
+
+    asyncio.run(asyncio.wait_for(run(), 60))
 
 
 # The loops: each reads a large file, and is told by its model that the context is full

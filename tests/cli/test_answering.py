@@ -1,5 +1,6 @@
 """People at the command line whom an agent asks: which plan and which option they mean, and what they are asked."""
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,6 +123,19 @@ def test_words_with_a_no_are_in_sight_until_the_agent_hears_them(journal: Journa
     propose(journal, "new", YES, NO)
     typing("", "approve", "--changes", "--comment", "smaller steps", "--yes")
     assert "not heard by the agent yet: 1   (planwire tell --session s1)" in answer("show", "s1").out
+
+
+def test_the_commands_for_a_session_whose_id_looks_like_an_option_can_be_copied(journal: Journal) -> None:
+    lease = journal.lease("-s 1", IDLE)
+    propose(journal, "new", YES, NO, session="-s 1")
+    command = "planwire approve '--session=-s 1' --changes"
+    assert command in answer("show").out
+    said = typing("", *shlex.split(command)[1:], "--comment", "smaller steps", "--yes")
+    assert (said.code, said.err) == (DONE, "")
+    tell = "planwire tell --session='-s 1'"
+    assert f"not heard by the agent yet: 1   ({tell})" in answer("show").out
+    assert typing("", *shlex.split(tell)[1:], "--yes").out == "The agent hears it now.\n"
+    lease.release()
 
 
 def test_options_that_are_not_in_sight_are_counted(journal: Journal) -> None:

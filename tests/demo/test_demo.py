@@ -1,5 +1,6 @@
 """`planwire demo`: a real agent behind the real relay, people who answer and suggest, and what is left of it."""
 
+import json
 import re
 import subprocess
 import sys
@@ -200,6 +201,28 @@ def test_the_demo_agent_ends_with_its_client() -> None:
     )
     assert b"has no method session/what" in agent.stdout
     assert agent.stderr == b""
+
+
+def test_a_cancel_before_the_first_prompt_answers_no_question(tmp_path: Path) -> None:
+    prompt = {"sessionId": "s", "prompt": []}
+    messages: list[dict[str, object]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": 1}},
+        {"id": 2, "method": "session/new", "params": {"cwd": str(tmp_path)}},
+        {"method": "session/cancel", "params": {"sessionId": "s"}},
+        {"id": 3, "method": "session/prompt", "params": prompt},
+    ]
+    yes = {"id": "review", "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}}
+    command = [sys.executable, "-m", "planwire.demo.agent", "--speed", "1000"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as agent:
+        assert agent.stdin
+        assert agent.stdout
+        agent.stdin.write(b"".join(json.dumps(each).encode() + b"\n" for each in messages))
+        agent.stdin.flush()
+        assert any(b"session/request_permission" in line for line in agent.stdout)
+        agent.stdin.write(json.dumps(yes).encode() + b"\n")
+        agent.stdin.flush()
+        assert b"session/update" in agent.stdout.readline(), "it works on its plan"
+        agent.stdin.close()
 
 
 def test_the_question_is_seen_however_many_plans_there_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,27 @@ def test_suggestions_change_its_list(change: str, steps: list[tuple[str, str]], 
     assert all(each.startswith(answer or "") for each in answers)
 
 
+def test_suggestions_on_one_step_are_all_taken_up() -> None:
+    changes = (
+        '<reword step="s2">Draw</reword>',
+        '<status step="s2">cancelled</status>',
+        '<remove step="s1"/>',
+        '<remove step="s1"/>',
+    )
+    after, answers = taken_up(
+        "".join(
+            f'<suggestion id="r{number}" by="ann" plan="fix">{change}</suggestion>'
+            for number, change in enumerate(changes, 1)
+        )
+    )
+    assert after == [("Draw", "-")]
+    assert answers == [
+        "“Write” is “Draw” now, as ann suggested.",
+        "“Draw” is cancelled now, as ann suggested.",
+        "“Read” is gone, as ann suggested.",
+    ]
+
+
 def test_comments_are_answered() -> None:
     whole = '<comment id="r1" by="user" plan="fix">be quick</comment>'
     step = '<request id="r2" by="ann" plan="fix" step="s2">not so</request>'

@@ -351,6 +351,30 @@ def test_a_host_with_a_handshake_is_notified_of_changes_that_others_make(tmp_pat
     run(work)
 
 
+@subscribes_as_of_old
+@pytest.mark.parametrize("spelled", ["plan:///s/main?format=markdown", "plan:///%73/main"])
+def test_a_host_is_notified_with_the_uri_that_it_subscribed_with(tmp_path: Path, spelled: str) -> None:
+    async def work() -> None:
+        heard: list[str | None] = []
+
+        async def hear(message: Any) -> None:
+            heard.append(getattr(message.params, "uri", None))
+
+        async with a_host(tmp_path, "--session", "s", mode="legacy", message_handler=hear) as host:
+            await host.list_resources()
+            with someone_else(tmp_path) as write:
+                write(PlanSet(ItemsPlan("main", (Entry("read", "high", "pending"),))))
+                await eventually(lambda: heard == [None])
+                await host.subscribe_resource(spelled)
+                write(PlanChanged("main", None, (SetStatus("s1", "completed"),)))
+                await eventually(lambda: heard == [None, spelled])
+                await host.unsubscribe_resource(spelled)
+                write(PlanRemoved("main"))
+                await eventually(lambda: heard == [None, spelled, None])
+
+    run(work)
+
+
 # The prompt
 
 

@@ -1,5 +1,7 @@
 """Every act of the table in a real browser: done with its key, and written as the event that it means."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -13,10 +15,13 @@ from planwire.model.events import (
     PlanRemoved,
     PlanReopened,
     PlanReviewed,
+    PlanSet,
     RemarkClosed,
     Remarked,
     RemarkReopened,
+    SessionOpened,
 )
+from planwire.model.plan import FilePlan
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.steering.acts import ACTS
@@ -111,6 +116,32 @@ def test_the_step_is_run(stage: Stage, page: Page) -> None:
     stage.comes_to(Remarked("main", SELECTION, "", 1, steps=("s2",)))
 
 
+def test_a_suggested_step_can_not_be_selected_to_run(stage: Stage) -> None:
+    stage.agent_sends("one", "two")
+    page = stage.reopen()
+    row(page, 2).click()
+    page.keyboard.press("a")
+    write(page, "three")
+    save(page)
+    page.locator(".ghost .words").click()
+    expect(page.locator(".ghost")).to_be_focused()
+    page.keyboard.press("s")
+    expect(page.get_by_role("status").filter(has_text="Run steps is not possible here")).to_have_count(1)
+    expect(page.get_by_role("region", name="Steps to run")).to_have_count(0)
+
+
+def test_the_steps_of_a_plan_file_can_not_be_selected_to_run(stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("- [ ] one\n- [ ] two\n")
+    stage.write(SessionOpened("agent", "client", str(tmp_path)), PlanSet(FilePlan("main", path.as_uri())))
+    page = stage.reopen()
+    row(page, 1).locator(".words").click()
+    expect(row(page, 1)).to_be_focused()
+    page.keyboard.press("s")
+    expect(page.get_by_role("status").filter(has_text="Run steps is not possible here")).to_have_count(1)
+    expect(page.get_by_role("region", name="Steps to run")).to_have_count(0)
+
+
 def test_what_has_ended_is_reopened(stage: Stage, page: Page) -> None:
     page.keyboard.press("c")
     write(page, "Why?")
@@ -153,6 +184,34 @@ def test_an_edited_text_that_no_longer_fits_is_edited_on(stage: Stage, page: Pag
     page.keyboard.press("Control+Enter")
     page.get_by_role("dialog", name="The plan changed").get_by_role("button", name="Edit").click()
     expect(area).to_have_value("[ ] theirs {s1}\n[x] two {s2}\n[ ] three {s3}\n# You wrote:\n# [ ] mine {s1}\n")
+    page.keyboard.press("Control+Enter")
+    stage.comes_to(changed(SetStatus("s2", "completed")))
+
+
+def test_an_edited_text_that_is_left_is_there_again_and_conflicts_as_if_it_had_stayed_open(
+    stage: Stage, page: Page
+) -> None:
+    page.keyboard.press("E")
+    area = page.get_by_role("dialog", name="Edit “Plan”").get_by_role("textbox")
+    mine = "[ ] mine {s1}\n[x] two {s2}\n[ ] three {s3}\n"
+    area.fill(mine)
+    page.keyboard.press("Escape")
+    stage.write(PlanChanged("main", "by the way"))
+    expect(page.get_by_text("by the way").first).to_be_attached()
+    page.keyboard.press("E")
+    expect(area).to_have_value(mine)
+    page.keyboard.press("Escape")
+    stage.write(changed(RewordStep("s1", "theirs")))
+    expect(words(page).first).to_have_text("theirs")
+    page.keyboard.press("E")
+    expect(area).to_have_value(mine)
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("dialog", name="The plan changed").get_by_role("button", name="Edit").click()
+    merged = "[ ] theirs {s1}\n[x] two {s2}\n[ ] three {s3}\n# You wrote:\n# [ ] mine {s1}\n"
+    expect(area).to_have_value(merged)
+    page.keyboard.press("Escape")
+    page.keyboard.press("E")
+    expect(area).to_have_value(merged)
     page.keyboard.press("Control+Enter")
     stage.comes_to(changed(SetStatus("s2", "completed")))
 

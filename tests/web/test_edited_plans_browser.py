@@ -81,6 +81,23 @@ def test_an_edited_text_stays_when_it_is_left_and_when_the_question_is_over(stag
         assert text_of(record(stage).state.plan) == PROSE
 
 
+def test_an_edited_text_that_was_left_does_not_overwrite_what_the_agent_changed_since(stage: Stage) -> None:
+    with held(stage):
+        page = stage.open()
+        begin(page).get_by_role("textbox").fill(EDITED)
+        page.keyboard.press("Escape")
+        changed = PlanSet(MarkdownPlan("plan-mode", PROSE.replace("Redis", "SQLite")), via=ACP)
+        stage.write(changed, ReviewAsked("plan-mode", OPTIONS, "q1", True))
+        expect(page.locator(".plan").first).to_contain_text("SQLite")
+        dialog = begin(page)
+        expect(dialog.get_by_role("textbox")).to_have_value(EDITED)
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("dialog", name="The plan changed")).to_contain_text("SQLite")
+        page.get_by_role("button", name="Discard").click()
+        expect(dialog).to_have_count(0)
+        assert "SQLite" in text_of(record(stage).state.plan)
+
+
 def test_a_plan_is_edited_and_approved_in_the_inbox(stage: Stage) -> None:
     with held(stage):
         page = stage.open()

@@ -91,7 +91,8 @@ class DemoAgent:
 
     def _cancel(self) -> None:
         self._cancelled.set()
-        self._answers.put(None)
+        if self._work is not None:  # or else its first question would have this answer
+            self._answers.put(None)
 
     def _initialize(self, message_id: Any, params: Fields) -> None:
         about = {"name": "planwire-demo-agent", "title": "Demo agent", "version": "1.0"}

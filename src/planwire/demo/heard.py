@@ -19,7 +19,7 @@ __all__ = ["Listed", "heard_in", "take_up"]
 _WORDS: Final = frozenset(("comment", "request"))
 
 
-class Listed(Struct):
+class Listed(Struct, eq=False):
     """A step of the demo agent: its words, its words while the agent works on it, and its checkbox. `is_dropped`: the
     agent will cancel it when its turn comes."""
 
@@ -47,8 +47,8 @@ def heard_in(prompt: Any) -> tuple[Said, ...]:
 
 def take_up(said: Sequence[Said], steps: list[Listed]) -> list[str]:
     """Apply what people suggest to a list, and answer each of their words with a sentence."""
-    words = {each.target: each.text for each in said if each.kind == "step"}
-    answers = [_taken_up(each, _step(words.get(each.target), steps), steps) for each in said]
+    listed = {each.target: _step(each.text, steps) for each in said if each.kind == "step"}
+    answers = [_taken_up(each, listed.get(each.target), steps) for each in said]
     return [answer for answer in answers if answer]
 
 
@@ -60,7 +60,7 @@ def _taken_up(said: Said, step: Listed | None, steps: list[Listed]) -> str:
     if said.kind in _WORDS:
         about = f" of “{step.text}”" if step else ""
         return f"“{said.text}”, {who} said{about}: I go by that from now on."
-    if step is None:
+    if step not in steps:
         return ""
     before = step.text
     if said.kind == "reword":
@@ -75,5 +75,5 @@ def _taken_up(said: Said, step: Listed | None, steps: list[Listed]) -> str:
     return f"“{before}” stays where it is: I'd rather keep the order." if said.kind == "move" else ""
 
 
-def _step(words: str | None, steps: Iterable[Listed]) -> Listed | None:
+def _step(words: str, steps: Iterable[Listed]) -> Listed | None:
     return next((step for step in steps if words in (step.text, step.doing)), None)

@@ -312,12 +312,11 @@ class PlanServer:
         return types.ReadResourceResult(contents=[contents])
 
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        await self._own(ctx, params.uri)
-        self._news.subscribed.add(params.uri)
+        self._news.subscribed[params.uri], _ = await self._own(ctx, params.uri)
         return types.EmptyResult()
 
     async def unsubscribe(self, _: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._news.subscribed.discard(params.uri)
+        self._news.subscribed.pop(params.uri, None)
         return types.EmptyResult()
 
     async def list_prompts(self, _: Context, __: Page) -> types.ListPromptsResult:

@@ -100,12 +100,12 @@ class SessionCards:
 
 class ResourceNews:
     """Tells the bus of changes, and the client on the connection once it has introduced itself. `subscribed` holds that
-    client's URIs."""
+    client's URIs as it spelled them, with their meanings."""
 
     def __init__(self, bus: InMemorySubscriptionBus) -> None:
         self.bus = bus
         self.client: ServerSession | None = None
-        self.subscribed: set[str] = set()
+        self.subscribed: dict[str, PlanUri] = {}
         self.watching = anyio.Event()  # what changes from now on is news
 
     async def watch(self, plans: PlanSession, cards: SessionCards, *, all_is_news: bool) -> None:
@@ -127,8 +127,10 @@ class ResourceNews:
             return
         if isinstance(news, ResourcesListChanged):
             await self.client.send_resource_list_changed()
-        elif news.uri in self.subscribed:
-            await self.client.send_resource_updated(news.uri)
+            return
+        changed = read_uri(news.uri)
+        for uri in [uri for uri, meaning in self.subscribed.items() if meaning == changed]:
+            await self.client.send_resource_updated(uri)
 
 
 def _news(session: str, before: Cards, after: Cards) -> Iterator[News]:

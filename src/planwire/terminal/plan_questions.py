@@ -96,7 +96,8 @@ def _key(act: Act) -> str:
 
 
 def _command(command: str, session: str) -> str:
-    return f"planwire {command} {shlex.quote(one_line(session))}"
+    named = f"--session={session}" if session.startswith("-") else session  # or else it is taken for an option
+    return f"planwire {command} {shlex.quote(one_line(named))}"
 
 
 def _said(option: AnswerOption) -> str:

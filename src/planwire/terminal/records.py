@@ -48,7 +48,9 @@ def session_record_view(
 
 
 def _unheard(session: ShownSession, name: str) -> str:
-    return f"not heard by the agent yet: {session.unheard:,}   (planwire tell --session {shlex.quote(one_line(name))})"
+    sign = "=" if name.startswith("-") else " "  # or else it is taken for another option
+    command = f"planwire tell --session{sign}{shlex.quote(one_line(name))}"
+    return f"not heard by the agent yet: {session.unheard:,}   ({command})"
 
 
 def _earlier(count: int) -> str:

@@ -3,12 +3,12 @@
 // The table of acts says what each of them needs, and the page which acts a plan takes. What an act means is decided by
 // the board alone.
 
-import { askToRun } from "./choose.js";
+import { askToRun, choose } from "./choose.js";
 import { compose } from "./composer.js";
 import { confirm } from "./dialogs.js";
 import { perform } from "./perform.js";
 import {
-  actsOf, asksFirst, lastRemarkOf, nameOf, planName, revisionOf, rowOf, targetOf, textOf, writtenIn,
+  actsOf, asksFirst, lastRemarkOf, nameOf, planName, planOf, revisionOf, rowOf, targetOf, textOf, writtenIn,
 } from "./plans.js";
 import { isReviewing, openReview, pend } from "./review.js";
 import { ACTS } from "./table.js";
@@ -29,11 +29,21 @@ export function takes(plan, name, row) {
   return actsOf(plan).includes(name);
 }
 
+/** Whether a plan takes an act, on this row if there is one. Says so if it doesn't. */
+function admits(plan, name, row) {
+  if (takes(plan, name, row)) return true;
+  (UNREACHED[name] ? toast : say)(UNREACHED[name] ?? `${ACTS[name].label} is not possible here`);
+  return false;
+}
+
+/** Select a step to run, or deselect it, if its plan takes a selection. */
+export const select = (row) => admits(planOf(row), "select", row) && choose(row);
+
 /** Do an act on a plan, or on a row of it, with the arguments that are `given`. */
 export function begin(name, plan, row = null, given = {}) {
   const editor = ACTS[name].file && plan.querySelector("[data-editor]");
   if (editor) return editor.click(); // a plan file is changed there
-  if (!takes(plan, name, row)) return (UNREACHED[name] ? toast : say)(UNREACHED[name] ?? `${ACTS[name].label} is not possible here`);
+  if (!admits(plan, name, row)) return;
   const words = `${ACTS[name].label} ${row ? nameOf(row) : planName(plan)}`;
   const on = { plan, row, given, words, address: plan.dataset.steer, seen: revisionOf(plan) };
   const ask = ASKING[name] ?? (ACTS[name].needs.includes("text") && askForText(name));

@@ -1,8 +1,8 @@
 // Steering with the mouse, by touch, and with keys. The table of acts says which keys there are.
 
-import { choose, isPicking, pick } from "./choose.js";
+import { isPicking, pick } from "./choose.js";
 import { isWriting } from "./composer.js";
-import { begin } from "./doing.js";
+import { begin, select } from "./doing.js";
 import { openMenu, openPlanMenu } from "./menu.js";
 import { onChanged } from "./page.js";
 import { selected } from "./passages.js";
@@ -42,7 +42,7 @@ for (const [name, act] of Object.entries(ACTS)) {
   for (const { keys, on, given } of act.gestures) for (const key of keys) gestures.set(key, { name, on, given });
 }
 /** Keys of the board's own. */
-const own = { s: choose, m: openMenu, Enter: openMenu, ContextMenu: openMenu };
+const own = { s: select, m: openMenu, Enter: openMenu, ContextMenu: openMenu };
 const ON_AGENT = ["tell", "stop"];
 const ALIASES = { " ": "Space", Backspace: "Delete", ArrowUp: "Up", ArrowDown: "Down" };
 
