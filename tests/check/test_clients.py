@@ -52,6 +52,12 @@ def test_a_client_of_version_2_is_spoken_to_in_it() -> None:
     assert (code, found, value["announces"]) == (0, [], ["v1", "v2"])
 
 
+def test_a_client_whose_greeting_has_no_params_is_judged_all_the_same() -> None:
+    code, found, value = tried({"greets": False})
+    assert (code, found, value["announces"]) == (1, [("no-version", "no plan")], [])
+    assert [trial["over"] for trial in value["trials"]] == [True, True]
+
+
 def run_of(trial: Trial, hides: str = "", dies: str = "", grumbles: str = "", ignores: str = "") -> TrialRun:
     """A run of a client that prints and answers everything but what its arguments name, in this process."""
     agent, lines, stdout, stderr = TrialAgent(trial), list[tuple[str, bytes]](), list[str](), list[str]()
