@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from planwire.acp.dialects import V1
 from planwire.check.client_judge import TrialRun, judge
@@ -102,6 +103,13 @@ def test_a_client_hears_what_it_lost(ways: dict[str, str], found: list[tuple[str
     trials = (Trial("no plan", V1, has_plans=False), *trials_for({"protocolVersion": 1}))
     verdict = judge(run_of(trial, **ways) for trial in trials)
     assert [(each.code, each.message.split(":")[0]) for each in verdict.findings] == found
+
+
+@pytest.mark.parametrize("odd", [[1], {"n": 1}, None, 1.5], ids=str)
+def test_an_answer_with_an_odd_id_answers_nothing(odd: Any) -> None:
+    run = run_of(Trial("no plan", V1, has_plans=False))
+    stray = json.dumps({"jsonrpc": "2.0", "id": odd, "result": {}}).encode()
+    assert judge([replace(run, lines=(*run.lines, ("client", stray)))]) == judge([run])
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,8 @@ def _trial_verdict(run: TrialRun) -> TrialVerdict:
 
 def _breaches(run: TrialRun, trial: TrialVerdict, usual: set[str]) -> Iterator[tuple[str, str]]:
     asked = {each["id"] for each in _said(run, AGENT) if "method" in each and "id" in each}
-    answers = {each.get("id"): each for each in _said(run, CLIENT) if "method" not in each}
+    said = [each for each in _said(run, CLIENT) if "method" not in each]
+    answers = {each["id"]: each for each in said if isinstance(each.get("id"), str)}  # as the agent's ids are
     if run.trial.name == BARE and _version(greeting_in(run)) is None:
         yield "no-version", "`initialize` named no `protocolVersion`"
     if not trial.over and run.exit_code is not None:
