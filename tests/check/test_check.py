@@ -502,6 +502,14 @@ def test_what_was_left_out_in_one_turn_may_come_back_in_the_next() -> None:
     assert found(judged([*greeting(NONE), *turn(plan(a, b), plan()), *turn(plan(a, b), number=4)])) == []
 
 
+def test_a_plan_that_follows_a_removed_one_has_no_entries_of_it() -> None:
+    """R13: within one turn, under the same id, and with step ids that begin again."""
+    first, second = LIVELY, (entry("w", priority="high"), entry("x"), entry("y"))
+    shrunk = items("main", *first), items("main", *first[:1]), removed("main")
+    for then in (second, second[:1]):
+        assert found(talk(*shrunk, items("main", *then), hello=V2)) == []
+
+
 def test_several_entries_that_are_done_at_once_were_told_late() -> None:
     """R2: updates come as status changes occur."""
     begun = plan(entry("a", "in_progress", "high"), entry("b"), entry("c"))
