@@ -617,6 +617,26 @@ def test_what_is_loaded_includes_the_plan_as_it_was() -> None:
     assert found(judged([*live, *failed])) == []
 
 
+@pytest.mark.parametrize(
+    ("told", "retold"),
+    [
+        ({"type": "markdown", "content": "# x"}, {"content": "# y"}),
+        ({"type": "file", "uri": "file:///x.md"}, {"uri": "file:///y.md"}),
+        ({"type": "_tree", "nodes": [1]}, {"nodes": [2]}),
+        ({"type": "_tree", "nodes": [1]}, {"type": "_list"}),
+    ],
+    ids=str,
+)
+def test_what_is_loaded_is_compared_as_people_see_it(told: dict[str, Any], retold: dict[str, Any]) -> None:
+    """R39: whatever its type. What is meant for programs may differ."""
+    sent = {"planId": "p", **told}
+    live = [*greeting(V2), *turn(update(**sent, _meta={"at": "1"}), hello=V2)]
+    start, state = {"type": "start"}, line({"sessionUpdate": "state_update", "state": "idle"})
+    for fields, codes in (({"_meta": {"at": "2"}}, []), (retold, ["retold-otherwise"])):
+        said = loaded(update(**{**sent, **fields}), state, method="session/resume", replayFrom=start)
+        assert [code for _, code in found(judged([*live, *said]))] == codes
+
+
 def test_what_is_resumed_is_retold_only_on_request() -> None:
     """R38, R39. One update tells how things stand; two tell a story."""
     old = [*greeting(NONE), *turn(plan(*LIVELY))]

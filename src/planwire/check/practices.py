@@ -7,7 +7,7 @@ from typing import Final
 from planwire.acp.salvage import excerpt
 from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, ReplayEnd, TurnEnd
 from planwire.check.findings import PRACTICE, WARNING, Breach, RuleFamily
-from planwire.model.kinds import entries_of, is_blank
+from planwire.model.kinds import content_of, entries_of, is_blank, noun_of
 from planwire.model.plan import Plan, PlanId
 from planwire.model.steps import PlanState
 from planwire.model.stop_reasons import STOP_END_TURN
@@ -275,4 +275,6 @@ def _no_state(ended: ReplayEnd) -> Iterator[Breach]:
 def _visible(plan: Plan) -> object:
     """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
     entries = entries_of(plan)
-    return plan if entries is None else [(entry.content, entry.status, entry.priority) for entry in entries]
+    if entries is not None:
+        return [(entry.content, entry.status, entry.priority) for entry in entries]
+    return noun_of(plan), {name: value for name, value in content_of(plan).items() if name != "_meta"}
