@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from planwire.check.offers import PLAN_MODE
+from planwire.check.observing import TOOLS
+from planwire.check.offers import COMPACT, FORK, LOAD, PLAN_MODE, PROMPT, RESUME
 from planwire.check.plan_tools import list_call, proposal_call
-from planwire.check.play import Play, Script, WrittenStep
+from planwire.check.play import Play, Script, WrittenStep, read_script
 from planwire.check.script import ModelRequest
 from planwire.cli.scripted_home import furnish
 from planwire.errors import InputError
@@ -116,7 +117,12 @@ def test_a_script_of_ones_own_says_what_the_model_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "not a script"), ('{"parts": {"prompt": [{"sya": "x"}]}}', "unknown field `sya`"), (None, "can't be read")],
+    [
+        ("{", "not a script"),
+        ('{"parts": {"prompt": [{"sya": "x"}]}}', "unknown field `sya`"),
+        ('{"parts": {"plan-mode": []}}', "unknown part 'plan-mode': a script's parts are prompt, load"),
+        (None, "can't be read"),
+    ],
 )
 def test_a_script_that_is_none_is_explained(text: str | None, said: str, tmp_path: Path) -> None:
     file = tmp_path / "script.json"
@@ -124,6 +130,15 @@ def test_a_script_that_is_none_is_explained(text: str | None, said: str, tmp_pat
         file.write_text(text)
     result = run("--script", str(file))
     assert (result.returncode, said in result.stderr, "Traceback" in result.stderr) == (2, True, False)
+
+
+def test_a_script_may_have_each_part_that_is_driven() -> None:
+    parts: dict[str, Any] = {part: [{"say": part}] for part in (PROMPT, LOAD, RESUME, FORK, PLAN_MODE, TOOLS, COMPACT)}
+    script = read_script(json.dumps({"parts": parts}).encode(), "s")
+    play = Play(script.parts)
+    for part in parts:
+        play.begin(part)
+        assert play(offered()).text == part
 
 
 def test_files_stay_in_the_agents_home(tmp_path: Path) -> None:
