@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from planwire.acp.dialects import V1
+from planwire.acp.dialects import V1, V2, Dialect
 from planwire.check.client_judge import TrialRun, judge
-from planwire.check.trials import Trial, TrialAgent, trials_for
+from planwire.check.trials import PERMISSION, Trial, TrialAgent, trials_for
 from tests.peers.agents import or_skip
 from tests.peers.install import npm_peers
 
@@ -110,6 +110,16 @@ def test_an_answer_with_an_odd_id_answers_nothing(odd: Any) -> None:
     run = run_of(Trial("no plan", V1, has_plans=False))
     stray = json.dumps({"jsonrpc": "2.0", "id": odd, "result": {}}).encode()
     assert judge([replace(run, lines=(*run.lines, ("client", stray)))]) == judge([run])
+
+
+@pytest.mark.parametrize("dialect", [V1, V2], ids=lambda each: each.name)
+def test_a_turn_that_the_client_cancels_ends_as_cancelled(dialect: Dialect) -> None:
+    """R42: at once, whatever the agent still waited for."""
+    agent = TrialAgent(Trial("unknown words", dialect, has_unknowns=True))
+    list(agent.hear({"id": 3, "method": "session/prompt", "params": {}}))
+    [ended] = agent.hear({"method": "session/cancel", "params": {}})
+    assert '"stopReason": "cancelled"' in json.dumps(ended)
+    assert not list(agent.hear({"id": PERMISSION, "result": {"outcome": {"outcome": "cancelled"}}}))
 
 
 @pytest.mark.parametrize(
