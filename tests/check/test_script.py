@@ -69,6 +69,39 @@ def test_a_tool_with_several_acts_is_told_to_write() -> None:
     assert made.arguments["action"] == "write"
 
 
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ({"type": "integer"}, [1, 2, 3]),
+        ({"type": ["integer", "null"]}, [1, 2, 3]),
+        ({"type": ["null", "string"]}, ["high", "medium", "low"]),
+        ({"anyOf": [{"type": "null"}, {"type": "integer"}]}, [1, 2, 3]),
+    ],
+    ids=str,
+)
+def test_a_priority_is_of_the_type_that_the_tool_takes(field: dict[str, Any], values: list[Any]) -> None:
+    made = list_call(offered(todo=tasks("todos", content=TEXT, status=TEXT, priority=field)), 0)
+    assert made is not None
+    assert [task["priority"] for task in made.arguments["todos"]] == values
+
+
+def test_a_field_of_several_types_gets_a_value_of_the_first_but_null() -> None:
+    made = list_call(offered(todo=tasks("todos", content=TEXT, status=TEXT, rank={"type": ["null", "integer"]})), 0)
+    assert made is not None
+    assert [task["rank"] for task in made.arguments["todos"]] == [1, 2, 3]
+
+
+def test_the_arguments_are_found_beside_alternatives_and_behind_references() -> None:
+    schema = tasks("todos", content=TEXT, status=TEXT)
+    schema["properties"] |= {"merge": {"type": "boolean"}, "note": TEXT, "extra": TEXT}
+    alternatives = [{"required": ["merge"]}, {"required": ["note"]}]
+    refers = {"$ref": "#/$defs/Args", "$defs": {"Args": {**schema, "required": ["todos", "merge"]}}}
+    for whole in ({**schema, "anyOf": alternatives}, {**schema, "oneOf": alternatives}, refers):
+        made = list_call(offered(todo=whole), 0)
+        assert made is not None
+        assert (set(made.arguments), made.arguments["merge"]) == ({"todos", "merge"}, False)
+
+
 def test_a_tool_that_is_only_named_is_called_as_it_is_known() -> None:
     assert list_call(offered("Deferred: TodoWrite, WebFetch", Bash={}), 0) is not None
     assert list_call(offered("Nothing of the kind", Bash={}), 0) is None
