@@ -510,6 +510,23 @@ def test_a_plan_that_follows_a_removed_one_has_no_entries_of_it() -> None:
         assert found(talk(*shrunk, items("main", *then), hello=V2)) == []
 
 
+def test_a_finding_in_a_batch_says_which_message_it_is_in() -> None:
+    """R36."""
+    a, b = entry("a", priority="high"), entry("b")
+    good, bad = items("p", a, b), items("p", {**a, "mine": 1}, b, entry(""), mine=1)
+    batch = b"[" + good + b"," + bad + b"]"
+    foreign = line({"sessionUpdate": "plan_removed", "planId": "q", "mine": 1}, mine=1)
+    verdict = talk(batch, b"[" + good + b"," + foreign + b"]", hello=V2)
+    assert [(each.code, each.where) for each in verdict.findings] == [
+        ("foreign-field", "[1].params.update.plan.mine"),
+        ("foreign-field", "[1].params.update.plan.entries[0].mine"),
+        ("foreign-field", "[1].params.update.mine"),
+        ("foreign-field", "[1].params.mine"),
+        ("long-winded", "[1].params.update.plan.entries[2].content"),
+        ("unknown-removal", "[1].params.update.planId"),
+    ]
+
+
 def test_several_entries_that_are_done_at_once_were_told_late() -> None:
     """R2: updates come as status changes occur."""
     begun = plan(entry("a", "in_progress", "high"), entry("b"), entry("c"))
