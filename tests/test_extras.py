@@ -47,6 +47,22 @@ def test_a_package_that_is_there_and_fails_is_not_called_missing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("found", "need"),
+    [
+        ("1.10.1", " 2.0 or newer, and 1.10.1 is installed: "),
+        ("2.0", ", which can't be imported (No module named 'mcp.x'): "),
+    ],
+)
+def test_a_package_without_one_of_its_modules_is_not_called_missing(
+    found: str, need: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "version", lambda _: found)
+    error = ModuleNotFoundError("No module named 'mcp.x'", name="mcp.x")
+    said = str(missing_extra("the server", "mcp", error))
+    assert said.startswith(f"the server needs the MCP SDK{need}pip install 'planwire[mcp]'")
+
+
 def test_one_of_several_packages_is_named_by_its_own_name() -> None:
     error = ModuleNotFoundError("No module named 'uvicorn'", name="uvicorn")
     assert str(missing_extra("the board", "starlette", error)) == (

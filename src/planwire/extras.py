@@ -46,7 +46,7 @@ def missing_extra(what: str, module: str, error: ImportError, hint: str = "") ->
     """The error that says why something can't run, after an import for it failed."""
     failed = (error.name or "").partition(".")[0]
     module = failed if failed in PACKAGES else module
-    need = _absent(module) if failed == module and isinstance(error, ModuleNotFoundError) else need_of(module)
+    need = _absent(module) if error.name == module and isinstance(error, ModuleNotFoundError) else need_of(module)
     package = PACKAGES[module]
     fails = f"needs {package.title}, which can't be imported ({error}): pip install 'planwire[{package.extra}]'"
     return MissingExtra(f"{what} {need or fails}{hint}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planwire import V1, V2, Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Reading, read
+from planwire import V1, V1_DRAFT, V2, Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Reading, read
 from planwire.acp import Extension, Removal, Update
 from planwire.acp.read import MAX_LINE_BYTES
 from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING, MAX_REPORTS
@@ -269,6 +269,18 @@ def test_other_messages_are_not_about_plans() -> None:
         reading = read(sent)
         assert (reading.updates, reading.reports) == ((), ())
         assert len(reading.messages) == 1
+
+
+def test_an_unknown_word_in_a_batch_is_reported_with_its_message() -> None:
+    """R36: bare updates have places in a batch, too."""
+    bare = b'{"sessionUpdate":"plan","entries":[{"content":"a","priority":"low","status":"odd"}]}'
+    odd = [plan(entry("a", "odd")), items("p", entry("b"), entry("c", priority="odd")), bare]
+    assert codes(read(b"[" + b",".join(odd) + b"]", V1_DRAFT)) == [
+        ("unknown-status", "[0].params.update.entries[0].status"),
+        ("unknown-priority", "[1].params.update.plan.entries[1].priority"),
+        ("unknown-status", "[2].entries[0].status"),
+    ]
+    assert codes(read(bare, V1)) == [("unknown-status", "entries[0].status")]
 
 
 def test_a_line_in_a_batch_is_read_like_one_of_its_own() -> None:

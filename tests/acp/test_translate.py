@@ -333,6 +333,19 @@ def test_a_step_of_a_text_that_streams_in_is_listed_when_its_line_is_complete(be
     assert translator.end() == ()
 
 
+@pytest.mark.parametrize("sender", [None, "agent"])
+def test_the_last_step_of_a_text_is_listed_before_the_turn_ends_whether_or_not_the_sender_is_given(
+    sender: str | None,
+) -> None:
+    """R28."""
+    translator = Translator(V1)
+    translator.translate(request("session/prompt", 2, sessionId="s1", prompt=[]), sender and "client")
+    translator.translate(text("p", "# x\n- [ ] a\n- [ ] b"), sender)
+    listing, end = translator.translate(answer(2, {"stopReason": "end_turn"}), sender)
+    assert listed(update_of(listing)) == [("a", "pending"), ("b", "pending")]
+    assert end == answer(2, {"stopReason": "end_turn"})
+
+
 def test_the_last_step_of_a_text_is_listed_when_nothing_comes_any_more() -> None:
     translator = Translator(V1)
     assert said(translator, text("p", "- [ ] Alpha")) == []

@@ -1,6 +1,6 @@
 """A client that starts the agent in its last arguments, prompts it once, prints what it gets, and ends.
 
-Its first argument is a JSON object: `capabilities` and `version`.
+Its first argument is a JSON object: `capabilities`, `version`, and `greets` (false: `initialize` has no `params`).
 """
 
 import json
@@ -23,7 +23,8 @@ def main() -> None:
         agent.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         agent.stdin.flush()
 
-    say(id=1, method="initialize", params={"protocolVersion": VERSION, KEY: WAYS.get("capabilities", {})})
+    hello = {"protocolVersion": VERSION, KEY: WAYS.get("capabilities", {})}
+    say(id=1, method="initialize", **({"params": hello} if WAYS.get("greets", True) else {}))
     say(id=2, method="session/new", params={"cwd": "/", "mcpServers": []})
     say(id=3, method="session/prompt", params={"sessionId": "planwire-trial", "prompt": []})
     for line in agent.stdout:

@@ -502,6 +502,31 @@ def test_what_was_left_out_in_one_turn_may_come_back_in_the_next() -> None:
     assert found(judged([*greeting(NONE), *turn(plan(a, b), plan()), *turn(plan(a, b), number=4)])) == []
 
 
+def test_a_plan_that_follows_a_removed_one_has_no_entries_of_it() -> None:
+    """R13: within one turn, under the same id, and with step ids that begin again."""
+    first, second = LIVELY, (entry("w", priority="high"), entry("x"), entry("y"))
+    shrunk = items("main", *first), items("main", *first[:1]), removed("main")
+    for then in (second, second[:1]):
+        assert found(talk(*shrunk, items("main", *then), hello=V2)) == []
+
+
+def test_a_finding_in_a_batch_says_which_message_it_is_in() -> None:
+    """R36."""
+    a, b = entry("a", priority="high"), entry("b")
+    good, bad = items("p", a, b), items("p", {**a, "mine": 1}, b, entry(""), mine=1)
+    batch = b"[" + good + b"," + bad + b"]"
+    foreign = line({"sessionUpdate": "plan_removed", "planId": "q", "mine": 1}, mine=1)
+    verdict = talk(batch, b"[" + good + b"," + foreign + b"]", hello=V2)
+    assert [(each.code, each.where) for each in verdict.findings] == [
+        ("foreign-field", "[1].params.update.plan.mine"),
+        ("foreign-field", "[1].params.update.plan.entries[0].mine"),
+        ("foreign-field", "[1].params.update.mine"),
+        ("foreign-field", "[1].params.mine"),
+        ("long-winded", "[1].params.update.plan.entries[2].content"),
+        ("unknown-removal", "[1].params.update.planId"),
+    ]
+
+
 def test_several_entries_that_are_done_at_once_were_told_late() -> None:
     """R2: updates come as status changes occur."""
     begun = plan(entry("a", "in_progress", "high"), entry("b"), entry("c"))
@@ -607,6 +632,26 @@ def test_what_is_loaded_includes_the_plan_as_it_was() -> None:
     assert found(judged([*emptied, *loaded()])) == []
     failed = [client(request("session/load", 8, sessionId="s1")), *agent(refusal(8))]
     assert found(judged([*live, *failed])) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "retold"),
+    [
+        ({"type": "markdown", "content": "# x"}, {"content": "# y"}),
+        ({"type": "file", "uri": "file:///x.md"}, {"uri": "file:///y.md"}),
+        ({"type": "_tree", "nodes": [1]}, {"nodes": [2]}),
+        ({"type": "_tree", "nodes": [1]}, {"type": "_list"}),
+    ],
+    ids=str,
+)
+def test_what_is_loaded_is_compared_as_people_see_it(told: dict[str, Any], retold: dict[str, Any]) -> None:
+    """R39: whatever its type. What is meant for programs may differ."""
+    sent = {"planId": "p", **told}
+    live = [*greeting(V2), *turn(update(**sent, _meta={"at": "1"}), hello=V2)]
+    start, state = {"type": "start"}, line({"sessionUpdate": "state_update", "state": "idle"})
+    for fields, codes in (({"_meta": {"at": "2"}}, []), (retold, ["retold-otherwise"])):
+        said = loaded(update(**{**sent, **fields}), state, method="session/resume", replayFrom=start)
+        assert [code for _, code in found(judged([*live, *said]))] == codes
 
 
 def test_what_is_resumed_is_retold_only_on_request() -> None:

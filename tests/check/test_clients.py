@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from planwire.acp.dialects import V1
+from planwire.acp.dialects import V1, V2, Dialect
 from planwire.check.client_judge import TrialRun, judge
-from planwire.check.trials import Trial, TrialAgent, trials_for
+from planwire.check.trials import PERMISSION, Trial, TrialAgent, trials_for
 from tests.peers.agents import or_skip
 from tests.peers.install import npm_peers
 
@@ -50,6 +51,12 @@ def test_a_client_of_version_2_is_spoken_to_in_it() -> None:
     """R30."""
     code, found, value = tried({"version": 2})
     assert (code, found, value["announces"]) == (0, [], ["v1", "v2"])
+
+
+def test_a_client_whose_greeting_has_no_params_is_judged_all_the_same() -> None:
+    code, found, value = tried({"greets": False})
+    assert (code, found, value["announces"]) == (1, [("no-version", "no plan")], [])
+    assert [trial["over"] for trial in value["trials"]] == [True, True]
 
 
 def run_of(trial: Trial, hides: str = "", dies: str = "", grumbles: str = "", ignores: str = "") -> TrialRun:
@@ -96,6 +103,23 @@ def test_a_client_hears_what_it_lost(ways: dict[str, str], found: list[tuple[str
     trials = (Trial("no plan", V1, has_plans=False), *trials_for({"protocolVersion": 1}))
     verdict = judge(run_of(trial, **ways) for trial in trials)
     assert [(each.code, each.message.split(":")[0]) for each in verdict.findings] == found
+
+
+@pytest.mark.parametrize("odd", [[1], {"n": 1}, None, 1.5], ids=str)
+def test_an_answer_with_an_odd_id_answers_nothing(odd: Any) -> None:
+    run = run_of(Trial("no plan", V1, has_plans=False))
+    stray = json.dumps({"jsonrpc": "2.0", "id": odd, "result": {}}).encode()
+    assert judge([replace(run, lines=(*run.lines, ("client", stray)))]) == judge([run])
+
+
+@pytest.mark.parametrize("dialect", [V1, V2], ids=lambda each: each.name)
+def test_a_turn_that_the_client_cancels_ends_as_cancelled(dialect: Dialect) -> None:
+    """R42: at once, whatever the agent still waited for."""
+    agent = TrialAgent(Trial("unknown words", dialect, has_unknowns=True))
+    list(agent.hear({"id": 3, "method": "session/prompt", "params": {}}))
+    [ended] = agent.hear({"method": "session/cancel", "params": {}})
+    assert '"stopReason": "cancelled"' in json.dumps(ended)
+    assert not list(agent.hear({"id": PERMISSION, "result": {"outcome": {"outcome": "cancelled"}}}))
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from planwire.check.offers import PLAN_MODE
+from planwire.check.observing import TOOLS
+from planwire.check.offers import COMPACT, FORK, LOAD, PLAN_MODE, PROMPT, RESUME
 from planwire.check.plan_tools import list_call, proposal_call
-from planwire.check.play import Play, Script, WrittenStep
+from planwire.check.play import Play, Script, WrittenStep, read_script
 from planwire.check.script import ModelRequest
 from planwire.cli.scripted_home import furnish
 from planwire.errors import InputError
@@ -68,6 +69,39 @@ def test_a_tool_with_several_acts_is_told_to_write() -> None:
     assert made.arguments["action"] == "write"
 
 
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ({"type": "integer"}, [1, 2, 3]),
+        ({"type": ["integer", "null"]}, [1, 2, 3]),
+        ({"type": ["null", "string"]}, ["high", "medium", "low"]),
+        ({"anyOf": [{"type": "null"}, {"type": "integer"}]}, [1, 2, 3]),
+    ],
+    ids=str,
+)
+def test_a_priority_is_of_the_type_that_the_tool_takes(field: dict[str, Any], values: list[Any]) -> None:
+    made = list_call(offered(todo=tasks("todos", content=TEXT, status=TEXT, priority=field)), 0)
+    assert made is not None
+    assert [task["priority"] for task in made.arguments["todos"]] == values
+
+
+def test_a_field_of_several_types_gets_a_value_of_the_first_but_null() -> None:
+    made = list_call(offered(todo=tasks("todos", content=TEXT, status=TEXT, rank={"type": ["null", "integer"]})), 0)
+    assert made is not None
+    assert [task["rank"] for task in made.arguments["todos"]] == [1, 2, 3]
+
+
+def test_the_arguments_are_found_beside_alternatives_and_behind_references() -> None:
+    schema = tasks("todos", content=TEXT, status=TEXT)
+    schema["properties"] |= {"merge": {"type": "boolean"}, "note": TEXT, "extra": TEXT}
+    alternatives = [{"required": ["merge"]}, {"required": ["note"]}]
+    refers = {"$ref": "#/$defs/Args", "$defs": {"Args": {**schema, "required": ["todos", "merge"]}}}
+    for whole in ({**schema, "anyOf": alternatives}, {**schema, "oneOf": alternatives}, refers):
+        made = list_call(offered(todo=whole), 0)
+        assert made is not None
+        assert (set(made.arguments), made.arguments["merge"]) == ({"todos", "merge"}, False)
+
+
 def test_a_tool_that_is_only_named_is_called_as_it_is_known() -> None:
     assert list_call(offered("Deferred: TodoWrite, WebFetch", Bash={}), 0) is not None
     assert list_call(offered("Nothing of the kind", Bash={}), 0) is None
@@ -116,7 +150,12 @@ def test_a_script_of_ones_own_says_what_the_model_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("{", "not a script"), ('{"parts": {"prompt": [{"sya": "x"}]}}', "unknown field `sya`"), (None, "can't be read")],
+    [
+        ("{", "not a script"),
+        ('{"parts": {"prompt": [{"sya": "x"}]}}', "unknown field `sya`"),
+        ('{"parts": {"plan-mode": []}}', "unknown part 'plan-mode': a script's parts are prompt, load"),
+        (None, "can't be read"),
+    ],
 )
 def test_a_script_that_is_none_is_explained(text: str | None, said: str, tmp_path: Path) -> None:
     file = tmp_path / "script.json"
@@ -124,6 +163,15 @@ def test_a_script_that_is_none_is_explained(text: str | None, said: str, tmp_pat
         file.write_text(text)
     result = run("--script", str(file))
     assert (result.returncode, said in result.stderr, "Traceback" in result.stderr) == (2, True, False)
+
+
+def test_a_script_may_have_each_part_that_is_driven() -> None:
+    parts: dict[str, Any] = {part: [{"say": part}] for part in (PROMPT, LOAD, RESUME, FORK, PLAN_MODE, TOOLS, COMPACT)}
+    script = read_script(json.dumps({"parts": parts}).encode(), "s")
+    play = Play(script.parts)
+    for part in parts:
+        play.begin(part)
+        assert play(offered()).text == part
 
 
 def test_files_stay_in_the_agents_home(tmp_path: Path) -> None:

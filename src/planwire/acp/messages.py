@@ -45,12 +45,14 @@ class Removal(Struct, frozen=True):
 
 class Envelope(Struct, frozen=True):
     """The fields around a plan on its line, which the writer puts back: those of the update (unless they are the
-    plan's own), of `params` and of the message. `bare` marks an update on its own, without a message around it."""
+    plan's own), of `params` and of the message. `bare` marks an update on its own, without a message around it. `at` is
+    the path of the message on its line: empty, unless the line is a batch."""
 
     update: Fields | None = None
     params: Fields | None = None
     message: Fields | None = None
     bare: bool = False
+    at: str = ""
 
 
 #: The envelope of a line without extra fields around the plan, as nearly all lines are.
@@ -68,6 +70,15 @@ class Update(Struct, frozen=True):
     body: Body
     id_keys: tuple[str, ...] = ()
     envelope: Envelope = PLAIN
+
+    def path(self, field: str = "") -> str:
+        """The path of a field of the update on its line, or of the update itself."""
+        parts = (self.envelope.at, "" if self.envelope.bare else "params.update", field)
+        return ".".join(part for part in parts if part)
+
+    def plan_path(self, field: str = "") -> str:
+        """The path of a field of the plan in the update, or of the plan itself."""
+        return self.path(field if self.tag != "plan_update" else f"plan.{field}".removesuffix("."))
 
 
 class Message(Struct, frozen=True):

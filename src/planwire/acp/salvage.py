@@ -56,7 +56,7 @@ def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | 
         return None
     if "method" not in value and "sessionUpdate" in value:
         reader = _reader(value)
-        return reader(None, value, Envelope(bare=True), path, reports) if reader else _message(value)
+        return reader(None, value, Envelope(bare=True, at=path), path, reports) if reader else _message(value)
     params: Any = value.get("params")
     update: Any = params.get("update") if isinstance(params, dict) else None
     reader = _reader(update) if value.get("method") == "session/update" else None
@@ -70,7 +70,7 @@ def salvage(value: Any, reports: Reports, path: str = "") -> Update | Message | 
         session = None if session is None else found
     if value.get("jsonrpc") == "2.0":
         del value["jsonrpc"]
-    envelope = Envelope(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports))
+    envelope = Envelope(None, _extra(params, f"{path}.params", reports), _extra(value, path, reports), at=path)
     return reader(session, update, envelope, f"{path}.params.update", reports)
 
 

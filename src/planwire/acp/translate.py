@@ -70,6 +70,7 @@ class Translator:
 
     def _translate_message(self, line: bytes, sender: str | None, reading: Reading) -> tuple[bytes, ...]:
         for message in reading.messages:
+            sender = sender or self._conversation.sender_of(message)  # once heard, an answer answers nothing any more
             meaning = self._conversation.hear(message, sender)
             if isinstance(meaning, Retelling):
                 self.retell(meaning.session)

@@ -11,9 +11,8 @@ __all__ = ["unknown_values"]
 
 def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
     """A report for each word in an update that readers of the dialect don't know."""
-    path = "" if update.envelope.bare else "params.update"
     if update.tag == "plan" and not dialect.baseline:
-        yield Report("removed-update", path, "version 2 has no 'plan' update any more", "R29", "it is read")
+        yield Report("removed-update", update.path(), "version 2 has no 'plan' update any more", "R29", "it is read")
     entries = entries_of(update.body)
     if entries is None:
         return
@@ -32,6 +31,5 @@ def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
                 defect, rule = f"{word!r} is not a {name} of the protocol, and custom ones start with '_'", "R19"
             else:
                 continue
-            entries_at = "entries" if update.tag == "plan" else "plan.entries"
-            where = f"{path}.{entries_at}[{index}].{name}".removeprefix(".")
+            where = update.plan_path(f"entries[{index}].{name}")
             yield Report(f"unknown-{name}", where, defect, rule, "it is kept", word)

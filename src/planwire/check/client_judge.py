@@ -68,8 +68,8 @@ class ClientVerdict(Struct, frozen=True):
 
 
 def greeting_in(run: TrialRun) -> Any:
-    """The `params` of the client's `initialize`; None if it never came."""
-    return next((each["params"] for each in _said(run, CLIENT) if each.get("method") == "initialize"), None)
+    """The `params` of the client's `initialize`, empty if it has none; None if it never came."""
+    return next((each.get("params") or {} for each in _said(run, CLIENT) if each.get("method") == "initialize"), None)
 
 
 def judge(runs: Iterable[TrialRun]) -> ClientVerdict:
@@ -86,11 +86,8 @@ def judge(runs: Iterable[TrialRun]) -> ClientVerdict:
             )
     greeting = greeting_in(runs[0])
     about = greeting.get("clientInfo") or greeting.get("info") if isinstance(greeting, dict) else None
-    version = greeting.get("protocolVersion") if isinstance(greeting, dict) else None
     announced = tuple(run.trial.name for run in runs if run.trial.name not in (BARE, UNKNOWN))
-    return ClientVerdict(
-        findings.all(), name_in(about), version if isinstance(version, int) else None, announced, tuple(trials)
-    )
+    return ClientVerdict(findings.all(), name_in(about), _version(greeting), announced, tuple(trials))
 
 
 def _trial_verdict(run: TrialRun) -> TrialVerdict:
@@ -106,7 +103,10 @@ def _trial_verdict(run: TrialRun) -> TrialVerdict:
 
 def _breaches(run: TrialRun, trial: TrialVerdict, usual: set[str]) -> Iterator[tuple[str, str]]:
     asked = {each["id"] for each in _said(run, AGENT) if "method" in each and "id" in each}
-    answers = {each.get("id"): each for each in _said(run, CLIENT) if "method" not in each}
+    said = [each for each in _said(run, CLIENT) if "method" not in each]
+    answers = {each["id"]: each for each in said if isinstance(each.get("id"), str)}  # as the agent's ids are
+    if run.trial.name == BARE and _version(greeting_in(run)) is None:
+        yield "no-version", "`initialize` named no `protocolVersion`"
     if not trial.over and run.exit_code is not None:
         yield "client-ended", f"the client ended with exit code {run.exit_code} before the turn did"
     elif PERMISSION in asked - answers.keys():
@@ -120,6 +120,12 @@ def _breaches(run: TrialRun, trial: TrialVerdict, usual: set[str]) -> Iterator[t
     lost = [each.what for each in trial.updates if not each.shown]
     if trial.prints and lost:
         yield "not-shown", f"the client printed the agent's message, but nothing of `{'`, `'.join(lost)}`"
+
+
+def _version(greeting: Any) -> int | None:
+    """The version of the protocol that a client asks for."""
+    version = greeting.get("protocolVersion") if isinstance(greeting, dict) else None
+    return version if isinstance(version, int) else None
 
 
 def _is_over(run: TrialRun) -> bool:

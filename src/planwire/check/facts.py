@@ -178,7 +178,7 @@ def _compare(
 
     Entries may come and go (R5), so only a list that loses at least half of its unfinished steps counts as incomplete.
     """
-    if turn != history.turn:
+    if turn != history.turn or after is None:  # a plan that is set after a removal counts its steps anew
         history.turn, history.left, history.shrank = turn, {}, None
     entries = entries_of(after.plan) if after is not None else None
     if after is None or entries is None:

@@ -1,5 +1,6 @@
 """Rules about a single update: what the agent may send to this client, and how it names a plan."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,8 +16,6 @@ __all__ = ["OPERATION_RULES"]
 
 OPERATION_RULES: Final = RuleFamily[PlanUpdate]()
 
-_UPDATE: Final = "params.update"
-
 
 @OPERATION_RULES.rule(
     "R8",
@@ -28,7 +27,7 @@ def _unasked_operation(seen: PlanUpdate) -> Iterator[Breach]:
     dialect = seen.facts.dialect
     if dialect is not None and not dialect.operations and seen.update.tag != "plan":
         message = f"`{seen.update.tag}` was sent to a client that announced no plan capability"
-        yield Breach(f"{_UPDATE}.sessionUpdate", message, seen.update.tag)
+        yield Breach(seen.update.path("sessionUpdate"), message, seen.update.tag)
 
 
 @OPERATION_RULES.rule(
@@ -59,8 +58,8 @@ def _former_id(seen: PlanUpdate) -> Iterator[Breach]:
 def _other_spelling(seen: PlanUpdate, dialect: Dialect) -> Iterator[Breach]:
     keys = seen.update.id_keys
     if dialect.operations and keys and dialect.id_keys[0] not in keys:
-        where = f"{_UPDATE}.{keys[0]}" if seen.update.tag == "plan_removed" else f"{_UPDATE}.plan.{keys[0]}"
-        yield Breach(where, f"the plan's id is in `{keys[0]}`, but this client reads `{dialect.id_keys[0]}`")
+        message = f"the plan's id is in `{keys[0]}`, but this client reads `{dialect.id_keys[0]}`"
+        yield Breach(seen.update.plan_path(keys[0]), message)
 
 
 @OPERATION_RULES.rule(
@@ -75,10 +74,10 @@ def _unknown_kind(seen: PlanUpdate) -> Iterator[Breach]:
     kind = repr(excerpt(body.type))
     if dialect is not None and dialect.closed:
         message = f"{kind} is not a plan type of version 1, which has no custom types"
-        yield Breach(f"{_UPDATE}.plan.type", message, body.type, number="R7")
+        yield Breach(seen.update.plan_path("type"), message, body.type, number="R7")
     elif not body.type.startswith("_"):
         message = f"{kind} is not a plan type of the protocol, and custom types start with `_`"
-        yield Breach(f"{_UPDATE}.plan.type", message, body.type)
+        yield Breach(seen.update.plan_path("type"), message, body.type)
 
 
 @OPERATION_RULES.rule(
@@ -92,7 +91,7 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
     if not isinstance(body, Removal) or not seen.live or seen.before is not None:
         return
     if seen.facts.greeted and not seen.session.continued:  # else the plan may be older than this connection
-        yield Breach(f"{_UPDATE}.planId", f"there is no plan {excerpt(body.id)!r} to remove")
+        yield Breach(seen.update.path("planId"), f"there is no plan {excerpt(body.id)!r} to remove")
 
 
 @OPERATION_RULES.rule(
@@ -103,24 +102,24 @@ def _unknown_removal(seen: PlanUpdate) -> Iterator[Breach]:
 def _foreign_field(seen: PlanUpdate) -> Iterator[Breach]:
     update, body = seen.update, seen.update.body
     envelope = update.envelope
-    at_plan = f"{_UPDATE}.plan" if update.tag == "plan_update" else _UPDATE
     ids = id_keys() if seen.update.tag != "plan" else ()  # their spelling has rules of its own, where a plan has one
     if update.tag != "plan" or body is None:
-        yield from _fields(envelope.update, _UPDATE, ids)
-    yield from _fields(envelope.params, "params", ids)
-    yield from _fields(envelope.message, "", ("jsonrpc",))
+        yield from _fields(envelope.update, update.path(), ids)
+    yield from _fields(envelope.params, f"{envelope.at}.params", ids)
+    yield from _fields(envelope.message, envelope.at, ("jsonrpc",))
     if isinstance(body, (Extension, Removal, OtherPlan)) or body is None:
         return
-    yield from _fields(body.extra, at_plan, ids)
+    yield from _fields(body.extra, update.plan_path(), ids)
     for index, entry in enumerate(entries_of(body) or ()):
-        yield from _fields(entry.extra, f"{at_plan}.entries[{index}]")
+        yield from _fields(entry.extra, update.plan_path(f"entries[{index}]"))
 
 
 def _fields(fields: Fields | None, path: str, known: tuple[str, ...] = ()) -> Iterator[Breach]:
+    place = re.sub(r"\[[0-9]+\]", "", path).removeprefix(".")
     for name in fields or ():
         if name not in ("_meta", *known):
             where = f"{path}.{name}".removeprefix(".")
-            yield Breach(where, f"the protocol has no field `{excerpt(name)}` here", f"{path.partition('[')[0]} {name}")
+            yield Breach(where, f"the protocol has no field `{excerpt(name)}` here", f"{place} {name}")
 
 
 @OPERATION_RULES.rule(
@@ -131,7 +130,7 @@ def _fields(fields: Fields | None, path: str, known: tuple[str, ...] = ()) -> It
 def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
     if isinstance(seen.update.body, Extension) and seen.facts.greeted and not seen.facts.may_stream_in_meta:
         message = "`content` is empty and the new text is in `_meta`, for a client that did not ask for that"
-        yield Breach(f"{_UPDATE}.plan.content", message)
+        yield Breach(seen.update.plan_path("content"), message)
 
 
 @OPERATION_RULES.rule(
@@ -141,4 +140,4 @@ def _text_in_meta(seen: PlanUpdate) -> Iterator[Breach]:
 )
 def _after_cancel(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.live and seen.session.ended_by_cancel and seen.session.turn is None:
-        yield Breach(_UPDATE, "the update came after the cancelled prompt was answered")
+        yield Breach(seen.update.path(), "the update came after the cancelled prompt was answered")

@@ -91,7 +91,8 @@ def _is_named(request: ModelRequest, name: str) -> bool:
 
 def _arguments(schema: Schema, steps: Sequence[str], statuses: Sequence[str]) -> dict[str, Any] | None:
     """The arguments that write a list, if the schema has a place for one: a property whose items have a status."""
-    fields = _properties(schema, schema)
+    whole = _plain(schema, schema)
+    fields = _properties(whole, schema)
     for key, field in fields.items():
         item = _item(field, schema)
         entry = _properties(item, schema)
@@ -103,7 +104,7 @@ def _arguments(schema: Schema, steps: Sequence[str], statuses: Sequence[str]) ->
         for number, (step, word) in enumerate(zip(steps, statuses, strict=True)):
             task = {name: _filler(name, entry[name], schema, number, step) for name in _required(item, entry)}
             tasks.append({**task, text: step, status: _spelled(word, entry[status], schema)})
-        others = {name: _filler(name, fields[name], schema, 0, "") for name in _required(schema, fields) if name != key}
+        others = {name: _filler(name, fields[name], schema, 0, "") for name in _required(whole, fields) if name != key}
         if "action" in fields:
             others["action"] = _filler("action", fields["action"], schema, 0, "")
         return {**others, key: tasks}
@@ -123,15 +124,23 @@ def _filler(name: str, field: Any, root: Schema, number: int, step: str) -> Any:
     field = _plain(field, root)
     choices = [each for each in field.get("enum") or () if isinstance(each, str)]
     preferred = (_RANKS[number % len(_RANKS)], *_WRITES)
-    kind = str(field.get("type", "string")).lower()
     if choices:
         return next((word for word in preferred if word in choices), choices[0])
+    others = {"integer": number + 1, "number": number + 1, "boolean": False, "array": [], "object": {}}
+    if (kind := _type(field)) in others:
+        return others[kind]
     if name == "priority":
         return _RANKS[number % len(_RANKS)]
     if name == "action":
         return _WRITES[0]
-    numbers = {"integer": number + 1, "number": number + 1, "boolean": False, "array": [], "object": {}}
-    return numbers.get(kind, str(number + 1) if name == "id" else step or "a plan")
+    return str(number + 1) if name == "id" else step or "a plan"
+
+
+def _type(field: Schema) -> str:
+    """The type of a field; of several, the first but null."""
+    named = field.get("type", "string")
+    kinds = named if isinstance(named, list) else [named]
+    return next((kind for each in kinds if (kind := str(each).lower()) != "null"), "string")
 
 
 def _spelled(word: str, field: Any, root: Schema) -> str:
@@ -150,7 +159,7 @@ def _properties(schema: Any, root: Schema) -> dict[str, Any]:
 
 
 def _plain(schema: Any, root: Schema) -> dict[str, Any]:
-    """A schema with its references followed and the first of its alternatives taken."""
+    """A schema with its references followed and the first of its alternatives taken, joined to what is beside them."""
     for _ in range(8):
         if not isinstance(schema, dict):
             return {}
@@ -158,10 +167,23 @@ def _plain(schema: Any, root: Schema) -> dict[str, Any]:
             at: Any = root
             for key in link.removeprefix("#/").split("/"):
                 at = at.get(key) if isinstance(at, dict) else None
-            schema = at
-        elif options := schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf"):
-            known = [each for each in options if isinstance(each, dict)]
-            schema = next((each for each in known if each.get("type") != "null"), None)
+            schema = _joined(schema, "$ref", at)
+        elif key := next((each for each in ("anyOf", "oneOf", "allOf") if schema.get(each)), ""):
+            known = [each for each in schema[key] if isinstance(each, dict)]
+            schema = _joined(schema, key, next((each for each in known if each.get("type") != "null"), None))
         else:
             return schema
     return {}
+
+
+def _joined(schema: Schema, key: str, chosen: Any) -> dict[str, Any]:
+    """A schema with the one that was chosen under a key in place of that key: the properties and `required` of both."""
+    beside = {name: value for name, value in schema.items() if name != key}
+    joined = {**beside, **(chosen if isinstance(chosen, dict) else {})}
+    for name in beside.keys() & joined.keys():
+        match beside[name], joined[name]:
+            case dict(one), dict(other) if name == "properties":
+                joined[name] = one | other
+            case list(one), list(other) if name == "required":
+                joined[name] = [*one, *other]
+    return joined

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.check.observing import TOOL, TOOLS
-from planwire.check.offers import COMPACT, PLAN_MODE, PROMPT
+from planwire.check.offers import COMPACT, FORK, LOAD, PLAN_MODE, PROMPT, RESUME
 from planwire.check.plan_tools import STEPS, list_call, proposal_call
 from planwire.check.script import ModelCall, ModelRequest, ModelTurn, Usage, say
 from planwire.errors import InputError
@@ -62,6 +62,8 @@ PARTS: Final = {
     TOOLS: (WrittenStep(tool=TOOL),),
     COMPACT: (WrittenStep("<summary>A cat needs a name.</summary>"),),
 }
+#: Every part that a script may have. Those without answers of their own go on with the part before them.
+_KNOWN: Final = (PROMPT, LOAD, RESUME, FORK, PLAN_MODE, TOOLS, COMPACT)
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,6 +93,10 @@ class Play:
 def read_script(text: bytes, name: str) -> Script:
     """The script in a file's text. Raises `InputError` with where it is wrong."""
     try:
-        return msgspec.json.decode(text, type=Script)
+        script = msgspec.json.decode(text, type=Script)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{name} is not a script: {error}. docs/check.md has an example") from None
+    for part in script.parts:
+        if part not in _KNOWN:
+            raise InputError(f"{name} has an unknown part {part!r}: a script's parts are {', '.join(_KNOWN)}")
+    return script

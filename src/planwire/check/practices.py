@@ -7,7 +7,7 @@ from typing import Final
 from planwire.acp.salvage import excerpt
 from planwire.check.facts import CheckedSession, PlanHistory, PlanUpdate, ReplayEnd, TurnEnd
 from planwire.check.findings import PRACTICE, WARNING, Breach, RuleFamily
-from planwire.model.kinds import entries_of, is_blank
+from planwire.model.kinds import content_of, entries_of, is_blank, noun_of
 from planwire.model.plan import Plan, PlanId
 from planwire.model.steps import PlanState
 from planwire.model.stop_reasons import STOP_END_TURN
@@ -34,10 +34,6 @@ END_RULES: Final = RuleFamily[CheckedSession]()
 REPLAY_RULES: Final = RuleFamily[ReplayEnd]()
 
 
-def _entries_at(seen: PlanUpdate) -> str:
-    return "params.update.entries" if seen.update.tag == "plan" else "params.update.plan.entries"
-
-
 @UPDATE_PRACTICES.rule(
     "R3",
     "each update has the complete list, unfinished entries included",
@@ -51,7 +47,8 @@ def _left_out(seen: PlanUpdate) -> Iterator[Breach]:
         message = (
             f"unfinished entries were left out, and came back at line {seen.line}: {excerpt(step.content)!r}{others}"
         )
-        yield Breach(_entries_at(seen), message, line=left_at)
+        where = "" if seen.update.envelope.at else seen.update.plan_path("entries")  # the batch is not at that line
+        yield Breach(where, message, line=left_at)
 
 
 @UPDATE_PRACTICES.rule(
@@ -66,15 +63,14 @@ def _told_late(seen: PlanUpdate) -> Iterator[Breach]:
     done = {step.id for step in seen.after.steps if step.is_done}
     if seen.before is None:
         if len(done) >= MANY_AT_ONCE and len(done) == len(seen.after.steps) and not seen.session.continued:
-            yield Breach(
-                _entries_at(seen), f"the plan was first sent when all of its {len(done)} entries were completed"
-            )
+            message = f"the plan was first sent when all of its {len(done)} entries were completed"
+            yield Breach(seen.update.plan_path("entries"), message)
         return
     open_before = [step for step in seen.before.steps if step.is_open]
     finished = [step for step in open_before if step.id in done]
     none_begun = not any(step.is_current for step in finished)
     if len(finished) >= MANY_AT_ONCE or (len(finished) == len(open_before) == 2 and none_begun):
-        yield Breach(_entries_at(seen), f"{len(finished)} entries became completed in one update")
+        yield Breach(seen.update.plan_path("entries"), f"{len(finished)} entries became completed in one update")
 
 
 @UPDATE_PRACTICES.rule(
@@ -87,7 +83,7 @@ def _crowded(seen: PlanUpdate) -> Iterator[Breach]:
     if seen.live and seen.after is not None and entries_of(seen.update.body) is not None:
         at_work = len(seen.after.progress.current)
         if at_work > MANY_IN_PROGRESS:
-            yield Breach(_entries_at(seen), f"{at_work} entries are in progress at once")
+            yield Breach(seen.update.plan_path("entries"), f"{at_work} entries are in progress at once")
 
 
 @UPDATE_PRACTICES.rule(
@@ -100,7 +96,7 @@ def _long_winded(seen: PlanUpdate) -> Iterator[Breach]:
     if not seen.live:
         return
     for index, entry in enumerate(entries_of(seen.update.body) or ()):
-        where = f"{_entries_at(seen)}[{index}].content"
+        where = seen.update.plan_path(f"entries[{index}].content")
         text = entry.content.strip()
         if not text:
             yield Breach(where, "the entry has no text", "no text")
@@ -275,4 +271,6 @@ def _no_state(ended: ReplayEnd) -> Iterator[Breach]:
 def _visible(plan: Plan) -> object:
     """The part of a plan that people see. Fields for programs may differ from one telling to the next."""
     entries = entries_of(plan)
-    return plan if entries is None else [(entry.content, entry.status, entry.priority) for entry in entries]
+    if entries is not None:
+        return [(entry.content, entry.status, entry.priority) for entry in entries]
+    return noun_of(plan), {name: value for name, value in content_of(plan).items() if name != "_meta"}

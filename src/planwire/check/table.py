@@ -75,6 +75,12 @@ DRIVING_RULES: Final = by_code(
 #: The rules for a client that `planwire check --client` starts.
 CLIENT_RULES: Final = by_code(
     Rule(
+        "no-version",
+        SCHEMA,
+        "`initialize` names the version of the protocol",
+        "put the newest version that the client speaks into `params.protocolVersion`, an integer",
+    ),
+    Rule(
         "client-ended",
         SCHEMA,
         "the client stays until the turn is over",

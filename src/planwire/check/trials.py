@@ -16,7 +16,7 @@ from planwire.acp.dialects import DIALECTS, V1, Dialect, negotiate
 from planwire.acp.words import SWITCH_MODE
 from planwire.check.plan_tools import progress
 from planwire.model.plan import PRIORITIES, Fields
-from planwire.model.stop_reasons import STOP_END_TURN
+from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
 __all__ = [
     "BARE",
@@ -142,7 +142,7 @@ class TrialAgent:
             yield _answer(asked, {})
         elif method == "session/cancel":
             self._waiting.clear()
-            yield from self._go_on()
+            yield from self._go_on(STOP_CANCELLED)
         elif asked is not None and method is not None:
             yield _answer(asked, {"sessionId": _SESSION} if method in ("session/new", "session/fork") else {})
 
@@ -179,7 +179,7 @@ class TrialAgent:
             yield {"jsonrpc": "2.0", "method": "_planwire/told", "params": {"sample": True}}
             yield _request(PROBE, "_planwire/probe", {"sample": True})
 
-    def _go_on(self) -> Iterator[Fields]:
+    def _go_on(self, reason: str = STOP_END_TURN) -> Iterator[Fields]:
         while self._waiting:
             message = self._waiting.popleft()
             yield message
@@ -187,9 +187,9 @@ class TrialAgent:
                 return
         if self._prompt is not None:
             if self._in_version_2:
-                yield _update({"sessionUpdate": "state_update", "state": "idle", "stopReason": STOP_END_TURN})
+                yield _update({"sessionUpdate": "state_update", "state": "idle", "stopReason": reason})
             else:
-                yield _answer(self._prompt, {"stopReason": STOP_END_TURN})
+                yield _answer(self._prompt, {"stopReason": reason})
             self._prompt = None
 
 

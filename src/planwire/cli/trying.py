@@ -116,4 +116,4 @@ def _row(trial: TrialVerdict) -> str:
 
 def _summary(verdict: ClientVerdict) -> str:
     who = [one_line(verdict.client)] if verdict.client else []
-    return " · ".join([count_of(verdict.findings), f"reads {', '.join(verdict.announces)}", *who])
+    return " · ".join([count_of(verdict.findings), f"reads {', '.join(verdict.announces) or 'no dialect'}", *who])
