@@ -7,6 +7,7 @@ import pytest
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND
 from planwire.cli.session_argument import session_at
 from planwire.journal import Journal, KnownSession, Stamped, engines
+from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.engines import open_journal
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import NOT_YET
@@ -135,6 +136,24 @@ def test_a_comment_from_a_command_line_waits_is_shown_and_is_delivered_once(seen
     end(seen)
     assert "away" not in answer("sessions").err
     assert remarks(seen) == [("comment", "Why?"), ("comment", "And how?")]
+
+
+def test_what_still_waits_once_the_server_answers_is_said_beside_what_the_server_has(
+    seen: Outage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.journal.away.journal.PATIENCE", 0.02)
+    assert answer(*COMMENT).code == DONE
+    end(seen)
+    with DrainerLock(away_path(url(seen))):  # another process is about to deliver
+        for command in (("show", "s1"), ("sessions",)):
+            shown = answer(*command)
+            assert "Why?" not in shown.out
+            assert shown.err == (
+                "planwire: 1 record waits on this machine to be delivered to the journal's server. "
+                "What is shown here may lack it.\n"
+            )
+    assert answer("show", "s1").err == ""
+    assert remarks(seen) == [("comment", "Why?")]
 
 
 def test_a_suggestion_from_a_command_line_waits_and_a_verdict_is_refused_before_anything_is_asked(

@@ -69,6 +69,26 @@ def test_a_stream_that_would_lose_events_is_told_and_not_written_to(
         assert words(other.append("s", said("two"))) == ["two"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"storage": "memory"}, "storage memory loses all events when the server restarts"),
+        ({"persist_mode": "async"}, "persist_mode async confirms events before they are in a file"),
+    ],
+)
+def test_a_stream_that_was_made_to_lose_events_is_not_written_to(
+    journal: JetStreamJournal, url: str, settings: dict[str, Any], problem: str
+) -> None:
+    config = journal._stream.info()["config"]
+    journal._api.call(f"STREAM.DELETE.{journal._name}")
+    journal._api.call(f"STREAM.CREATE.{journal._name}", **{**config, **settings})
+    with JetStreamJournal(url) as other:
+        assert problem in other.facts().facts["limits"]
+        assert [problem in each.words for each in verify(other).troubles] == [True]
+        with pytest.raises(EngineAway, match=rf"nothing is written to .*{problem}"):
+            other.append("s", said("one"))
+
+
 def test_an_open_journal_finds_out_that_its_stream_would_lose_events(
     journal: JetStreamJournal, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

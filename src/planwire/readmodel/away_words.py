@@ -19,7 +19,9 @@ def away_words(journal: Journal) -> str | None:
 
 
 def last_known_words(journal: Journal) -> str | None:
-    """The sentence above what is shown by `go_by_last_known`; None if the server answers."""
-    if waiting_of(journal).since is None:
-        return None
-    return f"{away_words(journal)}. This is what was last known here."
+    """The sentence above what is shown by `go_by_last_known`; None if the server answers, and nothing waits for it."""
+    waiting = waiting_of(journal)
+    if waiting.since is not None:
+        return f"{away_words(journal)}. This is what was last known here."
+    waits = waiting_words(waiting)  # with the reason: it answers, but takes no events, or not from this login
+    return waits and f"{waits}. What is shown here may lack {'it' if waiting.count == 1 else 'them'}."

@@ -24,6 +24,8 @@ def losses(config: dict[str, Any]) -> list[str]:
         found.append(f"retention {config['retention']} deletes events that a consumer has taken (make another stream)")
     if config.get("storage") == "memory":
         found.append("storage memory loses all events when the server restarts (make another stream)")
+    if config.get("persist_mode") == "async":
+        found.append("persist_mode async confirms events before they are in a file (make another stream)")
     if config.get("subject_transform"):
         found.append("subject_transform stores events where planwire does not look for them (remove it)")
     if config.get("no_ack"):
