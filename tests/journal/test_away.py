@@ -515,6 +515,22 @@ def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritte
     assert delivered(tmp_path) == ["one", "two"]
 
 
+def test_what_is_being_delivered_takes_room_as_well(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.journal.away.folder.MOST", 33_000)
+    outage.begin()
+    away.append("s", said("one"))
+    away.append("s", said("x" * 5_000))
+    (tmp_path / "outbox" / "spool").rename(tmp_path / "outbox" / f"sealed-{1:020d}-of-a-drainer")
+    with pytest.raises(EngineAway, match="is full, or this user"):
+        away.append("s", said("x" * 5_000))
+    outage.end()
+    deliver(away)
+    away.append("s", said("two"))
+    assert delivered(tmp_path) == ["one", "x" * 5_000, "two"]
+
+
 def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind_it(
     outage: Outage, tmp_path: Path
 ) -> None:
