@@ -151,6 +151,25 @@ def test_a_session_opens_while_the_server_is_away_with_what_was_last_known_and_w
         assert "Not on Friday" not in str(plans.pending())
 
 
+def test_a_compaction_in_a_session_that_was_opened_while_the_server_is_away_keeps_its_plan(
+    outage: Outage, tmp_path: Path
+) -> None:
+    with behind(tmp_path) as before:
+        BlockingPlanSession(before, "s").call("set_plan", PLAN)
+    outage.begin()
+    with behind(tmp_path) as journal:
+        plans = BlockingPlanSession(journal, "s")
+        for n in range(5):
+            plans.add({"role": "user", "content": f"{n} " * 50})
+        plans.call("update_plan", DONE)
+        assert plans.compact(60, tail=1).left_out
+        known = without_revision(str(plans.context()))
+        assert "Write" in known
+        outage.end()
+        until(journal.tend)
+        assert without_revision(str(plans.context())) == known
+
+
 def test_a_session_that_is_not_known_here_opens_empty_and_has_its_past_when_the_server_is_back(
     outage: Outage, tmp_path: Path
 ) -> None:

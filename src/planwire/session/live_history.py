@@ -60,6 +60,7 @@ class LiveHistory:
         self._kept_at = 0
         self._opened: SessionOpened | None = None  # as last known: the session may have been forgotten since
         self.lives = 1
+        self.only_here: set[str] = set()  # the names of messages that no event makes
         self._recalled = 0  # the number of the last event in the state that this machine recalled, if it began with one
         self._is_back = False  # the journal's server was away: earlier messages are recognised by shape
         self._sent: Counter[bytes] = Counter()
@@ -137,8 +138,10 @@ class LiveHistory:
         self._recalled = state.seq
         self._opened = state.opened
         self._history.state = state
-        for each in merged_plans(state, "recalled", reader=self.reader):
+        name = f"recalled-{state.seq}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"
+        for each in merged_plans(state, name, reader=self.reader):
             self._history.stream.add(each)
+            self.only_here.add(each.id)
 
     def on_renumbered(self, listener: Callable[[SessionState, SessionState], None]) -> None:
         """Call a function with the states before and after the session's events got their final numbers, once the
