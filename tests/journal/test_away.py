@@ -28,7 +28,7 @@ from planwire.journal.memory import MemoryJournal
 from planwire.journal.provisional import AheadEvents, Doubt, is_provisional
 from planwire.journal.spool import ASIDE, Spool
 from planwire.journal.sqlite.journal import SqliteJournal
-from planwire.journal.waiting import MOMENT, begin_without, is_away, waiting_of, waiting_words, why_away
+from planwire.journal.waiting import MOMENT, begin_away, is_away, waiting_of, waiting_words, why_away
 from planwire.model.events import (
     COMMENT,
     Gap,
@@ -206,7 +206,7 @@ def test_a_session_that_nobody_here_has_read_is_only_on_the_server(
     for ask in (away.sessions, away.leases, away.last_position, lambda: load_state(away, "other")):
         with pytest.raises(EngineAway, match=r"example\.org can't be reached"):
             ask()
-    assert begin_without(away, "other", 1)
+    assert begin_away(away, "other", 1)
     assert [type(each.event) for each in away.read("other")] == [Gap]
     away.append("other", said("two"))
     outage.end()
@@ -403,7 +403,7 @@ def test_what_happened_before_anybody_knew_of_the_outage_keeps_its_time(
     away.append("s", said("known", at=1_000))
     outage.begin()
     append_latest(away, lambda: load_state(away, "s"), lambda _: said("later", at=2_000))
-    assert begin_without(away, "new", 3_000)
+    assert begin_away(away, "new", 3_000)
     append_latest(away, lambda: load_state(away, "new"), lambda _: said("first", at=3_000))
     outage.end()
     deliver(away)
@@ -513,6 +513,22 @@ def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritte
     outage.end()
     deliver(away)
     assert delivered(tmp_path) == ["one", "two"]
+
+
+def test_what_is_being_delivered_takes_room_as_well(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.journal.away.folder.MOST", 33_000)
+    outage.begin()
+    away.append("s", said("one"))
+    away.append("s", said("x" * 5_000))
+    (tmp_path / "outbox" / "spool").rename(tmp_path / "outbox" / f"sealed-{1:020d}-of-a-drainer")
+    with pytest.raises(EngineAway, match="is full, or this user"):
+        away.append("s", said("x" * 5_000))
+    outage.end()
+    deliver(away)
+    away.append("s", said("two"))
+    assert delivered(tmp_path) == ["one", "x" * 5_000, "two"]
 
 
 def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind_it(

@@ -1,6 +1,8 @@
 """Real servers behind `open_journal`: a login that they refuse, and users who may only look."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -8,18 +10,21 @@ from typing import Final
 import pytest
 
 from planwire.errors import EngineAway, JournalUnavailable, LoginRefused
-from planwire.journal import open_journal
+from planwire.journal import Stamped, open_journal
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.engines import open_engine
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import refusal_of
-from planwire.model.events import TurnEnded
+from planwire.model.events import COMMENT, ContextCompacted, PlanSet, Remarked, TurnEnded
+from planwire.model.names import made_name
 from planwire.relay.actions import Meet, Record
 from planwire.relay.journalled import open_for_recording
 from planwire.relay.recorder import Recorder
 from tests.cli.answers import answer
 from tests.journal.test_contract import said, words
+from tests.journals import items
 from tests.servers import nats
+from tests.servers.own import ENGINES_WITH_SERVERS, own_server
 from tests.servers.postgres import PASSWORD, postgres
 from tests.waiting import until
 
@@ -85,6 +90,50 @@ def test_a_relay_says_once_that_its_login_is_refused_and_doctor_says_it_too(engi
     assert "what is recorded waits on this machine" in said
     assert "wr0ng" not in said
     assert "refuses this login" in answer("doctor", "--journal", url).out
+
+
+DELIVERING = """
+import sys
+from planwire import journal
+from planwire.journal.spool import Segment
+done = Segment.done
+def _done(self):
+    done(self)
+    print("done", flush=True)
+    sys.stdin.readline()
+Segment.done = _done
+journal.open_journal(sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES_WITH_SERVERS)
+def test_what_names_events_that_a_killed_drainer_delivered_names_the_same_ones_in_the_end(engine: str) -> None:
+    with own_server(engine) as server:
+        folder = AwayFolder(away_path(server.url))
+        with open_journal(server.url) as journal:
+            journal.append("s", said("one"))
+            server.network.cut(refuse=True)
+            [_, plan] = journal.append("s", [*said("two"), Stamped(1, "agent", PlanSet(items("main", "pending")))])
+            (folder.path / "spool").rename(folder.path / f"sealed-{1:020d}-of-a-drainer")
+            journal.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
+            name = made_name("plan", plan)
+            journal.append("s", [Stamped(1, "agent", ContextCompacted((name,), (), "compact", ""))])
+        server.network.recover()
+        (folder.path / "away").unlink()
+        command = [sys.executable, "-c", DELIVERING, server.url]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as drainer:
+            assert drainer.stdout
+            assert drainer.stdout.readline() == "done\n"
+            drainer.kill()
+        assert not folder.is_empty()
+        with open_journal(server.url) as journal:
+            until(folder.is_empty)
+            *_, plan, remark, compacted = journal.read("s")
+        assert isinstance(remark.event, Remarked)
+        assert remark.event.revision == plan.seq == 3
+        assert isinstance(compacted.event, ContextCompacted)
+        assert made_name("plan", plan) in compacted.event.kept
+        until(lambda: not (folder.path / "numbers").exists())
 
 
 def test_a_user_who_may_only_look_looks_and_hears_what_to_grant_for_more() -> None:

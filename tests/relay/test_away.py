@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from planwire.journal import Stamped
+from planwire.journal import Stamped, load_state, open_journal
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.user_files import VARIABLE, away_path
+from planwire.journal.waiting import waiting_of
 from planwire.model.events import COMMENT, Event, PlanSet, Remarked, SessionOpened, TurnEnded
 from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet, Record, SessionMemory
@@ -18,6 +19,8 @@ from planwire.relay.recorder import Recorder
 from tests.agents.driving import Relayed
 from tests.journal.outages import Outage, behind, install, open_server
 from tests.relay.test_recorder import a_plan
+from tests.relay.test_tools import GET, SET, shown, tooled
+from tests.servers.own import ENGINES_WITH_SERVERS, own_server
 from tests.waiting import until
 from tests.wire import JSON, entry
 
@@ -80,7 +83,7 @@ def test_a_recorder_that_ends_while_the_server_is_away_leaves_everything_on_this
         until(journal.tend)
     new, loaded = sessions(tmp_path)
     assert new.startswith("s1~")
-    assert loaded == "loaded"
+    assert loaded.startswith("loaded~")
     assert len(recorded(tmp_path, new)) == 20
 
 
@@ -194,3 +197,77 @@ def test_a_session_that_is_loaded_while_the_server_is_away_keeps_its_title(
         assert relayed.end() == (0, "")
     opened = [each.title for each in recorded(tmp_path, session) if isinstance(each, SessionOpened) and each.title]
     assert opened == ["Port the parser"]
+
+
+def loaded(relayed: Relayed, session: str) -> None:
+    relayed.ask("initialize", protocolVersion=1, clientCapabilities={})
+    relayed.ask("session/load", sessionId=session, cwd="/project", mcpServers=[])
+
+
+@pytest.mark.parametrize("engine", ENGINES_WITH_SERVERS)
+def test_an_agent_whose_session_is_loaded_while_the_server_is_away_goes_on_with_its_plan(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    late = {"tool": "update_plan", "arguments": {"note": "late", "expected_revision": 2}}
+    with own_server(engine) as server:
+        (tmp_path / "url").write_text(server.url)
+        url = f"@{tmp_path / 'url'}"
+        with tooled(tmp_path, journal=url) as relayed:
+            session = relayed.begin()
+            relayed.prompt(session, SET)
+            assert relayed.end() == (0, "")
+        server.network.cut(refuse=True)
+        for done in ("s1", "s2"):  # the second relay also finds what waits of the first one
+            with tooled(tmp_path, journal=url) as relayed:
+                loaded(relayed, session)
+                update = {"tool": "update_plan", "arguments": {"steps": {done: "completed"}}}
+                got, refused, changed = [
+                    each for each in shown(relayed.prompt(session, GET, late, update)) if isinstance(each, dict)
+                ]
+                assert [step["content"] for step in got["plan"]["steps"]] == ["Read", "Write"]
+                assert sum(step["status"] == "completed" for step in got["plan"]["steps"]) == (done == "s2")
+                assert refused["error"]["code"] == "engine_away"
+                assert changed["not_yet_delivered"]
+                assert relayed.end()[0] == 0
+        server.network.recover()
+        with open_journal(server.url) as journal:
+            until(lambda: waiting_of(journal).count == 0 and waiting_of(journal).since is None)
+            assert [each.id for each in journal.sessions()] == [session]
+            state = load_state(journal, session)
+            assert [step.status for step in state.plans["main"].state.steps] == ["completed", "completed"]
+            assert len([each for each in journal.read(session) if isinstance(each.event, PlanSet)]) == 1
+
+
+def test_a_session_that_is_loaded_while_the_server_is_away_is_neither_anothers_nor_one_that_is_not_known_here(
+    outage: Outage, tmp_path: Path
+) -> None:
+    def record(session: str, agent: str, folder: str, *plan: str, fresh: bool = False) -> SessionMemory:
+        known: dict[str, SessionMemory] = {}
+        recorder = Recorder(lambda: behind(tmp_path), known.__setitem__)
+        recorder.start()
+        recorder.put(Meet(session, fresh, agent, folder), 0)
+        recorder.put(Record(session, SessionOpened(agent, None, folder)), 100)
+        recorder.put(Record(session, a_plan(*plan)), 100)
+        recorder.wake()
+        until(lambda: known.get(session) and known[session].state.plans)
+        assert recorder.close(20) is None
+        return known[session]
+
+    record("1", "one 1.0", "/p", "a", fresh=True)
+    with open_server(tmp_path) as server:
+        server.append("far", [Stamped(1, "relay", SessionOpened("one 1.0", None, "/p"))])
+    outage.begin()
+    assert record("1", "one 1.1", "/q", "a", "b").id == "1"
+    other = record("1", "two 1.0", "/r", "c")
+    assert other.id.startswith("1~")
+    assert record("1", "two 1.0", "/r", "c", "d").id == other.id
+    assert record("far", "one 1.0", "/p", "e").id.startswith("far~")
+    outage.end()
+    (tmp_path / "outbox" / "away").unlink()
+    with behind(tmp_path) as journal:
+        until(journal.tend)
+        assert record("1", "two 1.0", "/r", "c", "d", "e").id == other.id
+        plans = {each.id: load_state(journal, each.id).plans for each in journal.sessions()}
+    assert [len(each) for each in plans.values()] == [1, 0, 1, 1]
+    assert [step.content for step in plans["1"][None].state.steps] == ["a", "b"]

@@ -953,14 +953,43 @@ def test_a_binding_is_for_the_user_alone_and_gone_with_the_relay(
         session = relayed.begin()
         relayed.prompt(session, SET)
         (folder,) = (tmp_path / "temporary").iterdir()
-        (file,) = (each for each in folder.iterdir() if not each.suffix)
+        (file,) = (each for each in folder.iterdir() if each.is_file() and not each.suffix)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
         found = read_handoff(file)
         assert found is not None
         assert (found.journal, found.session, found.folder) == (f"sqlite:{tmp_path}/plans.db", session, "/project")
         assert str(tmp_path / "plans.db") not in (tmp_path / "agent.jsonl").read_text()
         relayed.end()
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_the_bindings_of_a_relay_that_was_killed_go_with_the_next_relay_and_those_of_a_running_one_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    (temporary / "planwire-relay-of-somebody").mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    before = {*temporary.iterdir()}
+    with tooled(tmp_path) as running:
+        running.begin()
+        kept = {*temporary.iterdir()}
+        with tooled(tmp_path) as killed:
+            killed.begin()
+            (left,) = {*temporary.iterdir()} - kept
+            killed.process.kill()
+            killed.process.wait(SOON)
+        assert left.is_dir()
+        with tooled(tmp_path) as relayed:
+            relayed.begin()
+            (new,) = {*temporary.iterdir()} - kept
+            assert new != left
+            assert kept < {*temporary.iterdir()}
+            relayed.end()
+        session = running.ask("session/new", cwd="/project", mcpServers=[])[0]["sessionId"]
+        running.prompt(session, SET)
+        running.end()
+    assert {*temporary.iterdir()} == before
 
 
 def test_plans_that_are_made_while_a_client_floods_and_does_not_read_reach_it_in_the_end(tmp_path: Path) -> None:

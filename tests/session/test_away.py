@@ -114,11 +114,67 @@ def test_the_agent_may_replace_its_plan_when_the_server_is_back(away: AwayJourna
     assert not answer.is_error, answer
 
 
-def test_a_session_opens_while_the_server_is_away_and_has_its_past_when_it_is_back(
+def test_a_session_opens_while_the_server_is_away_with_what_was_last_known_and_what_waits(
+    outage: Outage, tmp_path: Path
+) -> None:
+    with behind(tmp_path) as before:
+        plans = BlockingPlanSession(before, "s")
+        revision = plans.call("set_plan", PLAN)["revision"]
+        plans.call("update_plan", {"note": "Not on Friday"})
+    outage.begin()
+    with behind(tmp_path) as between:
+        waiting = BlockingPlanSession(between, "s").call("update_plan", {**DONE, "add": ["Send"]}, call_id="c1")
+        assert waiting["not_yet_delivered"] == NOT_YET
+    written_there(tmp_path, "s", [Stamped(1, "user", Remarked("main", "comment", "Why?"))])
+    with behind(tmp_path) as journal:
+        plans = BlockingPlanSession(journal, "s")
+        again = plans.call("update_plan", {**DONE, "add": ["Send"]}, call_id="c1")
+        assert again["new_steps"] == waiting["new_steps"] == ["s3"]
+        refused = plans.call("update_plan", {**DONE, "expected_revision": revision})
+        assert refused["error"]["code"] == "engine_away"
+        assert [step["status"] for step in plans.call("get_plan")["plan"]["steps"]] == [
+            "completed",
+            "pending",
+            "pending",
+        ]
+        assert not plans.call("update_plan", {"steps": {"s3": "completed"}}).is_error
+        assert not plans.call("set_plan", {**PLAN, "plan_id": "second"}).is_error
+        assert "Read" in str(plans.context())
+        assert "Not on Friday" in str(plans.pending())
+        outage.end()
+        until(journal.tend)
+        state = plans.refresh()
+        assert set(state.plans) == {"main", "second"}
+        assert [step.status for step in state.plans["main"].state.steps] == ["completed", "pending", "completed"]
+        answer = plans.call("update_plan", {"steps": {"s2": "completed"}})
+        assert [each["text"] for each in answer["people"]] == ["Why?"]
+        assert "Not on Friday" not in str(plans.pending())
+
+
+def test_a_compaction_in_a_session_that_was_opened_while_the_server_is_away_keeps_its_plan(
     outage: Outage, tmp_path: Path
 ) -> None:
     with behind(tmp_path) as before:
         BlockingPlanSession(before, "s").call("set_plan", PLAN)
+    outage.begin()
+    with behind(tmp_path) as journal:
+        plans = BlockingPlanSession(journal, "s")
+        for n in range(5):
+            plans.add({"role": "user", "content": f"{n} " * 50})
+        plans.call("update_plan", DONE)
+        assert plans.compact(60, tail=1).left_out
+        known = without_revision(str(plans.context()))
+        assert "Write" in known
+        outage.end()
+        until(journal.tend)
+        assert without_revision(str(plans.context())) == known
+
+
+def test_a_session_that_is_not_known_here_opens_empty_and_has_its_past_when_the_server_is_back(
+    outage: Outage, tmp_path: Path
+) -> None:
+    with open_server(tmp_path) as server:
+        BlockingPlanSession(server, "s").call("set_plan", PLAN)
     outage.begin()
     with behind(tmp_path) as journal:
         plans = BlockingPlanSession(journal, "s")

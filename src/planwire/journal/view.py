@@ -11,7 +11,7 @@ from typing import Final, Generic, Protocol, TypeVar
 import msgspec
 
 from planwire.errors import JournalUnavailable
-from planwire.journal.protocol import Journal, require_journal
+from planwire.journal.protocol import Journal, Snapshot, require_journal
 from planwire.journal.waiting import note_state
 from planwire.model.events import Recorded
 from planwire.model.fold import fold
@@ -101,6 +101,14 @@ class View(Generic[_S]):
         """A state as a snapshot of this view."""
         return msgspec.msgpack.encode((self._rules, state))
 
+    def read(self, kept: Snapshot, session: str) -> _S | None:
+        """The state in a snapshot; None if it is another session's, or other rules made it."""
+        with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+            rules, state = self._decoder.decode(kept.data)
+            if (rules, state.id, state.seq) == (self._rules, session, kept.seq):
+                return state
+        return None
+
     def _loaded(self, journal: Journal, session: str) -> _S:
         return self._kept(journal, session) or self._begin(session)
 
@@ -115,12 +123,7 @@ class View(Generic[_S]):
 
     def _kept(self, journal: Journal, session: str) -> _S | None:
         kept = journal.snapshot(session, self.name)
-        if kept is not None:
-            with suppress(msgspec.MsgspecError, ValueError, RecursionError):
-                rules, state = self._decoder.decode(kept.data)
-                if (rules, state.id, state.seq) == (self._rules, session, kept.seq):
-                    return state
-        return None
+        return self.read(kept, session) if kept is not None else None
 
     def _keep(self, journal: Journal, state: _S) -> None:
         with suppress(*UNKEEPABLE):

@@ -15,7 +15,7 @@ __all__ = [
     "NOT_KNOWN",
     "NOT_YET",
     "WaitingRecords",
-    "begin_without",
+    "begin_away",
     "go_by_last_known",
     "is_away",
     "is_in_doubt",
@@ -59,7 +59,7 @@ class _CanBeAway(Protocol):
 
     def is_in_doubt(self, session: str) -> bool: ...
 
-    def begin_without(self, session: str, at: int) -> bool: ...
+    def begin_away(self, session: str, at: int) -> SessionState | None: ...
 
     def go_by_last_known(self) -> None: ...
 
@@ -87,11 +87,12 @@ def why_away(journal: Journal) -> str:
     return waiting_of(journal).why or "the journal's server has not yet received what was recorded here before"
 
 
-def begin_without(journal: Journal, session: str, at: int) -> bool:
-    """Begin to record a session without knowing what the journal has of it. Returns whether it did so, because the
-    server is away: then the session is empty until the server is back. `at` is when it began, in milliseconds: none of
-    its events is from before that."""
-    return isinstance(journal, _CanBeAway) and journal.begin_without(session, at)
+def begin_away(journal: Journal, session: str, at: int) -> SessionState | None:
+    """Begin to work with a session without knowing what the journal has of it. Returns the state to begin with, because
+    the server is away: the one that this machine last knew, or an empty one. Reading on from there gives what waits
+    here. `at` is the time, in milliseconds: no event of a session that is not known here is from before that. None, and
+    nothing done, if the server is not away."""
+    return journal.begin_away(session, at) if isinstance(journal, _CanBeAway) else None
 
 
 def go_by_last_known(journal: Journal) -> None:

@@ -17,6 +17,7 @@ import anyio
 
 from planwire.errors import EngineAway, ToolError
 from planwire.journal import Journal
+from planwire.readmodel.away_words import go_by_last_known
 from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff, take_up
 from planwire.session.plan_session import PlanSession
@@ -35,11 +36,13 @@ _WAIT: Final = 0.02
 
 
 def find_session(journal: Journal, folder: Path) -> str:
-    """The folder's session with the latest event. Without one, or while the journal's server is away, a name made from
-    the folder, so that every server that looks for a session chooses the same one."""
+    """The folder's session with the latest event; while the journal's server is away, of those that this machine last
+    knew. Without one, a name made from the folder, so that every server that looks for a session chooses the same
+    one."""
+    go_by_last_known(journal)
     try:
         latest = latest_of_folder(journal, str(folder))
-    except EngineAway:  # there is no way to tell which one that is
+    except EngineAway:  # this machine has seen none
         latest = None
     return latest.id if latest else _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())
 

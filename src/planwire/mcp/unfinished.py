@@ -8,8 +8,9 @@ neither overwrites the other's.
 from pathlib import Path
 from typing import Any, Final
 
-from planwire.errors import ToolError
+from planwire.errors import EngineAway, ToolError
 from planwire.journal import Journal
+from planwire.readmodel.away_words import go_by_last_known, is_away
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.folders import is_session_of_folder, unfinished_in_folder
@@ -29,6 +30,8 @@ _HOW: Final = (
     "make a plan of your own. If it is in_use, another agent works on it: leave it, unless a person says otherwise"
 )
 
+_UNKNOWN: Final = "The journal's server is away: whether another agent works on one of them is not known now"
+
 
 class Unfinished:
     """The earlier sessions of a folder. Its methods read the journal."""
@@ -38,15 +41,22 @@ class Unfinished:
         self._folder = str(folder)
 
     def offer(self, own: str) -> dict[str, Any]:
-        """The part of an answer that offers them; nothing if there are none besides the server's `own`."""
-        held = {each.session for each in self._journal.leases() if each.is_held}
+        """The part of an answer that offers them; nothing if there are none besides the server's `own`. While the
+        journal's server is away, they are those that this machine last knew."""
+        go_by_last_known(self._journal)
+        try:
+            held = {each.session for each in self._journal.leases() if each.is_held}
+            found = unfinished_in_folder(self._journal, self._folder, _SESSIONS + 1)
+        except EngineAway:  # none was seen on this machine
+            return {}
         offered: list[dict[str, Any]] = []
-        for state in unfinished_in_folder(self._journal, self._folder, _SESSIONS + 1):
+        for state in found:
             if state.id != own and len(offered) < _SESSIONS:
                 cards = [card for card in cards_of(state, FilePlans((self._folder,)).of(state)) if not card.ended]
                 plans = [_plan(card) for card in cards[:_PLANS]]
                 offered.append({SESSION: state.id, **({"in_use": True} if state.id in held else {}), "plans": plans})
-        return {"unfinished": offered, "hint": _HOW} if offered else {}
+        how = f"{_HOW}. {_UNKNOWN}" if is_away(self._journal) else _HOW
+        return {"unfinished": offered, "hint": how} if offered else {}
 
     def check(self, session: Any) -> str:
         """A session that a model wants to take up. Raises `ToolError` if the folder has none of that name."""

@@ -1,13 +1,22 @@
-"""The handoffs of one relay: a folder that only the user can read, with a file for each server of the plan tools."""
+"""The handoffs of one relay: a folder that only the user can read, with a file for each server of the plan tools.
 
+The files name the journal with its password. A relay that is killed leaves its folder behind; the next one that starts
+sweeps it away.
+"""
+
+import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISDIR
+from typing import Final
 
 from planwire.errors import InputError, reason
 from planwire.extras import need_of
 from planwire.journal.engines import shared_url
+from planwire.journal.lock_files import LockFile, sweep
 from planwire.relay.actions import Bind
 from planwire.relay.server_files import configured_servers
 from planwire.relay.tools import ToolServer
@@ -15,6 +24,10 @@ from planwire.session.handoff import Handoff, is_taken_up, write_handoff
 from planwire.session.recording_mark import MARK, RecordingMark
 
 __all__ = ["Handoffs"]
+
+_PREFIX: Final = "planwire-relay-"
+#: The folder with the lock file of the relay, in the folder of its handoffs.
+_LOCK: Final = "lock"
 
 
 class Handoffs:
@@ -27,8 +40,10 @@ class Handoffs:
         if need := need_of("mcp"):
             raise InputError(f"their server {need}")
         self._journal = journal
+        _sweep_others()
         try:
-            self._folder = Path(tempfile.mkdtemp(prefix="planwire-"))
+            self._folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            self._lock = LockFile(self._folder / _LOCK)
         except OSError as error:
             raise InputError(f"no temporary folder could be made: {reason(error)}") from None
 
@@ -54,4 +69,21 @@ class Handoffs:
         write_handoff(self._folder / bind.key, handoff)
 
     def close(self) -> None:
+        self._lock.remove()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _sweep_others() -> None:
+    """Remove the folders of this user's relays that are gone."""
+    with suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+            with suppress(OSError):
+                if _is_own(folder) and (folder / _LOCK).exists():
+                    sweep(folder / _LOCK)
+                    if not (folder / _LOCK).exists():
+                        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_own(folder: Path) -> bool:
+    found = folder.lstat()  # a link may lead anywhere
+    return S_ISDIR(found.st_mode) and (not hasattr(os, "getuid") or found.st_uid == os.getuid())

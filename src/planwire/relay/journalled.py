@@ -22,7 +22,7 @@ from planwire.journal.engines import open_journal
 from planwire.journal.protocol import Journal, KnownSession, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
-from planwire.journal.waiting import MOMENT, begin_without, note_state, seen_here
+from planwire.journal.waiting import MOMENT, begin_away, note_state, seen_here, why_away
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
@@ -38,6 +38,9 @@ __all__ = ["JournalledSessions", "open_for_recording"]
 _MEMORY: Final = View(
     "relay", SessionMemory, begin, learn, rules=13, note=lambda journal, memory: note_state(journal, memory.state)
 )
+#: What follows an id in names that were given while nobody could say which names were taken, and in all names.
+_BEGUN_AWAY: Final = "~[0-9a-f]{16}"
+_SEEN: Final = "(~[0-9]+|~[0-9a-f]{16})?"
 _UNSTORABLE: Final = "the journal can't store it"
 
 
@@ -156,19 +159,16 @@ class JournalledSessions:
 
     def _begin(self, journal: Journal, meeting: Meet, at: int) -> SessionMemory:
         """The memory of a session that is met. A fork begins with its parent's past, as far as that is known by now.
-        While the journal's server is away, taken names can't be looked up: a new session gets a random one, which it
-        keeps when it is loaded.
+        While the journal's server is away, taken names can't be looked up: a session that is new, or not known on this
+        machine, gets a random one, which it keeps when it is loaded.
         """
         try:
             return self._found(journal, meeting)
         except EngineAway:
-            if meeting.fresh or meeting.fork_of:
-                name = f"{meeting.session}~{os.urandom(8).hex()}"
-            else:
-                name = next(iter(_begun_away(seen_here(journal), meeting.session)[-1:]), meeting.session)
-            if not begin_without(journal, name, at):
-                raise
-            return _learn_all(begin(name), journal.read(name))
+            is_new = meeting.fresh or meeting.fork_of
+            known = () if is_new else _names_among(seen_here(journal), meeting.session, _SEEN)
+            found = _chosen((_recalled(journal, name, at) for name in known), meeting)
+            return found or _recalled(journal, f"{meeting.session}~{os.urandom(8).hex()}", at)
 
     def _found(self, journal: Journal, meeting: Meet) -> SessionMemory:
         if meeting.fork_of is None:
@@ -272,24 +272,40 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     one with the same id, nor one agent's session for another's: it gets the next free name (`1~2`). If several may be
     meant, one of this machine is chosen.
     """
-    found = None
-    for name in () if meeting.fresh else _known_names(journal, meeting.session):
-        if _is_of(memory := _MEMORY.load(journal, name), meeting):
-            found = memory if found is None or _is_here(memory) or not _is_here(found) else found
+    known = () if meeting.fresh else _known_names(journal, meeting.session)
+    found = _chosen((_MEMORY.load(journal, name) for name in known), meeting)
     return found or begin(_free_name(journal, meeting.session))
+
+
+def _chosen(memories: Iterable[SessionMemory], meeting: Meet) -> SessionMemory | None:
+    """The session that is met, of those that it may be, which come in the order in which they began."""
+    found = None
+    for memory in memories:
+        if _is_of(memory, meeting):
+            found = memory if found is None or _is_here(memory) or not _is_here(found) else found
+    return found
+
+
+def _recalled(journal: Journal, name: str, at: int) -> SessionMemory:
+    """The memory of a session as this machine last knew it, with what waits here. Raises `EngineAway` if the server is
+    back by now."""
+    state = begin_away(journal, name, at)
+    if state is None:
+        raise EngineAway(why_away(journal))
+    return _learn_all(replace(begin(name), state=state), journal.read(name, state.seq))
 
 
 def _known_names(journal: Journal, session: str) -> list[str]:
     """The names that sessions with this id have, in the order in which they began."""
     known = journal.sessions()
     began = {each.id: each.first_at for each in known}
-    names = [*takewhile(journal.last_seq, _names(session)), *_begun_away(known, session)]
+    names = [*takewhile(journal.last_seq, _names(session)), *_names_among(known, session, _BEGUN_AWAY)]
     return sorted(names, key=lambda name: began.get(name, inf))
 
 
-def _begun_away(known: Iterable[KnownSession], session: str) -> list[str]:
-    """The names among these that sessions with an id got while nobody could say which names were taken."""
-    name = re.compile(f"{re.escape(session)}~[0-9a-f]{{16}}")
+def _names_among(known: Iterable[KnownSession], session: str, ending: str) -> list[str]:
+    """The names among these that sessions with an id got, if they end like that."""
+    name = re.compile(re.escape(session) + ending)
     return [each.id for each in known if name.fullmatch(each.id)]
 
 

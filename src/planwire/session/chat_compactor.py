@@ -103,7 +103,7 @@ class ChatCompactor:
             if not was_first:
                 return ()
             kept = stays()
-            new = {each.id for each in result.written}
+            new = {each.id for each in result.written} | self._view.only_here
             written = [each for each in kept if each.id in new]
             if remarks := _remarks(state, words):
                 kept.append(remarks)

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from planwire.journal.spool_append import put
+
 __all__ = ["Handoff", "is_taken_up", "read_handoff", "take_up", "write_handoff"]
 
 
@@ -34,10 +36,8 @@ def read_handoff(path: Path) -> Handoff | None:
 
 def write_handoff(path: Path, handoff: Handoff) -> None:
     """Replace the file in one step. If that fails, the server goes on without a session and says so."""
-    draft = path.with_name(f"{path.name}.new")
     with suppress(OSError):
-        draft.write_bytes(msgspec.json.encode(handoff))
-        draft.replace(path)
+        put(str(path.parent), path.name, msgspec.json.encode(handoff))
 
 
 def take_up(path: Path) -> None:

@@ -16,11 +16,12 @@ from planwire.chat.adopt import Adopted
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
 from planwire.chat.messages import Stored, write_message
+from planwire.chat.narrate import merged_plans
 from planwire.errors import EngineAway, JournalError
 from planwire.journal import Journal, Once, Stamped, read_on
 from planwire.journal.provisional import is_provisional
 from planwire.journal.view import UNKEEPABLE
-from planwire.journal.waiting import begin_without, note_state
+from planwire.journal.waiting import begin_away, note_state
 from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -59,6 +60,8 @@ class LiveHistory:
         self._kept_at = 0
         self._opened: SessionOpened | None = None  # as last known: the session may have been forgotten since
         self.lives = 1
+        self.only_here: set[str] = set()  # the names of messages that no event makes
+        self._recalled = 0  # the number of the last event in the state that this machine recalled, if it began with one
         self._is_back = False  # the journal's server was away: earlier messages are recognised by shape
         self._sent: Counter[bytes] = Counter()
         self._renumbered: list[Callable[[SessionState, SessionState], None]] = []
@@ -124,9 +127,21 @@ class LiveHistory:
         try:
             self.read_on()
         except EngineAway:
-            if not begin_without(self._journal, self.id, time_ns() // 1_000_000):
+            state = begin_away(self._journal, self.id, time_ns() // 1_000_000)
+            if state is None:
                 raise
+            self._begin_with(state)
             self.read_on()
+
+    def _begin_with(self, state: SessionState) -> None:
+        """Begin with a state that this machine last knew. Only the server has the chat: the plans stand for it."""
+        self._recalled = state.seq
+        self._opened = state.opened
+        self._history.state = state
+        name = f"recalled-{state.seq}-{time_ns() // 1_000_000 & 0xFFFFFFFF:08x}"
+        for each in merged_plans(state, name, reader=self.reader):
+            self._history.stream.add(each)
+            self.only_here.add(each.id)
 
     def on_renumbered(self, listener: Callable[[SessionState, SessionState], None]) -> None:
         """Call a function with the states before and after the session's events got their final numbers, once the
@@ -148,6 +163,8 @@ class LiveHistory:
         if is_provisional(self.seq):
             self._sent = Counter(map(_shape, self.stream.messages)) - Counter(map(_shape, self._unsent))
             self._is_back = True
+        else:
+            self._recalled = 0
         self._history = ChatHistory(self.id, self._format, self.reader)
         self._unsent.clear()
         self._kept_at = 0
@@ -157,7 +174,9 @@ class LiveHistory:
         before, taken = self.state, tuple(events)
         for recorded in taken:
             message = self._history.apply(recorded)
-            if message is not None and not isinstance(message, Ordinary) and not self._was_sent(message):
+            if message is None or isinstance(message, Ordinary) or recorded.seq <= self._recalled:
+                continue
+            if not self._was_sent(message):
                 self._unsent.append(message)
         self._is_back = False
         self._opened = self.state.opened or self._opened

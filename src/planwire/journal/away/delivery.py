@@ -4,6 +4,9 @@ One process at a time delivers. Each append has a key, either its writer's own o
 that is delivered twice is written once. If the connection broke before the server answered the first attempt, delivery
 looks for those events first. An append that can't be written is set aside, and a `Gap` takes its place: it holds up no
 other.
+
+What still waits may name delivered events by their provisional numbers. So the real numbers are kept beside it, for the
+next process that delivers.
 """
 
 from collections.abc import Iterable
@@ -13,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.folder import AwayFolder, RealNumbers
 from planwire.journal.away.records import WaitingAppend, read_waiting
 from planwire.journal.codec import decode, encode
 from planwire.journal.drainer_lock import DrainerLock
@@ -37,8 +40,7 @@ class AwayDelivery:
     def __init__(self, folder: AwayFolder) -> None:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
-        #: The real number and time by the provisional number, by writer and session.
-        self._numbers: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+        self._numbers: RealNumbers = {}
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
@@ -50,8 +52,12 @@ class AwayDelivery:
         try:
             with self._lock as is_held:
                 is_done = is_held
+                if is_held:
+                    self._recall_numbers()
                 while is_done and not self._folder.is_empty():
                     is_done = self._deliver_all(engine, until)
+                if is_done:
+                    self._folder.drop_numbers()
         except OSError as error:
             where = f"{error.filename or self._folder.path}: {reason(error)}"
             raise JournalUnavailable(
@@ -60,12 +66,17 @@ class AwayDelivery:
         self._ends.clear()
         return self._folder.is_empty()
 
+    def _recall_numbers(self) -> None:
+        for key, numbers in self._folder.numbers().items():
+            self._numbers[key] = numbers | self._numbers.get(key, {})
+
     def _deliver_all(self, engine: Journal, until: float) -> bool:
         """Deliver the segments that exist now. Whether there were any, and time for all of them."""
         is_done = False
         for segment in self._folder.spool.drain(self._lock):
             is_done = self._deliver_segment(engine, segment, until)
             if is_done:
+                self._folder.keep_numbers(self._numbers)
                 segment.done()
         return is_done
 

@@ -127,14 +127,20 @@ class AwayJournal:
         """The sessions that this machine knew last, and those that wait here."""
         return RecalledSessions(self._folder, self._last_known, self._known).sessions()
 
-    def begin_without(self, session: str, at: int) -> bool:
-        """Begin to record a session at a time (in milliseconds) although only the server knows what it holds. False,
-        and nothing done, if the server is not away."""
+    def begin_away(self, session: str, at: int) -> SessionState | None:
+        """Begin to work with a session at a time (in milliseconds) although only the server knows what it holds. The
+        state to begin with, which `read` continues. None, and nothing done, if the server is not away."""
         with self._lock:
             if not self._server.is_away:
-                return False
-            self._known.begin_without(session, at)
-            return True
+                return None
+            state = self._last_known.state(session) or SessionState(session)
+            RecalledSessions(self._folder, self._last_known, self._known).recall(session, at)
+            if state.seq > (self._known.last(session) or 0):
+                self._known.note_end(session, state.seq)
+            if self._known.read(session, state.seq, None) is None:
+                state = SessionState(session)
+                self._known.begin_without(session, at)
+            return state
 
     def tend(self, patience: float = LOOK_PATIENCE) -> bool:
         """Look whether the server is back, and deliver what waits, for at most `patience` seconds. Whether nothing

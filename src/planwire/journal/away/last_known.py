@@ -131,6 +131,15 @@ class LastKnown:
         kept = self._kept(name, seq) if seq is not None else None
         return Snapshot(kept.known.last_seq, kept.data) if kept is not None and kept.known.id == session else None
 
+    def state(self, session: str) -> SessionState | None:
+        """The last known state of a session, written or not; None if there is none that can be read."""
+        with self._writing, self._lock:
+            noted = self._noted.get(session)
+        kept = self.snapshot(session)
+        if kept is None or (noted is not None and noted.seq >= kept.seq):
+            return noted
+        return STATE.read(kept, session)
+
     def _kept(self, name: str, seq: int) -> _KeptState | None:
         with suppress(OSError, msgspec.MsgspecError):
             return _read_kept.decode((self._folder / f"{name}-{seq}").read_bytes())

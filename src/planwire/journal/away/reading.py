@@ -135,7 +135,7 @@ class AwayReader:
     def _last_snapshot(self, session: str, name: str) -> Snapshot | None:
         with self._lock:
             self._recall(session)
-            return self.recalled.snapshot(session) if self.recalled is not None and name == STATE.name else None
+            return self._last_known.snapshot(session) if name == STATE.name else None
 
     def _is_only_here(self, session: str) -> bool:
         """Whether only this process's knowledge of a session can be used now."""

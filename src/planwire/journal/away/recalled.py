@@ -8,7 +8,7 @@ from planwire.journal.away.known_here import KnownHere
 from planwire.journal.away.last_known import LastKnown
 from planwire.journal.away.records import WaitingAppend, read_waiting
 from planwire.journal.codec import decode
-from planwire.journal.protocol import KnownSession, Snapshot
+from planwire.journal.protocol import KnownSession
 
 __all__ = ["RecalledSessions"]
 
@@ -33,18 +33,17 @@ class RecalledSessions:
                 found[session] = KnownSession(session, kept.last_seq if kept else len(times), first, last)
         return sorted(found.values(), key=lambda each: each.first_at)
 
-    def recall(self, session: str) -> None:
-        """Add what this machine last knew of a session to what the process knows, unless the process has met it."""
+    def recall(self, session: str, at: int | None = None) -> None:
+        """Add what this machine last knew of a session to what the process knows, unless the process has met it. `at`
+        is when the process meets it, in milliseconds, if that was before now."""
         if self._known.last(session) is not None:
             return
-        kept, waiting = self.snapshot(session), self._waiting().get(session, [])
+        kept, waiting = self._last_known.snapshot(session), self._waiting().get(session, [])
         if kept is not None or (waiting and not waiting[0].base):
-            ahead = self._known.go_ahead(session, kept.seq if kept else 0, time_ns() // 1_000_000)
+            now = time_ns() // 1_000_000 if at is None else at
+            ahead = self._known.go_ahead(session, kept.seq if kept else 0, now)
             for each in waiting:
                 ahead.add([decode(session, 0, *row) for row in each.rows], each.once)
-
-    def snapshot(self, session: str) -> Snapshot | None:
-        return self._last_known.snapshot(session)
 
     def _waiting(self) -> dict[str, list[WaitingAppend]]:
         """What waits, by session. Read for all sessions at once, and again only when something changes."""
