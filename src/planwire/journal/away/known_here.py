@@ -26,27 +26,24 @@ class KnownHere:
         self.ahead: dict[str, AheadEvents] = {}
         self._ends: dict[str, int] = {}
         self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
+        self._fresh: deque[tuple[Recorded, bool]] = deque()
         self._noting = Lock()
 
     def note(self, recorded: Recorded, *, is_new: bool = False) -> None:
         """Note that this process has an event. If the event `is_new` and has number 1, the session was forgotten and
-        begun anew. Otherwise a number 1 may only mean that the session is read again, or only its beginning."""
-        session, seq = recorded.session, recorded.seq
-        with self._noting:
-            end = self._ends.get(session, 0)
-            if seq > end or (is_new and seq == 1):
-                tail = self._tails.pop(session, None)
-                if tail is None or seq != end + 1:
-                    tail = deque(maxlen=TAIL)
-                tail.append(recorded)
-                self._tails[session] = tail
-                self._ends[session] = seq
-                if len(self._tails) > TAILS:
-                    self._tails.popitem(last=False)
+        begun anew. Otherwise a number 1 may only mean that the session is read again, or only its beginning.
+
+        Events are taken in several at a time: every append comes here right after it waited for its server, when the
+        processor's caches are cold."""
+        self._fresh.append((recorded, is_new))
+        if len(self._fresh) > TAIL:
+            with self._noting:
+                self._take_in()
 
     def note_end(self, session: str, seq: int) -> None:
         """Note that this process has a session up to a number, or that the session has no events (0)."""
         with self._noting:
+            self._take_in()
             if not seq or seq > self._ends.get(session, -1):
                 self._ends[session] = seq
                 self._tails.pop(session, None)
@@ -55,26 +52,32 @@ class KnownHere:
         """Note that a session was read to its end, `seq`. If more events (`known`) were known before, it was forgotten
         and begun anew."""
         with self._noting:
+            self._take_in()
             if seq < known:
                 self._ends[session] = seq
                 self._tails.pop(session, None)
 
     def forget(self, *sessions: str) -> None:
         with self._noting:
+            self._take_in()
             for each in sessions:
                 self._ends.pop(each, None)
                 self._tails.pop(each, None)
 
     def last(self, session: str) -> int | None:
         """The number of the last event; None if only the server knows."""
-        ahead = self.ahead.get(session)
-        return ahead.last if ahead is not None else self._ends.get(session)
+        if (ahead := self.ahead.get(session)) is not None:
+            return ahead.last
+        with self._noting:
+            self._take_in()
+            return self._ends.get(session)
 
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
         """The events after a number; None if only the server has the first of them."""
         if (ahead := self.ahead.get(session)) is not None:
             return ahead.read(after, upto)
         with self._noting:
+            self._take_in()
             end, tail = self._ends.get(session), tuple(self._tails.get(session, ()))
         if end is None or (after < end and not (tail and after >= tail[0].seq - 1)):
             return None
@@ -85,6 +88,7 @@ class KnownHere:
         ahead = self.ahead.get(session)
         if ahead is None:
             with self._noting:
+                self._take_in()
                 end, tail = self._ends.get(session, 0), tuple(self._tails.get(session, ()))
             ahead = AheadEvents(session, end if expected_seq is None else expected_seq, tail, at)
             self.ahead[session] = ahead
@@ -105,3 +109,19 @@ class KnownHere:
             ahead.base = 0
         else:
             self.ahead[session] = AheadEvents(session, 0, (), at)
+
+    def _take_in(self) -> None:
+        """Sort what was noted into its sessions. Its caller holds the lock."""
+        while self._fresh:
+            recorded, is_new = self._fresh.popleft()
+            session, seq = recorded.session, recorded.seq
+            end = self._ends.get(session, 0)
+            if seq > end or (is_new and seq == 1):
+                tail = self._tails.pop(session, None)
+                if tail is None or seq != end + 1:
+                    tail = deque(maxlen=TAIL)
+                tail.append(recorded)
+                self._tails[session] = tail
+                self._ends[session] = seq
+                if len(self._tails) > TAILS:
+                    self._tails.popitem(last=False)

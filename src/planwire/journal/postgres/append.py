@@ -205,25 +205,25 @@ class Appends:
         session: str,
         end: ChainEnd,
         events: Sequence[StoredEvent],
-        keys: Iterable[tuple[Once, Sequence[StoredEvent]]],
+        keys: Sequence[tuple[Once, Sequence[StoredEvent]]],
         rows: Sequence[EventRow] = (),
     ) -> tuple[Recorded, ...]:
         """Write events after the end of a session, which may be new, and remember the new end. Returns `rows` as
         recorded."""
         number = end.number
+        if number is not None and end.last and len(events) == 1 and not keys:
+            [each] = events
+            one = [_bigint(number), _bigint(each.seq), _bigint(each.at), each.by.encode(), each.text, each.link]
+            self._one.send(connection, [*one, end.link])
+            recorded, after = _recorded(session, rows, end.last), ChainEnd(number, each.seq, each.link)
+            self._one.finish()
+            self._known[session] = after
+            return recorded
         named = [(once.source.encode(), once.n, written[0].seq - 1, written[-1].seq) for once, written in keys]
         by_column = _columns(named) or [[], [], [], []]
         if number is None:
             values: list[Any] = [session.encode(), events[0].at, *by_column, *_columns(map(_values, events))]
             [[number]] = connection.execute(self._sql(_FIRST), values, prepare=True).fetchall()
-        elif len(events) == 1 and end.last and not named:
-            [each] = events
-            values = [_bigint(number), _bigint(each.seq), _bigint(each.at), each.by.encode(), each.text, each.link]
-            self._one.send(connection, [*values, end.link])
-            recorded = _recorded(session, rows, end.last)
-            self._one.finish()
-            self._known[session] = ChainEnd(number, each.seq, each.link)
-            return recorded
         else:
             values = _columns(_behind(end, events))
             if named:
