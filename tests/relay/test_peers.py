@@ -129,7 +129,7 @@ def plans_of(behind: Behind, session: str) -> dict[PlanId, Plan]:
 
 
 def paragraphs(shown: str) -> tuple[list[str], list[str]]:
-    """What acpx printed: of its connection in no order, since the agent tells of its login when it likes; and the rest."""
+    """What acpx printed: of its connection in any order, since the agent tells of its login at will; then the rest."""
     printed = shown.split("\n\n")
     connection = sorted(each for each in printed if each.startswith("[client] "))
     return connection, [each for each in printed if not each.startswith("[client] ")]
