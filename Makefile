@@ -34,8 +34,7 @@ demo: $(READY)
 
 test: $(READY)
 	@$(BIN)/python -m tests.peers.install
-	@$(BIN)/python -m tests.web.browser
-	@$(BIN)/python -m tests.web.nginx
+	@$(BIN)/python -m tests.programs
 	$(BIN)/python -m pytest --numprocesses $(SIDE_BY_SIDE) --dist worksteal
 
 test-agents: $(READY)
@@ -43,7 +42,7 @@ test-agents: $(READY)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m agents
 
 torture: $(READY)
-	@$(BIN)/python -m tests.web.browser
+	@$(BIN)/python -m tests.programs
 	$(BIN)/python -m pytest -m torture
 
 check: $(READY)

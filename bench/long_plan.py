@@ -19,8 +19,8 @@ from bench.proof import prove
 from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import ACP, PlanSet
 from planwire.model.plan import Entry, ItemsPlan
-from tests.peers.install import Unavailable
-from tests.web.browser import chromium
+from tests.availability import Unavailable
+from tests.programs import CHROMIUM
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,7 +44,7 @@ _COUNT_FRAMES = """() => {
 
 def measure() -> Iterator[Figure]:
     try:
-        path = chromium()
+        path = CHROMIUM.path()
     except Unavailable as problem:
         say(f"no browser, nothing measured: {problem}")
         return

@@ -12,9 +12,10 @@ from typing import Any
 from bench.lines import LINES
 from bench.progress import say
 from bench.proof import prove, without_bad_entries
-from tests.peers.install import NPM_SDK_NODE, Unavailable, node, npm_sdk
+from tests.availability import Unavailable
+from tests.peers.install import NPM_SDK_NODE, node, npm_sdk
 
-__all__ = ["Unavailable", "npm_times"]
+__all__ = ["npm_times"]
 
 SCRIPT = Path(__file__).with_name("npm_sdk.mjs")
 

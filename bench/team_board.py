@@ -22,9 +22,9 @@ from bench.figure import Figure, at_most
 from bench.progress import say
 from bench.relay import Client
 from bench.relay_agent import SESSION
-from tests.peers.install import Unavailable
+from tests.availability import Unavailable
+from tests.programs import CHROMIUM
 from tests.servers.postgres import postgres
-from tests.web.browser import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -88,7 +88,7 @@ class _Half:
 
 def measure() -> Iterator[Figure]:
     try:
-        path = chromium()
+        path = CHROMIUM.path()
     except Unavailable as problem:
         say(f"no browser, nothing measured: {problem}")
         return

@@ -6,11 +6,12 @@ from itertools import cycle
 import planwire
 from bench.figure import Cell, Figure, Target, at_least, at_most
 from bench.lines import LINES, SIZES, one_status_apart
-from bench.npm import Unavailable, npm_times
+from bench.npm import npm_times
 from bench.peers import DECODERS, ENCODERS
 from bench.progress import say
 from bench.proof import prove_applied, prove_decoded, prove_encoded
 from bench.race import Contender, Heat, race
+from tests.availability import Unavailable
 
 __all__ = ["measure"]
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.peers.install import Unavailable, codex_peer, deepagents_python, node, npm_packages, npm_peers, npm_sdk
+from tests.availability import Unavailable
+from tests.peers.install import codex_peer, deepagents_python, node, npm_packages, npm_peers, npm_sdk
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "conformance.md"

@@ -21,7 +21,7 @@ from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from planwire.terminal.watch_app import WatchApp
 from planwire.web import BoardServer
-from tests.web.browser import chromium
+from tests.programs import CHROMIUM
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 Scheme = Literal["light", "dark"]
@@ -169,7 +169,7 @@ def take(chrome: Browser, door: str, below: str, scheme: Scheme, name: str, heig
 @contextmanager
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        chrome = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        chrome = playwright.chromium.launch(executable_path=CHROMIUM.path(), args=["--no-sandbox"])
         try:
             yield chrome
         finally:

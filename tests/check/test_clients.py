@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from planwire.acp.dialects import V1, V2, Dialect
 from planwire.check.client_judge import TrialRun, judge
 from planwire.check.trials import PERMISSION, Trial, TrialAgent, trials_for
-from tests.peers.agents import or_skip
+from tests.availability import or_skip
 from tests.peers.install import npm_peers
 
 BARE_CLIENT = Path(__file__).parents[1] / "agents" / "bare_client.py"

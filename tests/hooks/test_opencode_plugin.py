@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from planwire.hooks.agents import read_hook
-from tests.peers.install import Unavailable, node, peers_are_required
+from tests.availability import or_skip
+from tests.peers.install import node
 
 HOST = Path(__file__).parent / "opencode_host.mjs"
 ROLES = ("record", "tell", "news", "call")
@@ -54,12 +55,7 @@ class Opencode:
 
 
 def program() -> str:
-    try:
-        return str(node(20))
-    except Unavailable as why:
-        if peers_are_required():
-            raise
-        pytest.skip(str(why))
+    return or_skip(lambda: node(20))
 
 
 @pytest.fixture

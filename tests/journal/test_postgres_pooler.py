@@ -1,7 +1,6 @@
-"""A journal behind PgBouncer, Debian's for one, and on a server that takes no writes."""
+"""A journal behind PgBouncer, and on a server that takes no writes."""
 
 import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -18,12 +17,12 @@ from planwire.journal.postgres.journal import PostgresJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import waiting_of
 from planwire.model.events import PlanReviewed, TurnEnded
+from tests.availability import or_skip
+from tests.programs import PGBOUNCER
 from tests.servers.ports import free_port
 from tests.servers.postgres import postgres
 from tests.waiting import until
 
-PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
-needs_pgbouncer = pytest.mark.skipif(PROGRAM is None, reason="there is no PgBouncer here: install pgbouncer")
 EVENT = Stamped(0, "agent", TurnEnded("end_turn"))
 
 SETTINGS = """\
@@ -41,7 +40,7 @@ pool_mode = {mode}
 @contextmanager
 def pgbouncer(mode: str) -> Iterator[str]:
     """A PgBouncer before the server of this process. Gives the URL of a new journal."""
-    assert PROGRAM is not None
+    program = or_skip(PGBOUNCER.path)
     port = free_port()
     server = postgres()
     with TemporaryDirectory() as name:
@@ -49,7 +48,7 @@ def pgbouncer(mode: str) -> Iterator[str]:
         settings.write_text(SETTINGS.format(server=server.folder, server_port=server.port, port=port, mode=mode))
         Path(name).chmod(0o755)
         user = "nobody" if os.geteuid() == 0 else None  # it refuses to run as root
-        with subprocess.Popen([PROGRAM, "-q", str(settings)], user=user, stderr=subprocess.DEVNULL) as process:
+        with subprocess.Popen([program, "-q", str(settings)], user=user, stderr=subprocess.DEVNULL) as process:
             try:
                 until(lambda: process.poll() is not None or _answers(port))
                 assert process.poll() is None
@@ -63,7 +62,6 @@ def _answers(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-@needs_pgbouncer
 def test_a_pooler_that_keeps_sessions_apart_is_as_good_as_none() -> None:
     with pgbouncer("session") as url, open_journal(url) as one, open_journal(url) as other:
         one.append("s", [EVENT])
@@ -71,7 +69,6 @@ def test_a_pooler_that_keeps_sessions_apart_is_as_good_as_none() -> None:
         assert [each.recorded.seq for each in one.follow(0, timeout=0)] == [1, 2]
 
 
-@needs_pgbouncer
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
 def test_a_pooler_that_shares_connections_is_refused_and_nobody_gets_planwires_settings(mode: str) -> None:
     with pgbouncer(mode) as url:

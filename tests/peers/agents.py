@@ -8,28 +8,24 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeVar
-
-import pytest
+from typing import Literal
 
 from planwire.cli.scripted_home import CODEX_SETTINGS
+from tests.availability import or_skip
 from tests.peers.client import Client, Hello, Policy, allow_once
 from tests.peers.install import (
-    Unavailable,
     codex_peer,
     deepagents_python,
     hermes_python,
     npm_peers,
     opencode_peer,
-    peers_are_required,
 )
 
-__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "furnished", "hermes", "opencode", "or_skip"]
+__all__ = ["Agent", "acpx", "claude", "codex", "deepagents", "furnished", "hermes", "opencode"]
 
-Peer = TypeVar("Peer")
 NOWHERE = "http://127.0.0.1:9"  # the discard port: whoever looks for a way out is refused at once
 
 
@@ -133,16 +129,6 @@ def acpx(agent: Agent, prompt: str, *options: str) -> Agent:
     script = or_skip(npm_peers) / "node_modules" / ".bin" / "acpx"
     asked = ["--approve-reads", *options, "--agent", shlex.join(agent.command), "exec", prompt]
     return replace(agent, name="acpx", command=(str(script), *asked))
-
-
-def or_skip(peer: Callable[[], Peer]) -> Peer:
-    """Where a peer is installed; where it can't be, the test that asks is skipped, or fails if peers are required."""
-    try:
-        return peer()
-    except Unavailable as reason:
-        if peers_are_required():
-            pytest.fail(f"a peer is required and can't be had: {reason}", pytrace=False)
-        pytest.skip(str(reason))
 
 
 def furnished(name: str, command: Sequence[str], home: Path, environment: Mapping[str, str]) -> Agent:

@@ -1,8 +1,7 @@
 """Peers from the package registries, installed once into a cache folder outside the repository.
 
 `make test` installs them before the tests run (`python -m tests.peers.install`); tests that run without it install what
-they need. Where a peer can't be had, its tests are skipped and say why; with `PLANWIRE_REQUIRE_PEERS=1` they fail.
-The cache folder is `PLANWIRE_PEERS`, or `planwire/peers` in the user's cache.
+they need. The cache folder is `PLANWIRE_PEERS`, or `planwire/peers` in the user's cache.
 """
 
 import fcntl
@@ -19,8 +18,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.availability import Unavailable, all_is_required
+
 __all__ = [
-    "Unavailable",
+    "axe_source",
     "codex_peer",
     "deepagents_python",
     "hermes_python",
@@ -30,7 +31,6 @@ __all__ = [
     "npm_peers",
     "npm_sdk",
     "opencode_peer",
-    "peers_are_required",
 ]
 
 NPM_PEERS = {"@agentclientprotocol/claude-agent-acp": "0.99.0", "acpx": "0.19.1"}
@@ -38,6 +38,7 @@ NPM_PEERS_NODE = 20
 NPM_SDK = {"@agentclientprotocol/sdk": "2.4.0", "zod": "4.6.7"}
 NPM_SDK_NODE = 18
 CODEX = {"@agentclientprotocol/codex-acp": "2.6.0", "@openai/codex": "0.166.0"}
+AXE = {"axe-core": "4.11.0"}
 OPENCODE = "1.2.27"  # later ones keep their list to themselves
 #: What npm calls the processors, and of two builds the one for old ones too.
 PROCESSORS = {"x86_64": "x64-baseline", "amd64": "x64-baseline", "aarch64": "arm64", "arm64": "arm64"}
@@ -45,10 +46,6 @@ INSTALL_SECONDS = 600
 DONE = "done.json"
 
 _failed: dict[str, str] = {}
-
-
-class Unavailable(Exception):
-    """A peer can't be run here, and why."""
 
 
 def npm_peers() -> Path:
@@ -59,6 +56,11 @@ def npm_peers() -> Path:
 def npm_sdk() -> Path:
     """The folder with npm's SDK of the protocol."""
     return npm_packages(NPM_SDK, NPM_SDK_NODE)
+
+
+def axe_source() -> str:
+    """The script that finds what people with disabilities can't use."""
+    return (npm_packages(AXE, NPM_SDK_NODE) / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
 def codex_peer() -> Path:
@@ -120,11 +122,6 @@ def node(oldest: int) -> str:
     if major is None or int(major[1]) < oldest:
         raise Unavailable(f"node is {said or 'of no known version'}, and {oldest} is needed")
     return path
-
-
-def peers_are_required() -> bool:
-    """Whether a peer that can't be had is a failure."""
-    return os.environ.get("PLANWIRE_REQUIRE_PEERS") == "1"
 
 
 def installed(name: str, pins: Sequence[str], install: Callable[[Path], None]) -> Path:
@@ -205,7 +202,7 @@ def _say(text: str) -> None:
 def _main() -> int:
     """Install peers, side by side: those of `make test`, and with `--all` the large ones of `make test-agents` too.
     Missing ones matter only where they are required."""
-    peers: list[Callable[[], object]] = [npm_peers, npm_sdk]
+    peers: list[Callable[[], object]] = [npm_peers, npm_sdk, axe_source]
     if "--all" in sys.argv:
         from tests.peers.programs import PROGRAMS
 
@@ -217,7 +214,7 @@ def _main() -> int:
         if not isinstance(problem, Unavailable):
             raise problem
         _say(f"without real peers: {problem}")
-    return 1 if missing and peers_are_required() else 0
+    return 1 if missing and all_is_required() else 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import platform
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from tests.peers.install import NPM_PEERS_NODE, Unavailable, codex_peer, node, npm_packages
+from tests.availability import Unavailable
+from tests.peers.install import NPM_PEERS_NODE, codex_peer, node, npm_packages
 
 __all__ = ["PROGRAMS", "Command"]
 

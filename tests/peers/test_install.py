@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.availability import Unavailable, or_skip
 from tests.peers import install
-from tests.peers.agents import or_skip
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANWIRE_PEERS", str(tmp_path / "cache"))
-    monkeypatch.delenv("PLANWIRE_REQUIRE_PEERS", raising=False)
+    monkeypatch.delenv("PLANWIRE_REQUIRE_ALL", raising=False)
     monkeypatch.setattr(install, "_failed", {})
 
 
@@ -62,10 +62,10 @@ def test_an_install_that_failed_is_not_tried_for_every_test() -> None:
 
     def failing(folder: Path) -> None:
         tries.append(folder)
-        raise install.Unavailable("npm: no network")
+        raise Unavailable("npm: no network")
 
     for _ in range(2):
-        with pytest.raises(install.Unavailable, match="npm: no network"):
+        with pytest.raises(Unavailable, match="npm: no network"):
             install.installed("peer", ["a==1"], failing)
     assert len(tries) == 1
 
@@ -76,9 +76,9 @@ def test_without_npm_a_test_is_skipped_with_the_reason(monkeypatch: pytest.Monke
         or_skip(install.npm_peers)
 
 
-def test_where_peers_are_required_a_missing_one_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_everything_is_required_a_missing_peer_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("PLANWIRE_REQUIRE_PEERS", "1")
+    monkeypatch.setenv("PLANWIRE_REQUIRE_ALL", "1")
     with pytest.raises(pytest.fail.Exception, match="there is no node"):
         or_skip(install.npm_peers)
 
@@ -87,5 +87,5 @@ def test_an_old_node_is_no_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     (tmp_path / "node").write_text("#!/bin/sh\necho v18.20.4\n")
     (tmp_path / "node").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(install.Unavailable, match=r"node is v18\.20\.4, and 20 is needed"):
+    with pytest.raises(Unavailable, match=r"node is v18\.20\.4, and 20 is needed"):
         install.npm_peers()

@@ -18,7 +18,7 @@ from acp.schema import SessionNotification
 from pydantic import ValidationError
 
 from tests.agents.driving import Talk
-from tests.peers.agents import or_skip
+from tests.availability import or_skip
 from tests.peers.install import NPM_SDK_NODE, node, npm_sdk
 from tests.wire import JSON, answer, entry, line, plan, request
 

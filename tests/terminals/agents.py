@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from planwire.cli.scripted_home import CODEX_SETTINGS
-from tests.peers.agents import NOWHERE, Agent, furnished, or_skip
+from tests.availability import or_skip
+from tests.peers.agents import NOWHERE, Agent, furnished
 from tests.peers.programs import PROGRAMS
 
 __all__ = ["AGENTS", "TerminalAgent", "claude", "codex", "copilot", "gemini", "opencode", "qwen"]

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.peers.install import Unavailable
+from tests.availability import or_skip
+from tests.peers.install import axe_source
+from tests.programs import CHROMIUM
 from tests.web.board import Running, running_board
-from tests.web.browser import axe_source, browser_is_required, chromium
 from tests.web.browsing import SIZE, STILL, NewPage, Problems
 from tests.web.stage import Stage
 from tests.web.steering import Here
@@ -31,12 +32,7 @@ def board(ended: ExitStack) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    try:
-        path = chromium()
-    except Unavailable as problem:
-        if browser_is_required():
-            raise
-        pytest.skip(str(problem))
+    path = or_skip(CHROMIUM.path)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield launched
@@ -109,12 +105,7 @@ def same_page(kept: Page, looked_at: Running) -> Iterator[NewPage]:
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    try:
-        return axe_source()
-    except Unavailable as problem:
-        if browser_is_required():
-            raise
-        pytest.skip(str(problem))
+    return or_skip(axe_source)
 
 
 @pytest.fixture(scope="module")

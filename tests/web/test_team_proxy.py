@@ -14,9 +14,10 @@ from planwire.journal import open_journal
 from planwire.session.users_file import UsersFile
 from planwire.web import BoardServer
 from planwire.web.team import Team, TrustedProxy
-from tests.peers.install import Unavailable
+from tests.availability import or_skip
+from tests.programs import NGINX
 from tests.web.board import items
-from tests.web.nginx import nginx, nginx_is_required, running_nginx
+from tests.web.nginx import running_nginx
 from tests.web.team import HTML, TeamBoard, team_board
 
 ROOT = Path(__file__).parent.parent.parent
@@ -34,12 +35,7 @@ class Proxied(NamedTuple):
 @pytest.fixture(scope="module")
 def settings() -> str:
     """The settings in the documentation, without what a test has no use for: TLS and names."""
-    try:
-        nginx()
-    except Unavailable as problem:
-        if nginx_is_required():
-            raise
-        pytest.skip(str(problem))
+    or_skip(NGINX.path)
     [block] = re.findall(r"```nginx\n(.*?)```", (ROOT / "docs" / "team.md").read_text(), re.DOTALL)
     return re.sub(r"^ *(ssl_\w+|server_name) .*\n", "", block, flags=re.MULTILINE)
 
