@@ -23,7 +23,7 @@ from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
 from planwire.journal.away.folder import waiting_here
-from planwire.journal.engines import is_remote, open_journal, shared_url
+from planwire.journal.engines import file_of, is_remote, open_journal, shared_url
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES
 from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
@@ -70,8 +70,8 @@ def _journal(url: str | None) -> Condition:
         return trouble("journal", str(error) if name in str(error) else f"{name}: {error}")
     if waits is not None:
         return trouble("journal", f"{name}: {waits}")
-    path = Path(shared.partition(":")[2])
-    if path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+    path = file_of(shared)
+    if path is not None and path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return trouble("journal", f"{path} can be read but not written: change its permissions, or those of its folder")
     return good("journal", f"{name} has {count} session{'' if count == 1 else 's'}")
 

@@ -16,7 +16,7 @@ from planwire.errors import DamagedJournal, InputError, JournalUnavailable, NoJo
 from planwire.journal import Journal, open_journal
 from planwire.journal.backup import back_up
 from planwire.journal.copying import CopiedJournal, copy_journal
-from planwire.journal.engines import require_folder, shared_url
+from planwire.journal.engines import file_of, require_folder, shared_url
 from planwire.journal.restoring import restore_file, restore_thoughts
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.beside import refuse_place
@@ -24,8 +24,6 @@ from planwire.journal.verifying import verify
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["run"]
-
-_FILE = "sqlite:"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -73,9 +71,9 @@ def _restore(arguments: argparse.Namespace) -> int:
             raise DamagedJournal(
                 f"the backup {backup} is not sound ({one_line(found.troubles[0].words)}): nothing was done"
             )
-        if not url.startswith(_FILE):
+        path = file_of(url)
+        if path is None:
             return _restore_to_server(source, url, arguments)
-    path = _path(url)
     if _is_same_file(path, backup):
         raise InputError(f"{backup} is the journal itself: name a backup, or another journal with --journal")
     require_folder(path)
@@ -100,13 +98,9 @@ def _restore(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _path(url: str) -> Path:
-    return Path(url.removeprefix(_FILE))
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
+def _is_same_file(one: Path | None, other: Path | None) -> bool:
     try:
-        return one.samefile(other)
+        return one is not None and other is not None and one.samefile(other)
     except OSError:
         return False
 
@@ -147,10 +141,11 @@ def _copy(arguments: argparse.Namespace) -> int:
         warn_of_secret(url, name)
         warn_of_open_modes(url)
     source_url, target_url = (_lasting(each) for each in (arguments.source, arguments.to))
-    if source_url == target_url or _is_same_file(*map(_path, (source_url, target_url))):
+    target_file = file_of(target_url)
+    if source_url == target_url or _is_same_file(file_of(source_url), target_file):
         raise InputError("FROM and TO are the same journal: name another one")
-    if target_url.startswith(_FILE):
-        refuse_place(Path(os.path.realpath(_path(target_url))))
+    if target_file is not None:
+        refuse_place(Path(os.path.realpath(target_file)))
     with open_journal(arguments.source, create=False) as source:
         source.last_position()  # fails if its server is away, before anything is created
         with open_journal(arguments.to) as target:

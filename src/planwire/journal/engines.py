@@ -29,6 +29,7 @@ __all__ = [
     "ENTRY_POINTS",
     "FILE_SCHEME",
     "Engine",
+    "file_of",
     "is_remote",
     "open_engine",
     "open_journal",
@@ -128,6 +129,12 @@ def shared_url(url: str | None = None) -> str | None:
     url = resolved(url or os.environ.get(VARIABLE) or str(default_path()))
     engine, rest = _engine(url)
     return engine.shared(rest) if engine else url
+
+
+def file_of(url: str | None = None) -> Path | None:
+    """The file that keeps a journal; None if it is kept elsewhere."""
+    scheme, _, path = (shared_url(url) or "").partition(":")
+    return Path(path) if scheme == FILE_SCHEME else None
 
 
 def unrevealing_url(url: str) -> str:

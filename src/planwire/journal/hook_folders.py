@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from planwire.errors import UnknownJournal
-from planwire.journal.engines import FILE_SCHEME, is_remote, shared_url
+from planwire.journal.engines import FILE_SCHEME, file_of, is_remote, shared_url
 from planwire.journal.private_urls import read_url, write_url
 from planwire.journal.user_files import default_path, digest
 
@@ -25,8 +25,8 @@ def hooks_path(url: str | None = None) -> Path | None:
         return None
     if is_remote(found):
         return default_path().parent / "hooks" / digest(found)
-    scheme, _, path = found.partition(":")
-    return Path(f"{os.path.realpath(path)}{HOOKS}") if scheme == FILE_SCHEME else None
+    path = file_of(found)
+    return Path(f"{os.path.realpath(path)}{HOOKS}") if path else None
 
 
 def make_hooks_path(url: str | None = None) -> Path | None:

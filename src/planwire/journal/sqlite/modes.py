@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-from planwire.journal.engines import shared_url
+from planwire.journal.engines import file_of
 
 __all__ = ["files_open_to_all"]
 
@@ -14,9 +14,8 @@ _ENDINGS = ("", "-wal", "-shm", ".thoughts", ".thoughts-wal", ".thoughts-shm")
 def files_open_to_all(url: str | None) -> list[Path]:
     """The files of a journal that any user of this machine may read or write, by their modes. (Access for a group does
     not count, since it is deliberate: no usual umask grants it to the group alone.)"""
-    found = shared_url(url)
-    if os.name != "posix" or found is None or not found.startswith("sqlite:"):
+    path = file_of(url)
+    if os.name != "posix" or path is None:
         return []
-    path = os.path.realpath(found.partition(":")[2])
-    files = [Path(f"{path}{ending}") for ending in _ENDINGS]
+    files = [Path(f"{os.path.realpath(path)}{ending}") for ending in _ENDINGS]
     return [file for file in files if file.is_file() and file.stat().st_mode & stat.S_IRWXO]
