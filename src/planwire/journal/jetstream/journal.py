@@ -62,7 +62,6 @@ class JetStreamJournal:
 
     def __init__(self, url: str, create: bool = True) -> None:
         settings = read_settings(url)
-        self.where = settings.where
         self.thoughts = FileThoughts(thoughts_path(settings.where))
         self._connection = NatsConnection(settings)
         self._api = JetStreamApi(self._connection, settings.api_prefix)

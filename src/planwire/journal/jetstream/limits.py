@@ -13,9 +13,9 @@ def losses(config: dict[str, Any]) -> list[str]:
     drops_old = config.get("discard") != "new"
     if age := _limit(config, "max_age"):
         found.append(f"max_age deletes events after {age / _SECOND:,.0f} s (set it to 0)")
-    if count := _limit(config, "max_msgs_per_subject"):
-        if drops_old or not config.get("discard_new_per_subject"):
-            found.append(f"max_msgs_per_subject keeps only {count:,} appends of a session (set it to -1)")
+    count = _limit(config, "max_msgs_per_subject")
+    if count and (drops_old or not config.get("discard_new_per_subject")):
+        found.append(f"max_msgs_per_subject keeps only {count:,} appends of a session (set it to -1)")
     if drops_old:
         found += [
             f"{each} deletes the journal's oldest events (set it to -1, or discard to new)" for each in _full(config)

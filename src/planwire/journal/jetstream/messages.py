@@ -111,6 +111,15 @@ class StreamMessage(NamedTuple):
                 "journal's stream. Delete that message, or name another stream"
             ) from error
 
+    def begun(self) -> int:
+        """The number of the session's first message."""
+        return self.mark().begun or self.number
+
+    def session(self) -> str:
+        """The name of the session."""
+        named = self.mark().session
+        return named if named is not None else id_of(self.subject.rpartition(".")[2])
+
     def events(self, mark: Mark) -> list[StoredEvent]:
         try:
             return unpacked(MessageBody(self.body, mark.is_compressed, mark.in_parts), self.rows, mark.first)
@@ -132,16 +141,14 @@ class StreamMessage(NamedTuple):
     def end(self) -> SubjectEnd:
         mark = self.mark()
         link = self.reference().links[-1] if mark.in_parts else self.events(mark)[-1].link
-        begun = mark.begun or self.number
-        return SubjectEnd(self.number, mark.count, mark.last, link, mark.first_at, mark.last_at, begun)
+        return SubjectEnd(self.number, mark.count, mark.last, link, mark.first_at, mark.last_at, self.begun())
 
     def recorded(self, session: str) -> list[Recorded]:
         return [decode(session, each.seq, each.at, each.by, each.text) for each in self.events(self.mark())]
 
     def followed(self, after: int) -> Iterator[Followed]:
         """The events after a position."""
-        mark = self.mark()
-        session = mark.session if mark.session is not None else id_of(self.subject.rpartition(".")[2])
+        mark, session = self.mark(), self.session()
         for each in self.events(mark):
             position = (self.number << _SHIFT) - (mark.last - each.seq)
             if position > after:

@@ -11,7 +11,7 @@ from typing import Final
 
 from planwire.journal.jetstream.api import JetStreamApi
 from planwire.journal.jetstream.follow import OrderedConsumer
-from planwire.journal.jetstream.messages import Mark, StreamMessage, SubjectEnd, id_of, is_text, token_of
+from planwire.journal.jetstream.messages import Mark, StreamMessage, SubjectEnd, is_text, token_of
 from planwire.journal.protocol import KnownSession, Once
 
 __all__ = ["NOTHING", "SessionSubjects", "SubjectState"]
@@ -49,10 +49,11 @@ class SubjectState:
             self.begun = end.begun
             self.keys, self.keys_upto = ({}, 0) if end.messages <= 1 else (None, 0)
             before = NOTHING
-        if self.keys is not None and mark is not None and before is not None and end.messages == before.messages + 1:
-            if self.keys_upto == before.message:
-                self._add(mark)
-                self.keys_upto = end.message
+        if self.keys is None or mark is None or before is None:
+            return
+        if end.messages == before.messages + 1 and self.keys_upto == before.message:
+            self._add(mark)
+            self.keys_upto = end.message
 
     def _add(self, mark: Mark) -> None:
         assert self.keys is not None
@@ -161,9 +162,7 @@ class SessionSubjects:
                 if each.number >= last.number:
                     break
                 mark = each.mark()
-                if mark.first > upto:
-                    return
-                if (mark.begun or each.number) != end.begun:
+                if mark.first > upto or each.begun() != end.begun:
                     return
                 yield each
                 reached = mark.last
@@ -220,14 +219,14 @@ class SessionSubjects:
         for begin in range(0, len(counts), SUBJECTS):
             for last in self._api.last_of(self._stream, sorted(counts)[begin : begin + SUBJECTS]):
                 if counts[last.subject] > last.mark().count and self._is_overfull(last.subject):
-                    yield _session(last)
+                    yield last.session()
 
     def _is_overfull(self, subject: str) -> bool:
         """Look again: others may be writing, and the replica that answered first may lag behind."""
         before = self._api.get(self._stream, last_by_subj=subject)
         count = self._counts(subject).get(subject, 0)
         behind = self._api.get(self._stream, last_by_subj=subject)
-        if before is None or behind is None or _begun(before) != _begun(behind):
+        if before is None or behind is None or before.begun() != behind.begun():
             return False  # it was forgotten meanwhile
         return count > behind.mark().count
 
@@ -262,14 +261,4 @@ class SessionSubjects:
 
 
 def _listed(last: StreamMessage, mark: Mark) -> tuple[int, int, KnownSession]:
-    return mark.count, _begun(last), KnownSession(_session(last), mark.last, mark.first_at, mark.last_at)
-
-
-def _session(message: StreamMessage) -> str:
-    named = message.mark().session
-    return named if named is not None else id_of(message.subject.rpartition(".")[2])
-
-
-def _begun(message: StreamMessage) -> int:
-    """The number of the first message of a session."""
-    return message.mark().begun or message.number
+    return mark.count, last.begun(), KnownSession(last.session(), mark.last, mark.first_at, mark.last_at)

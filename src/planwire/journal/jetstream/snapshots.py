@@ -60,8 +60,7 @@ class SnapshotBucket:
         if found is None or last is None:
             return None
         row = _read(found.value)
-        mark = last.mark()
-        fits = row.begun == (mark.begun or last.number) and row.seq <= mark.last
+        fits = row.begun == last.begun() and row.seq <= last.mark().last
         data = self._data(_key(session, name), row) if fits else None
         return Snapshot(row.seq, data) if data is not None else None
 
@@ -69,11 +68,9 @@ class SnapshotBucket:
         last = self._sessions.last(session) if is_text(session) and is_text(name) else None
         if last is None:
             return
-        mark = last.mark()
-        begun = mark.begun or last.number
-        if not 1 <= seq <= mark.last:
+        if not 1 <= seq <= last.mark().last:
             return
-        key = _key(session, name)
+        key, begun = _key(session, name), last.begun()
         found = self._bucket.get(key)
         if found is not None:
             kept = _read(found.value)
@@ -83,7 +80,7 @@ class SnapshotBucket:
             row = self._row(key, begun, seq, bytes(data))
             self._bucket.put(key, _encode(row), found.revision if found else 0)
         now = self._sessions.last(session)
-        if now is None or (now.mark().begun or now.number) != begun:  # it was forgotten meanwhile
+        if now is None or now.begun() != begun:  # it was forgotten meanwhile
             self.forget(session)
 
     def _row(self, key: str, begun: int, seq: int, data: bytes) -> _SnapshotRow:

@@ -37,7 +37,7 @@ class JournalStream:
         self._api = api
         self._settings = settings
         self.name = settings.name
-        self._replicas = settings.replicas or 1
+        self.replicas = settings.replicas or 1
         self._takes_parts = True
         self._largest = 0  # the stream's own limit on messages, if it has one
         self._losses: list[str] = []
@@ -59,7 +59,7 @@ class JournalStream:
         number = description.removeprefix(_DESCRIPTION)
         if not description.startswith(_DESCRIPTION) or not number.isdecimal():
             raise NotAJournal(
-                f"the stream {self._settings.name} at {self._settings.where} is not planwire's, and stays as it is: "
+                f"the stream {self.name} at {self._settings.where} is not planwire's, and stays as it is: "
                 "name another one after the host (nats://HOST/NAME)"
             )
         if int(number) > FORMAT:
@@ -88,10 +88,6 @@ class JournalStream:
             config = self.info()["config"]
             self._api.call(f"STREAM.UPDATE.{self.name}", **config | self._what_is_ours())
             self._takes_parts = True
-
-    @property
-    def replicas(self) -> int:
-        return self._replicas
 
     def last_message(self) -> int:
         """The number of the stream's last message, even if that was removed."""
@@ -135,7 +131,7 @@ class JournalStream:
             )
 
     def purge(self, subject: str) -> None:
-        self._api.call(f"STREAM.PURGE.{self._settings.name}", filter=subject)
+        self._api.call(f"STREAM.PURGE.{self.name}", filter=subject)
 
     def facts(self) -> JournalFacts:
         info, server = self.info(), self._api.connection.server
@@ -145,13 +141,13 @@ class JournalStream:
         replicas = int(info["config"]["num_replicas"])
         asked = self._settings.replicas
         differs = (
-            f" (the URL asks for {asked}: nats stream edit {self._settings.name} --replicas {asked})"
+            f" (the URL asks for {asked}: nats stream edit {self.name} --replicas {asked})"
             if asked not in (None, replicas)
             else ""
         )
         facts = {
             "server": f"{server.get('server_name', '?')}, NATS {server.get('version', '?')}",
-            "stream": self._settings.name,
+            "stream": self.name,
             "replicas": f"{replicas}{differs}",
             "messages": f"{state['messages'] - parts:,}" + (f", and {parts:,} parts of large ones" if parts else ""),
             "bytes": f"{state['bytes']:,}",
@@ -174,32 +170,32 @@ class JournalStream:
         config = found["config"]
         self._created = self._created or str(found.get("created"))
         self._is_another = self._is_another or self._created != str(found.get("created"))
-        self._replicas = int(config.get("num_replicas") or 1)
+        self.replicas = int(config.get("num_replicas") or 1)
         self._largest = max(int(config.get("max_msg_size") or 0), 0)
         self._losses = losses(config)
 
     def _make(self) -> dict[str, Any]:
         config = {
-            "name": self._settings.name,
+            "name": self.name,
             **self._what_is_ours(),
             "storage": "file",
             "retention": "limits",
             "discard": "new",
-            "num_replicas": self._replicas,
+            "num_replicas": self.replicas,
             "duplicate_window": 120 * _SECOND,
             "allow_direct": True,
         }
         end = monotonic() + PEERS
         while True:
             try:
-                made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self._settings.name}", **config)
+                made: dict[str, Any] = self._api.call(f"STREAM.CREATE.{self.name}", **config)
             except ApiError as error:
                 found = self._find() if error.number == NAME_IN_USE else None
                 if found is not None:
                     return found
                 if error.number != NO_PEERS or monotonic() > end:
                     raise JournalUnavailable(
-                        f"can't make the stream {self._settings.name} with {self._replicas} replicas at "
+                        f"can't make the stream {self.name} with {self.replicas} replicas at "
                         f"{self._settings.where}: {error}"
                     ) from None
                 self._api.connection.wait(0.1)
@@ -207,12 +203,12 @@ class JournalStream:
                 return made
 
     def _what_is_ours(self) -> dict[str, Any]:
-        subjects = [f"{self._settings.name}.events.*", f"{self._settings.name}.parts.*"]
+        subjects = [f"{self.name}.events.*", f"{self.name}.parts.*"]
         return {"description": f"{_DESCRIPTION}{FORMAT}", "subjects": subjects}
 
     def _find(self) -> dict[str, Any] | None:
         try:
-            return self._api.call(f"STREAM.INFO.{self._settings.name}")
+            return self._api.call(f"STREAM.INFO.{self.name}")
         except ApiError as error:
             if error.number == NO_STREAM:
                 return None
