@@ -52,13 +52,13 @@ class Source(NamedTuple):
 
 
 class PositionFollower:
-    """The state of one follower of all sessions: the gap that it waits at, if any."""
+    """The state of one follower of all sessions: the `gap` that it waits at, if any."""
 
     def __init__(self) -> None:
         self.gap: PositionGap | None = None
 
     def look(self, after: int, source: Source) -> Found:
-        """The events right after a position, in order. None while slower writers could still fill a `gap` there."""
+        """The events right after a position, in order; none while slower writers could still fill a gap there."""
         page = source.behind(after, MOST)
         whole = unbroken(after, (row[0] for row in page))
         if whole or not page:

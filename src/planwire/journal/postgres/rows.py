@@ -30,12 +30,9 @@ _PAGE: Final = f"""SELECT {{columns}} FROM (
     SELECT *, sum(octet_length(event)) OVER (ORDER BY {{order}} ROWS UNBOUNDED PRECEDING) - octet_length(event) AS sum
     FROM (SELECT * FROM planwire.events WHERE {{rows}} ORDER BY {{order}} LIMIT {PAGE_EVENTS}) most
 ) page {{join}} WHERE sum < {PAGE_BYTES} ORDER BY {{order}}"""  # noqa: S608
-_READ: Final = _PAGE.format(
-    columns="seq, at, by, event", order="seq", rows="session = %b AND seq > %b AND seq <= %b", join=""
-)
-_STORED: Final = _PAGE.format(
-    columns="seq, at, by, event, link", order="seq", rows="session = %b AND seq > %b AND seq <= %b", join=""
-)
+_OF_SESSION: Final = "session = %b AND seq > %b AND seq <= %b"
+_READ: Final = _PAGE.format(columns="seq, at, by, event", order="seq", rows=_OF_SESSION, join="")
+_STORED: Final = _PAGE.format(columns="seq, at, by, event, link", order="seq", rows=_OF_SESSION, join="")
 _KEYS: Final = """SELECT source, n, after, last FROM planwire.once
     WHERE session = %b AND last >= %b AND after < %b ORDER BY after"""
 _FOLLOW: Final = _PAGE.format(
@@ -61,7 +58,7 @@ _LAST: Final = """SELECT greatest(forgotten, (SELECT max(position) FROM planwire
 
 _Cursor: TypeAlias = Cursor[tuple[Any, ...]]
 
-
+#: The end of a session that has no events.
 NO_END: Final = ChainEnd(None, 0, None)
 
 
@@ -112,7 +109,7 @@ class Reads:
                 f"events after number {after} of session {session!r} are missing from {self._shown}: check its "
                 "tables, or restore a backup. Nothing was changed"
             )
-        return (decode(session, seq, at, by, text) for seq, at, by, text, *_ in page)
+        return (decode(session, *row) for row in page)
 
     def stored_page(self, cursor: _Cursor, number: int | None, after: int, last: int) -> StoredPage:
         """A page of a session's events as they are stored, with the keys that any of them was written with."""
@@ -140,11 +137,7 @@ class Reads:
 
 
 def followed(page: Iterable[Any]) -> list[Followed]:
-    return [
-        Followed(position, decode(name.decode(), seq, at, by, text))
-        for position, name, seq, at, by, text, *_ in page
-        if is_utf8(name)
-    ]
+    return [Followed(position, decode(name.decode(), *row)) for position, name, *row in page if is_utf8(name)]
 
 
 def is_utf8(stored: bytes) -> bool:
