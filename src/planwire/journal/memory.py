@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from planwire.errors import Conflict, JournalUnavailable
+from planwire.errors import Conflict
 from planwire.journal.codec import chained, decode, decode_terms, encode, refuse_unless_next
 from planwire.journal.held_lease import HeldLease
 from planwire.journal.polling import Found, PolledJournal
@@ -28,6 +28,7 @@ from planwire.journal.protocol import (
     Terms,
 )
 from planwire.journal.thoughts import MemoryThoughts
+from planwire.journal.unusable import closed
 from planwire.model.events import Recorded
 
 __all__ = ["MemoryJournal"]
@@ -193,7 +194,7 @@ class MemoryJournal(PolledJournal):
 
     def _open(self) -> Lock:
         if self._closed:
-            raise JournalUnavailable("the journal is closed: open it again")
+            raise closed()
         return self._lock
 
 

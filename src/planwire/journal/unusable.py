@@ -12,8 +12,8 @@ def absent(where: object) -> NoJournal:
     )
 
 
-def closed(where: object) -> JournalUnavailable:
-    return JournalUnavailable(f"the journal {where} is closed: open it again")
+def closed(where: object = "") -> JournalUnavailable:
+    return JournalUnavailable(f"{f'the journal {where}'.rstrip()} is closed: open it again")
 
 
 def forked(where: object) -> JournalUnavailable:

@@ -10,15 +10,16 @@ from threading import RLock
 from time import monotonic
 from typing import Final
 
-from planwire.errors import CannotWait, Conflict, JournalUnavailable
+from planwire.errors import CannotWait, Conflict
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.known_here import KnownHere
 from planwire.journal.away.records import WaitingAppend
-from planwire.journal.away.server import CLOSED, AwayServer
+from planwire.journal.away.server import AwayServer
 from planwire.journal.codec import EventRow, encode
 from planwire.journal.may_wait import may_wait
 from planwire.journal.protocol import Once, Stamped
 from planwire.journal.provisional import AheadEvents, Doubt, deliverable, names_remarks
+from planwire.journal.unusable import closed
 from planwire.journal.waiting import NOT_KNOWN
 from planwire.model.events import Recorded
 
@@ -55,7 +56,7 @@ class AheadWriter:
         rows = encode(session, events)
         with self._lock:
             if self._server.closing.is_set():
-                raise JournalUnavailable(CLOSED)
+                raise closed()
             ahead = self._known.ahead.get(session)
             if ahead is not None and once is not None and once in ahead.keys:
                 return ahead.keys[once]

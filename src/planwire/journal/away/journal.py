@@ -21,7 +21,7 @@ from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.known_here import KnownHere
 from planwire.journal.away.last_known import LastKnown
 from planwire.journal.away.leases import AwayLeases
-from planwire.journal.away.reading import AwayReader
+from planwire.journal.away.reading import GLANCE, AwayReader
 from planwire.journal.away.recalled import RecalledSessions
 from planwire.journal.away.server import AwayServer
 from planwire.journal.checked import Checked, Trouble
@@ -59,8 +59,6 @@ LOOK_PATIENCE: Final = 30.0
 MAKE_WAY: Final = 0.2
 #: Seconds that an append which may not wait gives a delivery to finish, before it is refused.
 PATIENCE: Final = 2.0
-#: Seconds between two looks at whether records still wait.
-GLANCE: Final = 0.01
 #: Seconds within which a writer repeats an append that is in doubt. Less than PATIENCE, so that no append which may not
 #: wait is refused meanwhile.
 REPEAT: Final = 1.5

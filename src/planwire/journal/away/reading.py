@@ -17,9 +17,9 @@ from planwire.journal.protocol import Followed, KnownLease, KnownSession, Snapsh
 from planwire.journal.view import STATE
 from planwire.model.events import Recorded
 
-__all__ = ["AwayReader"]
+__all__ = ["GLANCE", "AwayReader"]
 
-#: Seconds between two looks at whether events still wait.
+#: Seconds between two looks at whether records still wait.
 GLANCE: Final = 0.01
 _UNSEEN: Final = "This machine has seen none of its sessions, so nothing can be said about them here"
 

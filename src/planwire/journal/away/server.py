@@ -18,13 +18,13 @@ from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.outage import Outage
 from planwire.journal.haste import hurry, take_time
 from planwire.journal.protocol import Journal
+from planwire.journal.unusable import closed
 from planwire.journal.waiting import MOMENT, WaitingRecords, waiting_count
 
-__all__ = ["CLOSED", "AwayServer"]
+__all__ = ["AwayServer"]
 
 #: Seconds until a server that takes no events is asked again whether it does.
 REFUSAL: Final = 1.0
-CLOSED: Final = "the journal is closed: open it again"
 _BEHIND: Final = "what waits on this machine is not delivered yet"
 _SILENT: Final = "the journal's server has not answered yet"
 _R = TypeVar("_R")
@@ -167,7 +167,7 @@ class AwayServer:
     def absence(self, word: str = "", kind: type[EngineAway] = EngineAway) -> JournalUnavailable:
         """The error of a call that only the server could answer."""
         if self.closing.is_set():
-            return JournalUnavailable(CLOSED)
+            return closed()
         why = self._outage.why if self._outage else self._trouble or _BEHIND
         said = "; ".join(filter(None, (why, waiting_count(self.waiting().count))))
         return kind(". ".join(filter(None, (said, word))))
@@ -188,7 +188,7 @@ class AwayServer:
     def _reached(self) -> Journal | None:
         """The engine, once the server answers; None if another process looks for the server."""
         if self.closing.is_set():
-            raise JournalUnavailable(CLOSED)
+            raise closed()
         if self.engine is not None and self._outage is None:
             return self.engine
         with self._folder.outage.look() as is_ours:
