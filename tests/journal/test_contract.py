@@ -16,6 +16,7 @@ from planwire.journal import Followed, Journal, KnownLease, KnownSession, Once, 
 from planwire.journal import codec as stored_events
 from planwire.journal.engines import open_engine
 from planwire.journal.processes import process_name
+from planwire.journal.user_files import digest
 from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
 from tests.journal.outages import behind
 from tests.model.test_events import EVENTS
@@ -36,6 +37,11 @@ SHARED: dict[str, Callable[[Path], str]] = {
     "postgresql": lambda folder: postgres().url_of(folder),
     "nats": nats.url_in,
 }
+#: The URLs of an engine that another package adds, to run these tests on that as well: {} stands for a name.
+ADDED = os.environ.get("PLANWIRE_ENGINE", "")
+if ADDED:
+    SHARED["added-engine"] = lambda folder: ADDED.format(digest(str(folder)))
+    ENGINES["added-engine"] = lambda folder: open_engine(SHARED["added-engine"](folder))
 #: No wait in here is a matter of luck; this bounds those that would never end.
 PATIENCE = 30.0
 NO_TEXT = "\ud800"
