@@ -198,7 +198,8 @@ class Stop(Protocol):
 
 
 class Journal(Protocol):
-    """An append-only journal of events. Any thread may call any method at any time."""
+    """An append-only journal of events. Any thread may call any method at any time. Any text names a session, and a
+    string that is not valid text (half a surrogate pair) names none."""
 
     @property
     def thoughts(self) -> Thoughts:
@@ -211,8 +212,8 @@ class Journal(Protocol):
         """Write the events, all of them or none, and return them as `read` will.
 
         On return they are as safe as the engine can make them: on disk, if it has one. `expected_seq` is the number of
-        the last event that the writer knows of (0: none); if there are newer ones, `append` writes nothing and raises
-        `Conflict`.
+        the last event that the writer knows of (0: none); if the session ends with another one, `append` writes nothing
+        and raises `Conflict`.
 
         `once` is a key, which the session keeps in the same transaction. If the session has the key already, `append`
         writes nothing and returns the events that were first written with it, whatever events and `expected_seq` come
@@ -223,7 +224,8 @@ class Journal(Protocol):
         ...
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
-        """The session's events with numbers above `after`, up to and including `upto`, in order."""
+        """The session's events with numbers above `after`, up to and including `upto`, in order, as of this call: none
+        that comes later, and none of a session that begins anew meanwhile."""
         ...
 
     def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
@@ -308,7 +310,8 @@ class Journal(Protocol):
         ...
 
     def close(self) -> None:
-        """End every `follow` and let go of everything. A second call does nothing."""
+        """End every `follow`, release this journal's own leases, and let go of everything. A second call does nothing;
+        any other call from then on raises `JournalUnavailable`."""
         ...
 
     def __enter__(self) -> Self: ...
