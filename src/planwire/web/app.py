@@ -79,11 +79,8 @@ class BoardApp:
         ]
         problems = {HTTPException: problem, JournalError: problem}
         pages = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=problems)
+        pages.router.redirect_slashes = False  # it would lead to another scheme behind a proxy, or past the secret path
         live = LiveStreams(self.hub)
-
-        pages.router.redirect_slashes = (
-            False  # it would lead to another scheme behind a proxy, and past the secret path
-        )
 
         async def live_or_page(scope: Scope, receive: Receive, send: Send) -> None:
             answer = live if scope.get("path", "").startswith("/live/") else pages

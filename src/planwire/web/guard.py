@@ -37,6 +37,7 @@ __all__ = [
     "Send",
     "bearer_of",
     "cookie_of",
+    "host_name",
     "same_secret",
     "words_answer",
 ]
@@ -82,7 +83,7 @@ class Entrance(Protocol):
     def answer(self, scope: Scope, headers: Headers) -> App: ...
 
 
-def _host_name(host: str) -> str:
+def host_name(host: str) -> str:
     """The name in a Host header, without its port, in lower case."""
     return _PORT.sub("", host.strip()).lower().rstrip(".")
 
@@ -120,7 +121,7 @@ class RequestGuard:
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str, str] | None:
         """The reason to turn a request away: a status, a title, and what to do; None if there is none."""
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) != 1 or not self._is_own(scope, _host_name(headers[b"host"])):
+        if len(hosts) != 1 or not self._is_own(scope, host_name(headers[b"host"])):
             what = "Open the address that planwire board printed, or start it with --allow-host and this name."
             return 421, "Unknown host name", what
         origin = headers.get(b"origin")

@@ -11,9 +11,11 @@ from planwire.errors import InputError, reason
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles
 
-__all__ = ["BACKLOG", "addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
+__all__ = ["BACKLOG", "LOOPBACK", "addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
 
 BACKLOG: Final = 2_048
+#: The names of this machine for itself, as a Host header has them.
+LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 #: A Unix socket is open to its owner and to its group, which is the proxy's.
 _SOCKET_MODE: Final = 0o660
 #: Addresses in networks reserved for examples. Connecting a datagram socket sends nothing, but finds the way out.

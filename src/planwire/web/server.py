@@ -26,13 +26,12 @@ from planwire.session.steering import USER
 from planwire.web.app import BoardApp
 from planwire.web.guard import LARGEST_BODY
 from planwire.web.hub import MOST_WATCHERS
-from planwire.web.listening import BACKLOG, addresses_of, listen, listen_on_path, refuse_unsafe
+from planwire.web.listening import BACKLOG, LOOPBACK, addresses_of, listen, listen_on_path, refuse_unsafe
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles, check_tls
 
 __all__ = ["LARGEST_HEAD", "TOKEN_VARIABLE", "BoardServer", "new_token"]
 
-LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 #: The environment variable that holds the token; an argument would show in the list of processes.
 TOKEN_VARIABLE: Final = "PLANWIRE_BOARD_TOKEN"  # noqa: S105
 

@@ -34,9 +34,11 @@ from planwire.web.guard import (
     Send,
     bearer_of,
     cookie_of,
+    host_name,
     same_secret,
     words_answer,
 )
+from planwire.web.listening import LOOPBACK
 from planwire.web.proxied import ProxyRefusal, proxied_name
 from planwire.web.sign_in import (
     SIGN_IN,
@@ -235,7 +237,4 @@ def _may_be_plain(scope: Scope, headers: Headers) -> bool:
     page that came through a proxy says how; a page that came unencrypted can't act on an encrypted board."""
     if is_encrypted(scope, headers):
         return not headers.get(b"origin", "").startswith("http://")
-    return b"origin" not in headers or headers[b"host"].rpartition(":")[0] in _HERE or headers[b"host"] in _HERE
-
-
-_HERE: Final = ("127.0.0.1", "localhost", "[::1]")
+    return b"origin" not in headers or host_name(headers[b"host"]) in LOOPBACK
