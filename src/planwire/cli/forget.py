@@ -18,6 +18,7 @@ from planwire.errors import InputError, Refused
 from planwire.hooks.drained import open_drained
 from planwire.journal import Journal
 from planwire.readmodel.folders import KnownSession, newest_first
+from planwire.readmodel.plain_text import counted
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_drained(arguments.journal) as journal:
         doomed = newest_first(journal) if arguments.all else _doomed(journal, names, arguments.older_than)
         is_wanted = bool(doomed) or arguments.all
-        what = f"{'what the agents thought in ' if arguments.thoughts else ''}{_counted(doomed)}"
+        what = f"{'what the agents thought in ' if arguments.thoughts else ''}{counted(len(doomed), 'session')}"
         if is_wanted and not arguments.yes and not _asked(journal, doomed, what, as_json=arguments.json):
             raise Refused("nothing was deleted")
         if is_wanted:
@@ -105,7 +106,3 @@ def _asked(journal: Journal, doomed: list[KnownSession], what: str, *, as_json: 
 
     print(short_list(journal, doomed))
     return agreed(f"Delete {what} for good?")
-
-
-def _counted(sessions: list[KnownSession]) -> str:
-    return f"{len(sessions)} session{'s' if len(sessions) != 1 else ''}"

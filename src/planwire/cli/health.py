@@ -28,6 +28,7 @@ from planwire.journal.shown_urls import shown_url
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES
 from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
 from planwire.journal.waiting import waiting_of, waiting_words
+from planwire.readmodel.plain_text import counted
 
 __all__ = ["checked"]
 
@@ -73,7 +74,7 @@ def _journal(url: str | None) -> Condition:
     path = file_of(shared)
     if path is not None and path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return trouble("journal", f"{path} can be read but not written: change its permissions, or those of its folder")
-    return good("journal", f"{name} has {count} session{'' if count == 1 else 's'}")
+    return good("journal", f"{name} has {counted(count, 'session')}")
 
 
 def _spool(url: str | None) -> Condition:

@@ -17,7 +17,7 @@ from planwire.hooks.importing import Imported, Skipped, import_session
 from planwire.hooks.transcript_files import TRANSCRIPTS, PastSession, UnreadTranscript
 from planwire.hooks.transcripts import Keep
 from planwire.journal import Journal
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import counted, one_line
 
 __all__ = ["add_arguments", "check", "run"]
 
@@ -105,13 +105,9 @@ def _one_by_one(
 def _print(imported: list[Imported], skipped: Counter[str], *, dry: bool) -> None:
     for each in imported:
         about = one_line(each.title or each.folder or "")
-        print(f"  {one_line(each.session)}  {_counted(each.plans, 'plan')}  {about}".rstrip())
+        print(f"  {one_line(each.session)}  {counted(each.plans, 'plan')}  {about}".rstrip())
     plans = sum(each.plans for each in imported)
     verb = "Would import" if dry else "Imported"
-    print(f"{verb} {_counted(len(imported), 'session')} with {_counted(plans, 'plan')}.")
+    print(f"{verb} {counted(len(imported), 'session')} with {counted(plans, 'plan')}.")
     for why, count in skipped.most_common():
         print(f"Left out {count:,}: {one_line(why)}.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -9,7 +9,6 @@ from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.file_argument import file_argument
 from planwire.cli.input_output import print_json
 from planwire.cli.journal_secrets import warn_of_secret
-from planwire.cli.journal_verify import counted
 from planwire.cli.open_modes import warn_of_open_modes
 from planwire.cli.progress_line import ProgressLine
 from planwire.errors import DamagedJournal, InputError, JournalUnavailable, NoJournal, NotFound, Refused
@@ -21,7 +20,7 @@ from planwire.journal.restoring import restore_file, restore_thoughts
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.verifying import verify
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import counted, one_line
 
 __all__ = ["run"]
 

@@ -17,9 +17,9 @@ from planwire.journal import open_journal
 from planwire.journal.checked import Trouble
 from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.verifying import JournalNote, SessionCheck, Verified, verify
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import counted, one_line
 
-__all__ = ["counted", "run"]
+__all__ = ["run"]
 
 
 class _KindOfFile(msgspec.Struct):
@@ -88,10 +88,6 @@ def sentences(verified: Verified) -> list[str]:
     )
     said.append(f"Checked {counted(len(verified.sessions), 'session')} with {counted(events, 'event')}: {found}.")
     return said
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _as_json(verified: Verified) -> dict[str, object]:

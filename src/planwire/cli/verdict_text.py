@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from planwire.check import ERROR, Finding, Verdict
 from planwire.check.offers import RESUME
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import counted, one_line
 
 __all__ = ["block", "count_of", "painted", "unpainted_unless_seen", "verdict_text"]
 
@@ -69,7 +69,3 @@ def _driven(verdict: Verdict) -> list[str]:
     silent = {what for what, told in verdict.driven.items() if not told and verdict.updates} - {RESUME}
     words = [f"{what} (no plan)" if what in silent else what for what in verdict.driven]
     return [f"driven: {', '.join(words)}"] if words else []
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

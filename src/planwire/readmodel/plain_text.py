@@ -1,4 +1,4 @@
-"""Plain text for people: agents' words made safe to print, on one line if asked for, and times as ages.
+"""Plain text for people: agents' words made safe to print, on one line if asked for, times as ages, and counts.
 
 Plans come from models that read untrusted text, and a person approves what they see. So three sorts of characters never
 reach a screen; a mark replaces them:
@@ -18,7 +18,7 @@ from typing import Final
 
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["age", "ago", "escaped_json", "has_unseen", "one_line", "printable", "shortened"]
+__all__ = ["age", "ago", "counted", "escaped_json", "has_unseen", "one_line", "printable", "shortened"]
 
 _OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 #: Unicode's property Bidi_Control.
@@ -73,6 +73,11 @@ def _escape(found: re.Match[str]) -> str:
     if code <= 0xFFFF:
         return f"\\u{code:04x}"
     return f"\\u{0xD800 + (code - 0x10000 >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def counted(number: int, noun: str) -> str:
+    """So many things: `1 session`, `1,200 sessions`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def age(then: int, now: int) -> str:

@@ -15,7 +15,7 @@ from textual.widgets import ContentSwitcher, Footer
 from planwire.errors import JournalError
 from planwire.readmodel.authors import author
 from planwire.readmodel.history import HistoryEntry
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import counted, one_line
 from planwire.readmodel.timeline import Timeline, session_differences
 from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
@@ -131,8 +131,7 @@ class HistoryScreen(Screen[None]):
             return
         self._shares = _shares(self._timeline)
         name = next((each.name for each in self.app.sessions.glances() if each.id == self.session), self.session)
-        count = len(self._timeline.numbers)
-        events = f"{count:,} change{'' if count == 1 else 's'}"
+        events = counted(len(self._timeline.numbers), "change")
         title = f"History of {one_line(name)}"
         self._whose.show_lines(lambda width: _headline(title, events, width))
         self._rows.show_lines(self._moment_lines)

@@ -14,6 +14,7 @@ from textual.widgets import Footer
 from planwire.errors import JournalError, PlanError
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.card import PlanId
+from planwire.readmodel.plain_text import counted
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, SESSION_KEYS, KeyGroups, bindings
 from planwire.terminal.lines_view import LinesView
@@ -127,7 +128,7 @@ class SessionScreen(Screen[None]):
         """Copy all plans as markdown."""
         cards = self.panel.sheet.cards
         self.app.copy_to_clipboard("\n".join(plan_markdown(card, remarks=False) for card in cards))
-        self.notify(f"{len(cards)} plan{'' if len(cards) == 1 else 's'} copied as markdown", timeout=2, markup=False)
+        self.notify(f"{counted(len(cards), 'plan')} copied as markdown", timeout=2, markup=False)
 
     def open_file(self, plan_id: PlanId) -> None:
         """Open a plan file in the person's editor, if it can be read: no other is inside the session's folder."""
