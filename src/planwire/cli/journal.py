@@ -25,7 +25,8 @@ planwire journal COMMAND --help explains a command.
 
 
 class _Command(NamedTuple):
-    """A command of `planwire journal`: what it does, its examples, its arguments, and the file that does the work."""
+    """A command of `planwire journal`: what it does, its examples, its own arguments, and the file that does the
+    work."""
 
     summary: str
     examples: str
@@ -43,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             formatter_class=HelpFormatter,
         )  # fmt: skip
         row.add_arguments(command)
+        command.add_argument("--json", action="store_true", help="print JSON")
+        if name != "copy":  # it names both of its journals
+            add_journal_option(command)
         command.set_defaults(run=run)
 
 
@@ -56,34 +60,22 @@ def _verify_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", metavar="SESSION", nargs="*", help="sessions to check (default: all, and the file)")
     parser.add_argument("--note", metavar="FILE", help="write where each session ends to a file, to keep elsewhere")
     parser.add_argument("--against", metavar="FILE", help="check that nothing of such a note is missing")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_journal_option(parser)
 
 
 def _backup_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="FILE", help="the backup: a journal in a SQLite file")
     parser.add_argument("--thoughts", action="store_true", help="what agents thought, too, in FILE.thoughts")
     parser.add_argument("--force", action="store_true", help="replace FILE, if it is an earlier backup")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_journal_option(parser)
 
 
 def _restore_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("backup", metavar="FILE", help="a backup that planwire journal backup made")
     parser.add_argument("--force", action="store_true", help="also if the journal has sessions, or is damaged")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_journal_option(parser)
 
 
 def _copy_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FROM", help="the path or URL of a journal")
     parser.add_argument("to", metavar="TO", help="the path or URL of another one, which may be new")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _info_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_journal_option(parser)
 
 
 _COMMANDS: Final = {
@@ -94,7 +86,7 @@ examples:
   planwire journal info
   planwire journal info --json --journal plans.db
 """,
-        _info_arguments,
+        lambda _: None,
         "journal_info",
     ),
     "verify": _Command(
