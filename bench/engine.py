@@ -14,12 +14,22 @@ from time import monotonic_ns, perf_counter
 from typing import Final
 
 from bench.engine_writer import STAMPED
-from bench.figure import Figure, at_most
+from bench.figure import Figure, at_least, at_most
 from bench.progress import say
 from bench.proof import prove
 from planwire.journal import Journal, open_journal
 
-__all__ = ["WRITERS", "WRITER_APPENDS", "appender", "crew", "followed", "ratio", "seconds_each", "turns"]
+__all__ = [
+    "WRITERS",
+    "WRITER_APPENDS",
+    "appender",
+    "crew",
+    "followed",
+    "many_writers",
+    "ratio",
+    "seconds_each",
+    "turns",
+]
 
 #: Processes of a crew, and appends of each in a lap.
 WRITERS: Final = 16
@@ -96,6 +106,20 @@ def _all_say(word: str, writers: "Sequence[subprocess.Popen[str]]") -> None:
     for each in writers:
         assert each.stdout
         prove(each.stdout.readline(), f"{word}\n", "a writer's word")
+
+
+def many_writers(prefix: str, url: str, peer: tuple[str, str], rounds: int, least: float) -> Iterator[Figure]:
+    """Appends a second of a crew that writes to a journal, and of a crew of a bare `peer` (its kind, and where it
+    writes)."""
+    say(f"{rounds} rounds of {WRITERS} processes that append {WRITER_APPENDS} times each")
+    with crew(*peer) as bare, crew("planwire", url) as own:
+        found = turns({"bare": bare, "planwire": own}, rounds, first=1)
+    with open_journal(url) as journal:
+        lasts = {each.last_seq for each in journal.sessions()}
+        prove(lasts, {WRITER_APPENDS * (rounds + 1)}, "the last numbers of all sessions")
+    for column, name in (("bare", "append_16_bare_per_s"), ("planwire", "append_16_per_s")):
+        yield Figure(f"{prefix}{name}", WRITERS * WRITER_APPENDS / median(each[column] for each in found), "/s")
+    yield Figure(f"{prefix}append_16_vs_bare", ratio(found, "bare", "planwire"), "x", at_least(least))
 
 
 def followed(url: str, prefix: str = "") -> Iterator[Figure]:

@@ -13,11 +13,10 @@ from typing import Final
 import nats
 from nats.js.api import StreamConfig
 
-from bench.engine import WRITER_APPENDS, WRITERS, appender, crew, followed, ratio, seconds_each, turns
+from bench.engine import WRITER_APPENDS, WRITERS, appender, crew, followed, many_writers, ratio, seconds_each, turns
 from bench.engine_writer import BODY, STAMPED
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
-from bench.proof import prove
 from planwire.journal import open_journal
 from tests.servers.nats import NatsServer, cluster, server
 
@@ -33,7 +32,7 @@ SHORT: Final = 1_000
 def measure() -> Iterator[Figure]:
     with server() as running:
         yield from _one_writer(running)
-        yield from _many_writers(running)
+        yield from many_writers("nats_", running.url("MANY"), ("nats-py", running.url("")), WRITER_ROUNDS, 0.7)
         yield from _long_session(running)
         yield from followed(running.url("FOLLOW"), "nats_")
     with cluster() as nodes:
@@ -68,18 +67,6 @@ def _one_writer(running: NatsServer) -> Iterator[Figure]:
         value = median(each[column] for each in rounds) * 1e6
         yield Figure(name, value, "µs", cell=Cell("an acknowledged append", column))
     yield Figure("nats_append_vs_bare", ratio(rounds, "nats-py", "planwire"), "x", at_least(0.6))
-
-
-def _many_writers(running: NatsServer) -> Iterator[Figure]:
-    say(f"{WRITER_ROUNDS} rounds of {WRITERS} processes that append {WRITER_APPENDS} times each")
-    url = running.url("MANY")
-    with crew("nats-py", running.url("")) as bare, crew("planwire", url) as own:
-        rounds = turns({"nats-py": bare, "planwire": own}, WRITER_ROUNDS, first=1)
-    with open_journal(url) as journal:
-        lasts = {each.last_seq for each in journal.sessions()}
-        prove(lasts, {WRITER_APPENDS * (WRITER_ROUNDS + 1)}, "the last numbers of all sessions")
-    yield Figure("nats_append_16_per_s", WRITERS * WRITER_APPENDS / median(each["planwire"] for each in rounds), "/s")
-    yield Figure("nats_append_16_vs_bare", ratio(rounds, "nats-py", "planwire"), "x", at_least(0.7))
 
 
 def _long_session(running: NatsServer) -> Iterator[Figure]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import psycopg
 
-from bench.engine import WRITER_APPENDS, WRITERS, appender, crew, followed, ratio, seconds_each, turns
+from bench.engine import appender, followed, many_writers, ratio, seconds_each, turns
 from bench.engine_writer import STAMPED, insert
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
@@ -35,7 +35,8 @@ def measure() -> Iterator[Figure]:
         with server.connect() as bare:
             bare.execute("CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, event text NOT NULL)")
             yield from _appending(server, bare)
-        yield from _many_writers(server)
+        place = f"host={server.folder} port={server.port} user=postgres dbname=postgres"
+        yield from many_writers("pg_", server.fresh_url(), ("psycopg", place), WRITER_ROUNDS, 0.6)
         yield from _growing(server)
         yield from _listing(server)
         yield from followed(server.fresh_url(), "pg_")
@@ -56,20 +57,6 @@ def _appending(server: PostgresServer, bare: "psycopg.Connection[Any]") -> Itera
         name = "pg_append_us" if column == "planwire" else "pg_append_psycopg_us"
         yield Figure(name, median(each[column] for each in rounds) * 1e6, "µs", cell=Cell("a durable append", column))
     yield Figure("pg_append_vs_psycopg", ratio(rounds, "psycopg", "planwire"), "x", at_least(0.8))
-
-
-def _many_writers(server: PostgresServer) -> Iterator[Figure]:
-    say(f"{WRITER_ROUNDS} rounds of {WRITERS} processes that append {WRITER_APPENDS} times each")
-    url = server.fresh_url()
-    place = f"host={server.folder} port={server.port} user=postgres dbname=postgres"
-    with crew("psycopg", place) as bare, crew("planwire", url) as own:
-        rounds = turns({"psycopg": bare, "planwire": own}, WRITER_ROUNDS, first=1)
-    with open_journal(url) as journal:
-        lasts = {each.last_seq for each in journal.sessions()}
-        prove(lasts, {WRITER_APPENDS * (WRITER_ROUNDS + 1)}, "the last numbers of all sessions")
-    for column, name in (("psycopg", "pg_append_16_psycopg_per_s"), ("planwire", "pg_append_16_per_s")):
-        yield Figure(name, median(WRITERS * WRITER_APPENDS / each[column] for each in rounds), "/s")
-    yield Figure("pg_append_16_vs_bare", ratio(rounds, "psycopg", "planwire"), "x", at_least(0.6))
 
 
 def _growing(server: PostgresServer) -> Iterator[Figure]:
