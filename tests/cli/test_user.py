@@ -126,7 +126,7 @@ def test_shells_complete_what_to_do_and_roles(shell: str) -> None:
         (["--tls-cert", "x"], "--tls-cert needs --team"),
         (["--team", "--tls-cert", "x"], "belong together"),
         (["--team", "--tls-cert", "x", "--tls-key", "y"], "x can't be read"),
-        (["--team", "--host", "0.0.0.0"], "without encryption: everybody on the network"),
+        (["--team", "--host", "0.0.0.0"], "without encryption: anyone on the network"),
         (["--team", "--proxy-from", "127.0.0.1"], "--proxy-from needs --behind-proxy"),
         (["--team", "--behind-proxy", "X-User"], "needs either --proxy-from"),
         (["--team", "--behind-proxy", "X-User", "--proxy-from", "nginx"], "takes one address"),

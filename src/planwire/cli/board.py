@@ -131,10 +131,10 @@ def _tell_team(server: "BoardServer", team: "Team", *, is_reached: bool, tls: bo
     for base in server.bases[1:]:
         say(f"planwire: also at {base}/")
     if is_reached and team.proxy is None:
-        say("planwire: other machines can reach this board. Who has no code or token sees the page to sign in")
+        say("planwire: other machines can reach this board. Without a code or token, people see only the sign-in page")
     if team.insecure and not tls:
         say(
-            "planwire: --insecure: nothing is encrypted. Everybody on the way can read what people see and say, and "
+            "planwire: --insecure: nothing is encrypted. Anyone on the network can read what people see and say, and "
             "sign in as them"
         )
     if not team.users.read().users and not (team.proxy and team.proxy.others):

@@ -56,7 +56,7 @@ def team_of(arguments: argparse.Namespace) -> "Team | None":
     if (address is None) == (arguments.uds is None):
         raise InputError(
             "--behind-proxy needs either --proxy-from and the proxy's address, such as 127.0.0.1, or --uds and a path: "
-            "whoever else could send the header could be anybody"
+            "otherwise anyone could send the header and pass for any user"
         )
     if address is not None:
         _check_address(address)

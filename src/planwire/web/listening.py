@@ -33,7 +33,7 @@ def refuse_unsafe(host: str, port: int, team: Team | None, tls: TlsFiles | None)
         )
     if tls is None and team.proxy is None and not team.insecure:
         raise InputError(
-            f"the board can't listen on {host} without encryption: everybody on the network could read what people "
+            f"the board can't listen on {host} without encryption: anyone on the network could read what people "
             "send, and sign in as them. Pass --tls-cert and --tls-key, or put a proxy in front of it (--behind-proxy), "
             "or, if you trust everybody there, --insecure"
         )
