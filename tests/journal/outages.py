@@ -1,7 +1,7 @@
-"""A server that a test can take away, for any process: a journal in a file, and switches beside it.
+"""A server that a test can take away from all processes: a journal in a file, and files beside it as switches.
 
-`away` refuses everything; with words in it, the login. `mute` does what it is asked and never answers: whoever asked
-can't know. `deaf` is the same for an append.
+`away` refuses everything; if the file has words in it, the login. `mute` does what the next call asks for and never
+answers, so that its caller can't know. `deaf` does the same to the next append.
 """
 
 import os
@@ -20,7 +20,7 @@ from planwire.journal.sqlite.journal import SqliteJournal
 
 __all__ = ["ENGINE", "Outage", "behind", "install", "open_server", "written_there"]
 
-#: Whoever uses this server looks for it often while it is away, in every process: no test waits for a second to pass.
+#: Every process that uses this server looks for it often while it is away, so that no test waits for a second.
 vars(away).update(TRY=0.02)
 vars(follower).update(RETRY=0.02)
 
@@ -44,7 +44,7 @@ class Outage:
         self.away.write_text(REFUSED)
 
     def check(self) -> None:
-        """Raise what a server says that can't be used."""
+        """Raise the error of a server that can't be used."""
         try:
             said = self.away.read_text()
         except FileNotFoundError:
@@ -66,7 +66,7 @@ class Outage:
 
 
 class _Served:
-    """What a server gives: each call asks it."""
+    """A journal, or a lease, on the server: each call may find it away."""
 
     def __init__(self, outage: Outage, target: Any) -> None:
         self._outage = outage
@@ -106,7 +106,7 @@ def open_server(folder: Path) -> Journal:
 
 
 def written_there(folder: Path, session: str, events: Sequence[Stamped]) -> None:
-    """Have somebody for whom the server is not away write to it."""
+    """Write to the journal from a machine for which the server is not away."""
     with SqliteJournal(folder / "journal.db") as journal:
         journal.append(session, events)
 
@@ -116,12 +116,12 @@ def behind(folder: Path) -> AwayJournal:
     return AwayJournal(partial(open_server, folder), folder / "outbox")
 
 
-#: What `flaky:FOLDER` names, in processes that find this module by an entry point.
+#: The engine of `flaky:FOLDER`, for processes that find this module by an entry point.
 ENGINE = Engine("flaky:FOLDER", lambda rest, _: open_server(Path(rest)), lambda rest: f"flaky:{rest}", remote=True)
 
 
 def install(folder: Path) -> str:
-    """Have other processes find `ENGINE`: the folders to put on their path, before those that are on it."""
+    """Install `ENGINE` for other processes. Returns the PYTHONPATH that they need."""
     found = folder / "installed" / "flaky-1.0.dist-info"
     found.mkdir(parents=True)
     (found / "METADATA").write_text("Metadata-Version: 2.1\nName: flaky\nVersion: 1.0\n")

@@ -51,7 +51,7 @@ def binary() -> str:
 
 
 class NatsServer:
-    """A server with JetStream. `settings` are more lines of its configuration, `users` those on who gets in."""
+    """A server with JetStream. `settings` and `users` are lines of its configuration."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class NatsServer:
 
 @contextmanager
 def server(settings: str = "", users: str = PLANWIRE_ONLY) -> Iterator[NatsServer]:
-    """A server of one's own, to stop and to start."""
+    """A server that only this test uses, to stop and to start."""
     made = NatsServer(settings, users=users)
     try:
         yield made.start()
@@ -163,12 +163,12 @@ def fresh_name() -> str:
 
 
 def fresh_url() -> str:
-    """A journal that nobody has."""
+    """The URL of a new journal."""
     return shared().url(fresh_name())
 
 
 def url_in(folder: Path) -> str:
-    """The journal of a folder, which nobody else has: the same one each time."""
+    """The URL of a journal that stands for a folder of a test."""
     return shared().url(f"T{sha256(str(folder).encode()).hexdigest()[:20]}")
 
 
@@ -204,21 +204,21 @@ class Cluster:
         return found[0]
 
     def is_whole(self) -> bool:
-        """Whether each server says of itself that it has all that it should have: so it bears the loss of any one."""
+        """Whether each server says that it has caught up, so that the cluster survives the loss of any one."""
         try:
             for port in self._health:
                 urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).close()
-        except (OSError, HTTPException):  # also what it has to say while it catches up
+        except (OSError, HTTPException):  # also its answer while it catches up
             return False
         return True
 
     def last_words(self) -> str:
-        """The end of what each server has logged."""
+        """The end of each server's log."""
         return "\n".join(f"{each.name}:\n{each.log()[-4_000:].decode(errors='replace')}" for each in self.servers)
 
 
 def _ask_leader(servers: list[NatsServer], stream: str) -> str:
-    """By hand, with no more of the protocol than it takes."""
+    """Ask without a client library: this takes only a few lines of the protocol."""
     for each in servers:
         try:
             with socket.create_connection(("127.0.0.1", each.port), 2) as link, link.makefile("rwb") as lines:

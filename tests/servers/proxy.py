@@ -13,7 +13,7 @@ class Proxy:
 
     def __init__(self, host: str, port: int) -> None:
         self.port = 0
-        self.connections = 0  # that anybody ever made
+        self.connections = 0  # ever made
         self._target = host, port
         self._delay = 0.0
         self._refuses = False

@@ -1,4 +1,4 @@
-"""What proofs share: a way to say what came of one, which fails the test if it is not clean."""
+"""A fixture for all proofs: it takes the outcome of one for the report, and fails the test if that is not clean."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What writers were promised, against what the journal has: nothing lost, doubled or out of order."""
+"""The acknowledgements that writers got, compared with the journal: nothing lost, doubled or out of order."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ __all__ = ["Outcome", "judged"]
 
 
 class Outcome(Struct, frozen=True):
-    """What a proof came to, in numbers: of all that was acknowledged, what is missing, there twice, or misplaced."""
+    """The outcome of a proof in numbers: of the acknowledged events, how many are lost, doubled or misplaced."""
 
     acknowledged: int
     lost: int
@@ -37,7 +37,7 @@ class Outcome(Struct, frozen=True):
 
 
 def judged(journal: Journal, sessions: Iterable[str], acknowledged: Mapping[str, Iterable[int]]) -> Outcome:
-    """Compare sessions with what each writer was told, by its name."""
+    """Compare sessions with the numbers that were acknowledged to each writer, by its name."""
     promised = {name: set(numbers) for name, numbers in acknowledged.items()}
     found: defaultdict[str, list[int]] = defaultdict(list)
     unlinked = 0
@@ -57,7 +57,7 @@ def judged(journal: Journal, sessions: Iterable[str], acknowledged: Mapping[str,
 
 
 def _unlinked(journal: Journal, session: str) -> int:
-    """Events that are not linked to the one before, or not numbered behind it."""
+    """How many events don't continue the chain or the numbers of the events before them."""
     before, last, wrong = NO_LINK, 0, 0
     for append in journal.stored(session):
         for each in append.events:

@@ -27,7 +27,7 @@ def test_a_cluster_whose_leader_and_then_another_node_is_killed_loses_nothing(
     """Three replicas bear one loss at a time: the second node goes when the first has caught up."""
     with (
         cluster(3) as nodes,
-        open_engine(nodes.url()) as journal,  # whoever opens one during an election is soon told to come later
+        open_engine(nodes.url()) as journal,  # opening one during an election would fail
     ):
         assert "2 of 3 replicas" in journal.facts().promise
         first = nodes.leader()

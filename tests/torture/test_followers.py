@@ -18,7 +18,7 @@ from tests.waiting import until
 SLEEPS = [(0.5, 200), pytest.param((60.0, 20_000), marks=[pytest.mark.torture, pytest.mark.timeout(600)])]
 #: Seconds that each answer takes, and appends.
 LATE = [(0.1, 3), pytest.param((1.0, 60), marks=[pytest.mark.torture, pytest.mark.timeout(600)])]
-#: Seconds after which no call may still wait for a server that says nothing.
+#: Seconds after which no call may still wait for a silent server.
 BOUND = 45.0
 
 
@@ -35,7 +35,7 @@ def test_a_follower_that_sleeps_misses_nothing(
         writer = Writer(server.url, "one", "race", count)
         try:
             writer.has_written(count // 2)
-            sleep(seconds)  # what is tested: somebody who does not listen
+            sleep(seconds)  # the follower does not listen meanwhile: that is the test
             heard = [next(following).recorded.seq for _ in range(count)]
             assert writer.wait() == 0
         finally:

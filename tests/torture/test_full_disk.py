@@ -1,4 +1,4 @@
-"""A disk that is full: what can't be kept is refused, what was acknowledged stays, and with room it goes on."""
+"""A full disk: appends are refused, acknowledged ones stay, and once there is room, writing goes on."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ from tests.waiting import until
 
 #: Megabytes of the disk, and how many of them are left when writing begins.
 DISKS = {"sqlite": (4, 1), "postgresql": (192, 3), "jetstream": (24, 3)}
-#: Seconds for which a server without room may say nothing. In the full run that is as long as for everybody.
+#: Seconds for which a server without room may be silent. In the full run, as long as any server may.
 PATIENCE = [0.5, pytest.param(None, marks=[pytest.mark.torture, pytest.mark.timeout(300)])]
 #: Appends of this size until the disk must be full, and more.
 BYTES, APPENDS = 20_000, 2_000
@@ -27,7 +27,7 @@ BYTES, APPENDS = 20_000, 2_000
 
 @contextmanager
 def small_disk(megabytes: int) -> Iterator[Path]:
-    """A disk where servers get in, which do not run as root."""
+    """A small disk. Any user may use it: servers do not run as root."""
     folder = Path(tempfile.mkdtemp(prefix="planwire-disk-"))
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=1777", "tmpfs", folder],
@@ -45,7 +45,7 @@ def small_disk(megabytes: int) -> Iterator[Path]:
 
 
 def fill(folder: Path, left: int) -> Path:
-    """Leave so many megabytes."""
+    """Fill a disk, except for so many megabytes. Returns the file to delete for more room."""
     ballast = folder / "ballast"
     room = os.statvfs(folder)
     with ballast.open("wb") as file:
@@ -94,7 +94,7 @@ def _write_all(journal: Journal, acknowledged: list[int]) -> None:
 
 
 def _goes_on(journal: Journal, acknowledged: list[int]) -> None:
-    """What was refused is tried again, under its key."""
+    """Repeat the append that was refused, under its key, and go on."""
 
     def writes() -> bool:
         try:

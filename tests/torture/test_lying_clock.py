@@ -1,4 +1,4 @@
-"""Machines whose clocks are hours apart: times never run backwards in a session, and nobody's lease lapses for it."""
+"""Machines whose clocks are hours apart: times never run backwards in a session, and no lease lapses early."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from tests.servers.own import ENGINES_WITH_SERVERS, own_server
 from tests.torture.ledger import Outcome
 
 ROOT = Path(__file__).parents[2]
-#: A machine that is so many seconds behind: it writes a plan, and holds a lease until its input ends.
+#: A machine whose clock is wrong by so many seconds: it writes a plan, and holds a lease until its input ends.
 MACHINE = """
 import sys, time
 wrong, now, now_ns = float(sys.argv[1]), time.time, time.time_ns
@@ -34,7 +34,7 @@ with open_journal(os.environ["PLANWIRE_JOURNAL"]) as journal:
     print("held", flush=True)
     sys.stdin.read()
 """
-#: Machines, of which every other one is behind.
+#: Machines: the clocks are two hours ahead and behind by turns.
 MACHINES = [2, pytest.param(20, marks=[pytest.mark.torture, pytest.mark.timeout(600)])]
 
 

@@ -9,7 +9,7 @@ from tests.servers.own import ENGINES_WITH_SERVERS, own_server
 from tests.torture.ledger import Outcome, judged
 from tests.torture.writing import writers
 
-#: Appends of each of the two.
+#: Appends of each of the two writers.
 APPENDS = [60, pytest.param(5_000, marks=[pytest.mark.torture, pytest.mark.timeout(1_200)])]
 
 

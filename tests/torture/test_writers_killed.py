@@ -1,4 +1,4 @@
-"""Writers that are killed at any moment, on every engine that outlives them: what was acknowledged is there, once."""
+"""Writers that are killed at any moment, on every durable engine: each acknowledged event is there, once."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,9 +1,9 @@
-"""A process that appends to a journal for as long as it may, and says on standard output what was acknowledged.
+"""A process that appends to a journal, and prints what was acknowledged.
 
     python -m tests.torture.writer NAME SESSION COUNT FIRST    (the journal's URL is in PLANWIRE_JOURNAL)
 
-Its n-th event says `NAME n`. Each append has a key, and one whose answer was not heard is repeated: as whoever wants to
-be sure has to. Each acknowledged number becomes a line at once.
+Its n-th event says `NAME n`. Each append has a key, and is repeated until it is acknowledged. Then the process prints
+its number at once, on a line of its own.
 """
 
 import os

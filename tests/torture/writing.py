@@ -21,7 +21,7 @@ SOON = 60.0
 
 
 class Writer:
-    """A process that appends (`tests.torture.writer`), and the numbers that were acknowledged to it."""
+    """A process that appends (`tests.torture.writer`), and the numbers that it saw acknowledged."""
 
     def __init__(self, url: str, name: str, session: str, count: int, first: int = 0) -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Writer:
         self._reader.start()
 
     def has_written(self, count: int) -> None:
-        """Wait until so many appends are acknowledged."""
+        """Wait until so many appends are acknowledged, or the process has ended."""
         until(lambda: len(self.acknowledged) >= count or self._process.poll() is not None, SOON)
 
     def kill(self) -> None:
