@@ -346,7 +346,7 @@ def test_each_of_several_appends_in_doubt_is_found_by_its_own_events() -> None:
 
 
 def test_a_doubt_whose_writer_never_comes_back_keeps_no_verdict_waiting_for_long(
-    away: AwayJournal, outage: Outage, tmp_path: Path
+    away: AwayJournal, outage: Outage
 ) -> None:
     away.append("s", said("one"))
     outage.mute.touch()
@@ -397,9 +397,7 @@ def test_times_never_run_backwards(away: AwayJournal, outage: Outage, tmp_path: 
     assert [each.at for each in away.read("s")] == [5_000, 5_000]
 
 
-def test_what_happened_before_anybody_knew_of_the_outage_keeps_its_time(
-    away: AwayJournal, outage: Outage, tmp_path: Path
-) -> None:
+def test_what_happened_before_anybody_knew_of_the_outage_keeps_its_time(away: AwayJournal, outage: Outage) -> None:
     away.append("s", said("known", at=1_000))
     outage.begin()
     append_latest(away, lambda: load_state(away, "s"), lambda _: said("later", at=2_000))
@@ -436,7 +434,7 @@ def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal,
         away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
 
 
-def test_no_snapshot_is_kept_under_a_provisional_number(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+def test_no_snapshot_is_kept_under_a_provisional_number(away: AwayJournal, outage: Outage) -> None:
     away.append("s", said("one"))
     outage.begin()
     [two] = away.append("s", said("two"))
@@ -531,9 +529,7 @@ def test_what_is_being_delivered_takes_room_as_well(
     assert delivered(tmp_path) == ["one", "x" * 5_000, "two"]
 
 
-def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind_it(
-    outage: Outage, tmp_path: Path
-) -> None:
+def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind_it(tmp_path: Path) -> None:
     unreadable = tmp_path / "outbox" / "sealed-1-of-another-user"
     unreadable.mkdir(parents=True)
     with behind(tmp_path) as journal:
@@ -672,9 +668,7 @@ def test_a_journal_that_closes_while_its_thread_is_at_work_logs_nothing(
 # Besides events
 
 
-def test_leases_are_taken_and_renewed_as_soon_as_the_server_is_back(
-    away: AwayJournal, outage: Outage, tmp_path: Path
-) -> None:
+def test_leases_are_taken_and_renewed_as_soon_as_the_server_is_back(away: AwayJournal, outage: Outage) -> None:
     away.append("s", said("one"))
     held = away.lease("s", Terms("relay"))
     released = away.lease("gone", Terms("relay"))

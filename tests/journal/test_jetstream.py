@@ -551,7 +551,7 @@ def test_holders_say_that_they_are_alive_as_soon_as_the_server_is_back(own: Nats
 # URLs, logins and secrets
 
 
-def test_nobody_at_the_address_is_said_soon(tmp_path: Path) -> None:
+def test_nobody_at_the_address_is_said_soon() -> None:
     start = monotonic()
     with pytest.raises(EngineAway, match="Connection refused"):
         open_engine(f"nats://127.0.0.1:{free_port()}/X")
