@@ -35,6 +35,7 @@ from planwire.journal import Once, Snapshot, Stamped, Terms
 from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
 from planwire.journal.forks import forks
+from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream import api as jetstream_api
 from planwire.journal.jetstream import client as jetstream_client
 from planwire.journal.jetstream import follow as jetstream_follow
@@ -478,7 +479,7 @@ def test_a_holder_on_another_machine_lapses_when_the_server_has_not_heard_of_it_
         other._connection.was_interrupted = True
         assert [each.is_held for each in other.leases()] == [True]
         other._connection.was_interrupted = False
-        other._connection.since -= jetstream_leases.TTL
+        other._connection.since -= TTL
         other.end_lease(lapsed, said("over"))
         other.end_lease(lapsed, said("over"))
         assert other.leases() == []

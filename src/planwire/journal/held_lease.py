@@ -1,12 +1,17 @@
-"""A lease as its holder has it, on any engine: its name, and the terms that were stored last."""
+"""A lease as its holder has it, on any engine, and how long one lasts on a server that hears no more of its holder."""
 
 import os
 from collections.abc import Callable
+from typing import Final
 
 from planwire.journal.codec import encode_terms
 from planwire.journal.protocol import Terms
 
-__all__ = ["HeldLease"]
+__all__ = ["PROCESS_TTL", "TTL", "HeldLease"]
+
+#: Seconds that a lease on a server lasts without a renewal; and one that was taken on behalf of another process.
+TTL: Final = 30
+PROCESS_TTL: Final = 600
 
 
 class HeldLease:

@@ -20,13 +20,13 @@ from planwire.journal.checked import Trouble
 from planwire.journal.codec import encode
 from planwire.journal.forks import forks
 from planwire.journal.haste import ANSWER
-from planwire.journal.held_lease import HeldLease
+from planwire.journal.held_lease import PROCESS_TTL, TTL, HeldLease
 from planwire.journal.jetstream.api import PATIENCE, JetStreamApi
 from planwire.journal.jetstream.append import Appender
 from planwire.journal.jetstream.buckets import Bucket
 from planwire.journal.jetstream.client import NatsConnection
 from planwire.journal.jetstream.follow import OrderedConsumer
-from planwire.journal.jetstream.leases import STATED, TTL, JetStreamLeases
+from planwire.journal.jetstream.leases import JetStreamLeases
 from planwire.journal.jetstream.messages import StreamMessage, first_message_behind, is_text, last_position_of
 from planwire.journal.jetstream.parts import PartStore
 from planwire.journal.jetstream.sessions import SessionSubjects
@@ -79,7 +79,7 @@ class JetStreamJournal:
         self._parts = PartStore(self._api, self._stream)
         self._appender = Appender(self._api, self._sessions, self._parts)
         snapshots = self._bucket("snapshots")
-        buckets = (self._bucket("leases"), self._bucket("alive", TTL), self._bucket("stated", STATED))
+        buckets = (self._bucket("leases"), self._bucket("alive", TTL), self._bucket("stated", PROCESS_TTL))
         self._snapshots = SnapshotBucket(snapshots, self._sessions, self._connection)
         self._leases = JetStreamLeases(self._connection, *buckets)
         if is_new and self._stream.replicas > 1:  # later a server may be down, and new buckets impossible
@@ -249,6 +249,10 @@ class JetStreamJournal:
     def _bucket(self, kind: str, seconds: float = 0) -> Bucket:
         return Bucket(self._api, f"{self._name}_{kind}", lambda: self._stream.replicas, seconds)
 
+    def _last_number(self, subject: str) -> int:
+        last = self._api.get(self._name, last_by_subj=subject)
+        return last.number if last is not None else 0
+
     def _follow(self, position: int, subject: str, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         consumer: OrderedConsumer | None = None
         behind = 0  # the last message when this began, or when the server was last asked
@@ -260,8 +264,7 @@ class JetStreamJournal:
                         consumer.close()
                         consumer = None
                         self._stream.info()  # refuses a stream made anew, whose positions mean other events
-                    last = self._api.get(self._name, last_by_subj=subject)
-                    behind = last.number if last is not None else 0
+                    behind = self._last_number(subject)
                     consumer = OrderedConsumer(self._api, self._name, subject, first_message_behind(position))
                     asked = monotonic()
                 now = monotonic()
@@ -281,8 +284,7 @@ class JetStreamJournal:
                             return
                     heard = asked = monotonic()
                 elif is_behind and now - asked > ASK:  # it may have been forgotten meanwhile
-                    last = self._api.get(self._name, last_by_subj=subject)
-                    behind = last.number if last is not None else 0
+                    behind = self._last_number(subject)
                     asked = now
         except JournalError:
             if not self._connection.is_closed:

@@ -3,8 +3,8 @@
 Each opened journal that takes a lease puts its name into the `alive` bucket, and again every third of `TTL` seconds.
 The server drops a name that is not renewed for `TTL` seconds, by its own clock. On the holder's machine, a lease also
 lapses as soon as the holder's process has ended. For a lease of another process (`Terms.process`), only that process's
-machine knows whether it still runs. Other machines trust each statement of its terms for `STATED` seconds, by a third
-bucket.
+machine knows whether it still runs. Other machines trust each statement of its terms for `PROCESS_TTL` seconds, by a
+third bucket.
 
 No holder can renew its name while the server is away. So no lease lapses until `TTL` seconds after the connection came
 back. Nor does a journal that was opened less than `TTL` seconds ago end a lease: the server may just have come back.
@@ -19,6 +19,7 @@ from typing import Final
 import msgspec
 
 from planwire.journal.codec import decode_terms
+from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream.api import new_id
 from planwire.journal.jetstream.buckets import Bucket, Row
 from planwire.journal.jetstream.client import NatsConnection
@@ -27,10 +28,7 @@ from planwire.journal.machines import this_machine
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease
 
-__all__ = ["STATED", "TTL", "JetStreamLeases"]
-
-TTL: Final = 30.0
-STATED: Final = 600.0
+__all__ = ["JetStreamLeases"]
 
 
 class _LeaseValue(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from planwire.errors import JournalError
 from planwire.journal.codec import decode_terms
+from planwire.journal.held_lease import PROCESS_TTL, TTL
 from planwire.journal.machines import this_machine
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.processes import is_running, process_name
@@ -24,9 +25,6 @@ from planwire.journal.protocol import KnownLease
 
 __all__ = ["PostgresLeases", "StoredLease"]
 
-#: Seconds that a lease lasts without a renewal; and one that was taken on behalf of another process.
-TTL: Final = 30
-PROCESS_TTL: Final = 600
 #: Seconds between renewals, and until the next try after one that failed.
 BEAT: Final = TTL / 3
 RETRY: Final = 2.0
