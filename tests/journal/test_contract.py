@@ -17,7 +17,7 @@ from planwire.journal import codec as stored_events
 from planwire.journal.engines import open_engine
 from planwire.journal.processes import process_name
 from planwire.journal.user_files import digest
-from planwire.model.events import Event, MessageAdded, Recorded, TurnEnded
+from planwire.model.events import MessageAdded, Recorded, TurnEnded
 from tests.journal.outages import behind
 from tests.model.test_events import EVENTS
 from tests.servers import nats
@@ -73,11 +73,10 @@ def test_events_are_numbered_within_their_session_and_read_as_they_were_written(
     assert [journal.last_seq(session) for session in ("a", "b", "nobody")] == [3, 1, 0]
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
-def test_every_kind_of_event_comes_back_equal(journal: Journal, event: Event) -> None:
-    [written] = journal.append("s", [Stamped(1, "agent", event)])
-    assert written.event == event
-    assert list(journal.read("s")) == [written]
+def test_every_kind_of_event_comes_back_equal(journal: Journal) -> None:
+    written = journal.append("s", [Stamped(1, "agent", event) for event in EVENTS])
+    assert [each.event for each in written] == EVENTS
+    assert tuple(journal.read("s")) == written
 
 
 def test_what_append_returns_is_what_will_be_read_not_what_was_given(journal: Journal) -> None:

@@ -1,5 +1,7 @@
 """Events are values that are stored as they are."""
 
+from typing import get_args
+
 import msgspec
 import pytest
 
@@ -8,19 +10,31 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     DISMISSED,
+    SUGGESTION,
     Comment,
     ContextCompacted,
     Event,
     Gap,
+    KnownEvent,
     MessageAdded,
+    MessagePinned,
     PlanChanged,
     PlanRemoved,
+    PlanReopened,
     PlanReviewed,
     PlanSet,
     Recorded,
+    RemarkAnswered,
+    RemarkClosed,
+    Remarked,
+    RemarkReopened,
     ReviewAsked,
+    SessionForked,
     SessionOpened,
+    StopAsked,
     SuggestionWithdrawn,
+    TellAsked,
+    Told,
     TurnEnded,
 )
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
@@ -52,7 +66,21 @@ EVENTS: list[Event] = [
     MessageAdded({"role": "user", "content": "hi"}),
     ContextCompacted(("m1",), ({"role": "event", "content": "x"},), "budget"),
     Gap(288, "they came too fast"),
+    SessionForked("s2", 7),
+    PlanReopened("p"),
+    Remarked("p", SUGGESTION, "soon", 7, "s1", changes=(RewordStep("s1", "b"),), kept=True, name="r1"),
+    RemarkAnswered("p", "r1", "done"),
+    RemarkClosed("p", "r1", "withdrawn", "no more"),
+    RemarkReopened("p", "r1"),
+    Told("prompt", 7, 3, ("r1",), "4"),
+    TellAsked(interrupt=True),
+    StopAsked(),
+    MessagePinned("m1", is_pinned=False),
 ]
+
+
+def test_the_list_has_every_kind_of_event() -> None:
+    assert {type(event) for event in EVENTS} == {*get_args(KnownEvent)}
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)

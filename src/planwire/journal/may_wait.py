@@ -34,6 +34,7 @@ from planwire.model.events import (
     TellAsked,
     Told,
     TurnEnded,
+    UnknownEvent,
 )
 from planwire.steering.reviews import VIA
 
@@ -80,12 +81,12 @@ _TABLE: Final[dict[type, _Waits | Callable[[Event], _Waits]]] = {
     MessagePinned: _Waits.RECORDINGS,
     ContextCompacted: _Waits.RECORDINGS,
     Gap: _Waits.RECORDINGS,
+    UnknownEvent: _Waits.RECORDINGS,
 }
 
 
 def may_wait(event: Event, *, is_act: bool = False) -> bool:
-    """Whether an event may wait. `is_act`: a person did it in planwire. An event of an unknown kind counts as a
-    recording."""
-    row = _TABLE.get(type(event), _Waits.RECORDINGS)
+    """Whether an event may wait. `is_act`: a person did it in planwire."""
+    row = _TABLE[type(event)]
     waits = row if isinstance(row, _Waits) else row(event)
     return waits is _Waits.ANYBODYS or (waits is _Waits.RECORDINGS and not is_act)
