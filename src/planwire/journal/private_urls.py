@@ -4,12 +4,12 @@ Anyone can read a command line, and the settings of editors and agents are copie
 a password appears there as `@PATH`, and that file holds the URL.
 """
 
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from planwire.errors import UnknownJournal, reason
+from planwire.journal.spool_append import put
 from planwire.journal.user_files import expanded
 
 __all__ = ["FILE", "read_url", "resolved", "write_url"]
@@ -49,12 +49,4 @@ def write_url(path: Path, url: str) -> None:
         if read_url(path) == url:
             path.chmod(0o600)
             return
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(f"{url}\n")
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    put(str(path.parent), path.name, f"{url}\n".encode())
