@@ -24,7 +24,6 @@ from planwire.journal.sqlite.rows import Executor
 __all__ = [
     "APPLICATION_ID",
     "MIGRATIONS",
-    "PRIVATE_FILE",
     "PRIVATE_FOLDER",
     "be_patient",
     "check_file",
@@ -69,7 +68,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
-PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 #: The size to which SQLite cuts the log back after something large went through it.
 LOG_BYTES: Final = 16 * 1024 * 1024
