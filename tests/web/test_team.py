@@ -109,7 +109,7 @@ def test_behind_a_tls_proxy_the_cookie_is_for_encrypted_connections_and_this_hos
         answer = httpx.post(f"{team.base}/sign-in", data={"code": team.users.pairing_code("Ann")}, headers=there)
         name, attributes = cookie_in(answer)
         assert name == f"__Host-planwire-team-{team.server.port}"
-        assert attributes == "Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
+        assert attributes == "Path=/; Max-Age=34560000; HttpOnly; SameSite=Strict; Secure"
         assert answer.headers["location"] == "/sessions"
 
 
