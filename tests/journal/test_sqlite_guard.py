@@ -53,6 +53,23 @@ def test_the_next_append_is_refused(path: Path, harm: Callable[[Path], None], en
 
 
 @pytest.mark.parametrize("has_written", [True, False], ids=["written", "closed"])
+@pytest.mark.parametrize("harm", [swap, move])
+def test_a_writer_without_its_shared_memory_costs_those_that_came_later_nothing(
+    path: Path, harm: Callable[[Path], None], has_written: bool
+) -> None:
+    with SqliteJournal(path) as journal:
+        journal.append("s", said("one"))
+        harm(Path(f"{path}-shm"))
+        run("journal.append('t', said('two'))", path)
+        for _ in range(3 * has_written):
+            with pytest.raises(JournalUnavailable, match=r"while (the journal|it) was open"):
+                journal.append("s", said("into nowhere"))
+        run("journal.append('t', said('three'))", path)
+    with SqliteJournal(path) as journal:
+        assert [words(journal.read(session)) for session in "st"] == [["one"], ["two", "three"]]
+
+
+@pytest.mark.parametrize("has_written", [True, False], ids=["written", "closed"])
 @pytest.mark.parametrize("other", ["another journal", "an older state", "no journal"])
 def test_a_file_that_is_written_over_where_it_lies_gets_no_further_events_and_stays_as_it_is(
     path: Path, tmp_path: Path, other: str, has_written: bool

@@ -195,6 +195,33 @@ def test_what_a_killed_writer_left_behind_goes_with_the_next_change(users: Users
     assert sorted(each.name for each in users.path.parent.iterdir()) == [".users.json.lock", "users.json"]
 
 
+def test_a_link_to_the_file_is_not_replaced_since_boards_may_read_what_it_leads_to(
+    users: UsersFile, tmp_path: Path
+) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(users.path)
+    UsersFile(link).change(lambda known: known.removed("Ann"))
+    assert link.is_symlink()
+    assert users.read().users == ()
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "elsewhere" / "users.json")
+    with pytest.raises(InputError, match="a link to a file that does not exist"):
+        UsersFile(link).add("Ben", "look", "user")
+    assert [each.name for each in tmp_path.iterdir()] == ["link.json"]
+
+
+def test_a_folder_in_place_of_the_file_is_refused_in_words(tmp_path: Path) -> None:
+    (tmp_path / "users.json").mkdir(0o700)
+    users = UsersFile(tmp_path / "users.json")
+    for use in (users.read, lambda: users.add("Ben", "look", "user")):
+        with pytest.raises(InputError, match="can't be read"):
+            use()
+
+
 def test_codes_are_two_groups_of_letters_that_look_like_nothing_else() -> None:
     codes = {new_code() for _ in range(200)}
     assert len(codes) == 200

@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from ipaddress import ip_address
 from pathlib import Path
 
 import httpx
@@ -16,6 +17,7 @@ from planwire.journal import Terms, open_journal
 from planwire.model.events import Choice, PlanReviewed, Remarked, ReviewAsked
 from planwire.session.users_file import UsersFile
 from planwire.web import BoardServer
+from planwire.web.listening import addresses_of
 from planwire.web.sign_in import ALL_TRIES, TRIES, Tries
 from planwire.web.team import Team
 from tests.waiting import until
@@ -107,7 +109,7 @@ def test_behind_a_tls_proxy_the_cookie_is_for_encrypted_connections_and_this_hos
         answer = httpx.post(f"{team.base}/sign-in", data={"code": team.users.pairing_code("Ann")}, headers=there)
         name, attributes = cookie_in(answer)
         assert name == f"__Host-planwire-team-{team.server.port}"
-        assert attributes == "Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
+        assert attributes == "Path=/; Max-Age=34560000; HttpOnly; SameSite=Strict; Secure"
         assert answer.headers["location"] == "/sessions"
 
 
@@ -397,6 +399,13 @@ def test_a_board_on_all_addresses_answers_to_the_one_that_the_request_came_to(tm
         assert httpx.get(f"http://127.0.0.2:{port}/sign-in", headers={"Host": "127.0.0.3"}).status_code == 421
         assert f"http://{socket.gethostname().lower()}:{port}" in team.server.bases
         assert not any("0.0.0.0" in each for each in team.server.bases)
+
+
+def test_a_board_on_all_ipv6_addresses_names_no_address_that_it_does_not_answer() -> None:
+    for host, version in (("0.0.0.0", 4), ("::", 6)):
+        name, *numbers = addresses_of(host)
+        assert name == socket.gethostname().lower()
+        assert {ip_address(each).version for each in numbers} <= {version}
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "board.internal"])

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from planwire.journal import Terms
 from planwire.model.events import Choice, ReviewAsked
+from planwire.web.team import TrustedProxy
 from tests.web.board import items
 from tests.web.browsing import STILL, Problems, is_live, photograph
 from tests.web.team import TeamBoard, team_board
@@ -146,6 +147,31 @@ def test_a_page_with_words_that_waits_to_be_reloaded_notices_what_else_becomes_o
     team.users.change(lambda users: users.removed("Ben"))
     expect(connection).to_have_text("you are signed out: reload the page to sign in")
     expect(page.get_by_role("dialog").locator("textarea")).to_have_value("not lost")
+
+
+def test_unsent_words_are_kept_for_who_wrote_them_and_not_for_the_next_person(browser: Browser, tmp_path: Path) -> None:
+    """Behind a proxy, and over TLS, all people see the board at one address."""
+    proxy = TrustedProxy("X-Forwarded-User", "127.0.0.1", "approve")
+    with team_board(tmp_path, team={"proxy": proxy}) as team, browser.new_context(**STILL) as context:
+        team.journal.lease("s1", Terms("relay", True, ("answer",)))
+        team.write("s1", ReviewAsked("main", OPTIONS, "q1"))
+        team.write("s2", items("pending"))
+        page = context.new_page()
+        answer, review = page.locator(".answer-form textarea"), page.get_by_role("region", name="Review “")
+        for name, kept in (("Ann", False), ("Zoe", False), ("Ann", True)):
+            context.set_extra_http_headers({"X-Forwarded-User": name})
+            page.goto(f"{team.base}/sessions/s1")
+            expect(page.locator(".signed-in .name")).to_have_text(name)
+            is_live(page)
+            expect(answer).to_have_value("half a thought" if kept else "")
+            answer.fill("half a thought")
+            page.goto(f"{team.base}/sessions/s2")
+            is_live(page)
+            expect(review).to_have_count(int(kept))
+            if not kept:
+                page.get_by_role("button", name="Review", exact=True).click()
+            expect(review.get_by_role("textbox")).to_have_value("the other half" if kept else "")
+            review.get_by_role("textbox").fill("the other half")
 
 
 def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> None:

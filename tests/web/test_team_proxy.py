@@ -1,6 +1,7 @@
 """A team's board behind a reverse proxy: the real nginx, with the settings of the documentation."""
 
 import re
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ ACTS = "/sessions/s1/plans/main/acts"
 COMMENT = {"act": "comment", "text": "use SQLite"}
 HEADER = "X-Forwarded-User"
 PROXY = TrustedProxy(HEADER, "127.0.0.1")
+CRLF = "\r\n"
 
 
 class Proxied(NamedTuple):
@@ -125,6 +127,19 @@ def test_a_proxy_that_does_not_name_one_person_lets_nobody_in(tmp_path: Path, na
     with team_board(tmp_path, team={"proxy": PROXY}) as board:
         headers = [(HEADER.encode(), name if isinstance(name, bytes) else name.encode()) for name in names]
         assert httpx.get(f"{board.base}/sessions", headers=headers).status_code in (400, 403)
+
+
+def test_a_header_after_the_body_names_nobody(tmp_path: Path) -> None:
+    """A proxy that sets or removes the header may pass on what follows a body in pieces."""
+    with team_board(tmp_path, team={"proxy": PROXY}) as board:
+        for names, status in (([], b"401"), ([f"{HEADER}: Ben"], b"200")):
+            host = f"Host: 127.0.0.1:{board.server.port}"
+            head = ["GET /sessions HTTP/1.1", host, "Connection: close", "Transfer-Encoding: chunked", *names, "", ""]
+            with socket.create_connection(("127.0.0.1", board.server.port), timeout=20) as raw:
+                raw.sendall(f"{CRLF.join(head)}0{CRLF}{HEADER}: Ann{CRLF}{CRLF}".encode())
+                answer = raw.makefile("rb").read()
+            assert answer.split()[1] == status
+            assert b"Ann" not in answer
 
 
 def test_behind_a_proxy_nobody_signs_in_with_a_code(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_people_sign_in_act_and_watch_over_an_encrypted_connection(tmp_path: Pat
             answer = browser.post("/sign-in", data={"code": board.users.pairing_code("Ben")})
             name, attributes = cookie_in(answer)
             assert name == f"__Host-planwire-team-{board.server.port}"
-            assert attributes == "Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure"
+            assert attributes == "Path=/; Max-Age=34560000; HttpOnly; SameSite=Strict; Secure"
             assert answer.headers["location"] == "/sessions"
             assert "can steer" in browser.get("/sessions/s1").text
             assert browser.get("/sign-in").headers["location"] == "/sessions"

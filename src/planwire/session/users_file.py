@@ -85,11 +85,11 @@ class UsersFile:
 
     def change(self, change: Callable[[Users], Users]) -> Users:
         """Write the users as `change` returns them, if they differ. No other change comes in between."""
-        with self._lock():
+        with self._lock(target := self._target()):
             before = self._load()
             after = change(before)
             if after != before:
-                self._write(after)
+                self._write(target, after)
             return after
 
     def add(self, name: str, role: str, by: str) -> None:
@@ -152,18 +152,18 @@ class UsersFile:
 
     def _load(self) -> Users:
         try:
-            handle = os.open(self.path, os.O_RDONLY)
+            with self.path.open("rb") as file:
+                content, mode = file.read(), os.fstat(file.fileno()).st_mode
         except FileNotFoundError:
             return Users(new_salt())
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be read: {reason(error)}") from None
-        with os.fdopen(handle, "rb") as file:
-            if os.name == "posix" and os.fstat(handle).st_mode & _OTHERS:
-                raise InputError(f"others may read or change the users in {self.path}: chmod 600 it, then try again")
-            try:
-                users = msgspec.json.decode(file.read(), type=Users)
-            except (ValueError, OSError, RecursionError) as error:
-                raise InputError(f"the users in {self.path} can't be read: {error}. {_MEND}") from None
+        if os.name == "posix" and mode & _OTHERS:
+            raise InputError(f"others may read or change the users in {self.path}: chmod 600 it, then try again")
+        try:
+            users = msgspec.json.decode(content, type=Users)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"the users in {self.path} can't be read: {error}. {_MEND}") from None
         if users.version != 1:
             raise InputError(f"a newer planwire wrote the users in {self.path}: install a newer planwire")
         try:
@@ -171,16 +171,26 @@ class UsersFile:
         except InputError as error:
             raise InputError(f"the users in {self.path} can't be used: {error}. {_MEND}") from None
 
-    def _write(self, users: Users) -> None:
+    def _target(self) -> Path:
+        """The file to replace: not a link to it, through which others would go on to read the users as they were."""
         try:
-            self._sweep()
-            handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+            return self.path.resolve(strict=self.path.is_symlink())
+        except (FileNotFoundError, RuntimeError):
+            what = "it is a link to a file that does not exist. Remove the link"
+        except OSError as error:
+            what = reason(error)
+        raise InputError(f"the users in {self.path} can't be changed: {what}")
+
+    def _write(self, target: Path, users: Users) -> None:
+        try:
+            _sweep(target)
+            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(msgspec.json.format(msgspec.json.encode(users)) + b"\n")
                     file.flush()
                     os.fsync(handle)
-                Path(name).replace(self.path)
+                Path(name).replace(target)
             except BaseException:
                 with suppress(OSError):
                     Path(name).unlink()
@@ -188,17 +198,11 @@ class UsersFile:
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be written: {reason(error)}") from None
 
-    def _sweep(self) -> None:
-        """Remove what killed writers left behind. The lock makes sure that no other writer is at work."""
-        if HAS_FLOCK:
-            for left in self.path.parent.glob(f".{escape(self.path.name)}.{'?' * _RANDOM}"):
-                left.unlink(missing_ok=True)
-
     @contextmanager
-    def _lock(self) -> Iterator[None]:
-        lock = self.path.with_name(f".{self.path.name}.lock")
+    def _lock(self, target: Path) -> Iterator[None]:
+        lock = target.with_name(f".{target.name}.lock")
         try:
-            self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            target.parent.mkdir(0o700, parents=True, exist_ok=True)
             handle = locked(str(lock), os.O_CREAT, PATIENCE) if HAS_FLOCK else os.open(os.devnull, os.O_RDONLY)
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be changed: {reason(error)}") from None
@@ -211,6 +215,13 @@ class UsersFile:
             yield
         finally:
             os.close(handle)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed writers left behind. The lock makes sure that no other writer is at work."""
+    if HAS_FLOCK:
+        for left in target.parent.glob(f".{escape(target.name)}.{'?' * _RANDOM}"):
+            left.unlink(missing_ok=True)
 
 
 def _key(users: Users, secret: str, about: str = "") -> AccessKey:

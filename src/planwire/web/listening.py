@@ -19,7 +19,7 @@ LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 #: A Unix socket is open to its owner and to its group, which is the proxy's.
 _SOCKET_MODE: Final = 0o660
 #: Addresses in networks reserved for examples. Connecting a datagram socket sends nothing, but finds the way out.
-_ELSEWHERE: Final = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
+_ELSEWHERE: Final = {4: (socket.AF_INET, "192.0.2.1"), 6: (socket.AF_INET6, "2001:db8::1")}
 
 
 def refuse_unsafe(host: str, port: int, team: Team | None, tls: TlsFiles | None) -> None:
@@ -88,17 +88,17 @@ def _is_answered(path: str) -> bool:
 
 
 def addresses_of(host: str) -> list[str]:
-    """The addresses at which other machines reach a board that listens on `host`: that one, or all of this machine."""
+    """The addresses at which other machines reach a board that listens on `host`: that one, or those of
+    this machine of the same kind. A board on `::` takes no IPv4 connections."""
     try:
-        if not ip_address(host).is_unspecified:
-            return [host]
+        address = ip_address(host)
     except ValueError:
         return [host]
+    if not address.is_unspecified:
+        return [host]
     found = [socket.gethostname().lower()]
-    for family, elsewhere in _ELSEWHERE:
-        if family == socket.AF_INET6 and ":" not in host:
-            continue
-        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as way:
-            way.connect((elsewhere, 9))
-            found.append(way.getsockname()[0])
+    family, elsewhere = _ELSEWHERE[address.version]
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as way:
+        way.connect((elsewhere, 9))
+        found.append(way.getsockname()[0])
     return list(dict.fromkeys(found))

@@ -245,6 +245,7 @@ class _LimitedConnection(HttpToolsProtocol):
         super().__init__(*args, **options)
         self._received = 0
         self._most = LARGEST_HEAD
+        self._in_head = True
         self._deadline: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
@@ -272,10 +273,17 @@ class _LimitedConnection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._received = 0
         self._most = LARGEST_HEAD
+        self._in_head = True
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Leave out the headers that follow a body: a proxy that overwrites a header may pass these on as they are."""
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._most = LARGEST_HEAD + LARGEST_BODY
+        self._in_head = False
         self._stop_waiting()
         super().on_headers_complete()
         self._wait(BODY_SECONDS)

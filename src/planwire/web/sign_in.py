@@ -18,7 +18,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from planwire.errors import PlanwireError
-from planwire.session.team_users import KEY_LIFE
 from planwire.session.users_file import UsersFile
 from planwire.web.addresses import OVERVIEW
 from planwire.web.cookie_path import browser_key
@@ -42,8 +41,8 @@ __all__ = [
 
 SIGN_IN: Final = "/sign-in"
 SIGN_OUT: Final = "/sign-out"
-#: Seconds that a browser keeps its cookie.
-LASTS: Final = KEY_LIFE // 1_000
+#: Seconds that a browser keeps its cookie, the most that browsers allow. The last visit ends it sooner (`KEY_LIFE`).
+LASTS: Final = 400 * 86_400
 #: Wrong codes a minute from one address, and from all together.
 TRIES: Final = 5
 ALL_TRIES: Final = 30

@@ -9,6 +9,9 @@ long as no other process has written: a log that starts over, or is cut after a 
 Another program may also overwrite the file in place, as `cp` does with a backup. Apart from that, only a checkpoint
 writes to the file. So whenever its time of last change is new, the guard checks that the log still belongs to it.
 
+A process that finds no shared memory makes its own, and then neither sees what the other writes: both write to the same
+places of the log. So the shared memory must still have its name, too.
+
 All of this takes a few percent of an append, and must not take more. Asking the system for the status of everything at
 every append took a quarter of its time or more; seeking to the end of the log does not. Names are looked up only when
 something in their folder has changed.
@@ -26,6 +29,7 @@ from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, NewerJournal, NotAJournal
 from planwire.journal.folder_times import is_settled
+from planwire.journal.sqlite.beside import beside
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.file import NAP, check_file
 from planwire.journal.sqlite.log import LOG_HEAD, is_log_head, refuse_foreign_log, salts_of
@@ -57,7 +61,7 @@ class FileGuard(translate_errors):
     def __init__(self, path: Path, *, has_log: bool = True) -> None:
         super().__init__(path)
         self.closed = False
-        self._names = [str(path), f"{path}-wal"] if has_log else [str(path)]
+        self._names = list(map(str, beside(path))) if has_log else [str(path)]
         self._files = self._identify()
         self._seen = monotonic()
         self._trouble = ""  # not empty: the journal must be opened again
@@ -183,14 +187,14 @@ class FileGuard(translate_errors):
         return size >= int(pages) * int(page_size)
 
     def _identify(self) -> list[tuple[int, int]]:
-        """What identifies the files whatever their names. The log stays the same file while any connection is open."""
+        """What identifies the files whatever their names. They stay the same files while any connection is open."""
         found = [Path(name).stat() for name in self._names]
         return [(each.st_dev, each.st_ino) for each in found]
 
     def _replaced(self) -> JournalUnavailable:
         return self._lost(
-            f"the journal {self._path} or its -wal file was deleted or replaced while it was open, and what was "
-            "written last may be gone with it: open it again"
+            f"the journal {self._path}, or its -wal or -shm file, was deleted or replaced while it was open, and what "
+            "was written last may be gone with it: open it again"
         )
 
     def _cut(self, name: str) -> JournalUnavailable:

@@ -4,12 +4,12 @@
 
 import { onChanged } from "./page.js";
 import { perform, sayUnsent } from "./perform.js";
-import { decides } from "./plans.js";
+import { decides, person } from "./plans.js";
 import { toast } from "./toasts.js";
 import { editPlan } from "./writing.js";
 
 const FORM = "form.answer-form";
-const KEPT = "planwire answer ";
+const KEPT = `planwire answer ${person}`;
 const keyOf = (form) => KEPT + form.dataset.answer;
 const written = new Set(); // the plans with words on this page that are not sent, by key
 const left = new Map(); // those whose question is over, with what asks the person about the words

@@ -9,11 +9,11 @@ import { confirm } from "./dialogs.js";
 import { onChanged } from "./page.js";
 import { blockOf, paint, rangesOf } from "./passages.js";
 import { perform } from "./perform.js";
-import { decides, el, focusOn, focusRow, planName, revisionOf, rowBy } from "./plans.js";
+import { decides, el, focusOn, focusRow, person, planName, revisionOf, rowBy } from "./plans.js";
 import { VERDICTS } from "./table.js";
 
 const [APPROVE, , COMMENT_ONLY] = Object.keys(VERDICTS);
-const keyOf = (address) => `planwire review ${address}`;
+const keyOf = (address) => `planwire review ${person}${address}`;
 const nodes = new Map(); // the pending comments on the page
 
 /** The review of a plan that a person has begun: { seen, text, comments }; null if there is none. */
