@@ -85,6 +85,17 @@ def test_a_journal_that_can_not_even_be_read_is_damaged_too(journal: Path) -> No
     assert json.loads(journal_command("verify", "--json").out)["sound"] is False
 
 
+def test_a_session_that_is_damaged_hides_no_other(journal: Path) -> None:
+    change(journal, "DELETE FROM events WHERE session = 2 AND seq = 7")
+    found = answer("sessions", "--json")
+    assert found.code == NOT_DONE
+    assert {each["id"] for each in json.loads(found.out)["sessions"]} == {"s0", "s2"}
+    assert found.err.startswith("planwire: ")
+    assert "of session 's1' are missing" in found.err
+    change(journal, "DELETE FROM events WHERE session <> 2 AND seq = 7")
+    assert answer("sessions").code == NOT_DONE
+
+
 def test_progress_is_for_terminals(journal: Path) -> None:
     shown = answer("journal", "verify", at_terminal=True).err
     assert "\rChecking: s0, " in shown

@@ -510,6 +510,14 @@ def test_a_journal_that_lost_the_row_about_its_format_is_left_alone(url: str) ->
             open_engine(url, create=create)
 
 
+def test_an_event_that_somebody_deleted_is_named(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one", "two", "three"))
+        connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq = 2".encode())
+        with pytest.raises(DamagedJournal, match="event 2 of session 's' is missing from .*: restore a backup, or "):
+            list(journal.read("s"))
+
+
 def test_a_journal_that_was_dropped_says_so_and_is_not_made_anew(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one"))
