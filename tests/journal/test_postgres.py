@@ -514,7 +514,7 @@ def test_an_event_that_somebody_deleted_is_named(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one", "two", "three"))
         connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq = 2".encode())
-        with pytest.raises(DamagedJournal, match="event 2 of session 's' is missing from .*: restore a backup, or "):
+        with pytest.raises(DamagedJournal, match=r"event 2 of session 's' is missing from .*: restore a backup, or "):
             list(journal.read("s"))
 
 
