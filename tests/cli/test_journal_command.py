@@ -368,7 +368,8 @@ def test_copy_says_what_it_copied_and_what_it_refused(journal: Path, tmp_path: P
     assert again.out.endswith("may go, forget it there, and copy again.\n")
     assert json.loads(journal_command("copy", journal, target, "--json").out)["refused"].keys() == {"s0"}
     assert journal_command("copy", journal, f"sqlite:{journal}").code == USAGE
-    assert journal_command("copy", tmp_path / "missing.db", target).code == NOT_FOUND
+    missing = journal_command("copy", tmp_path / "missing.db", target)
+    assert (missing.code, "missing.db: look for a typing error in FROM" in missing.err) == (NOT_FOUND, True)
 
 
 @pytest.mark.parametrize("url", ["postgresql://127.0.0.1:1/x", "nats://127.0.0.1:1/x"])
