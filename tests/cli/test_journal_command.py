@@ -85,6 +85,17 @@ def test_a_journal_that_can_not_even_be_read_is_damaged_too(journal: Path) -> No
     assert json.loads(journal_command("verify", "--json").out)["sound"] is False
 
 
+def test_a_session_that_is_damaged_hides_no_other(journal: Path) -> None:
+    change(journal, "DELETE FROM events WHERE session = 2 AND seq = 7")
+    found = answer("sessions", "--json")
+    assert found.code == NOT_DONE
+    assert {each["id"] for each in json.loads(found.out)["sessions"]} == {"s0", "s2"}
+    assert found.err.startswith("planwire: ")
+    assert "of session 's1' are missing" in found.err
+    change(journal, "DELETE FROM events WHERE session <> 2 AND seq = 7")
+    assert answer("sessions").code == NOT_DONE
+
+
 def test_progress_is_for_terminals(journal: Path) -> None:
     shown = answer("journal", "verify", at_terminal=True).err
     assert "\rChecking: s0, " in shown
@@ -357,7 +368,8 @@ def test_copy_says_what_it_copied_and_what_it_refused(journal: Path, tmp_path: P
     assert again.out.endswith("may go, forget it there, and copy again.\n")
     assert json.loads(journal_command("copy", journal, target, "--json").out)["refused"].keys() == {"s0"}
     assert journal_command("copy", journal, f"sqlite:{journal}").code == USAGE
-    assert journal_command("copy", tmp_path / "missing.db", target).code == NOT_FOUND
+    missing = journal_command("copy", tmp_path / "missing.db", target)
+    assert (missing.code, "missing.db: look for a typing error in FROM" in missing.err) == (NOT_FOUND, True)
 
 
 @pytest.mark.parametrize("url", ["postgresql://127.0.0.1:1/x", "nats://127.0.0.1:1/x"])

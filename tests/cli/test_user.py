@@ -48,6 +48,19 @@ def test_a_user_is_added_with_a_code_and_listed_with_what_they_are_known_by(user
     assert token not in listed
 
 
+def test_a_sign_out_says_that_an_open_code_no_longer_works(users: UsersFile) -> None:
+    code = re.findall(r"The code is (\S+)\n", user("add", "Ann").out)[0]
+    assert user("sign-out", "Ann").out == "Ann is signed in nowhere. The open code no longer works.\n"
+    assert users.pair(code, "Firefox on Linux") is None
+    assert user("sign-out", "Ann").out == "Ann has no browser and no token.\n"
+
+
+def test_without_users_the_command_that_adds_one_names_the_same_file(tmp_path: Path) -> None:
+    assert user("list").err.endswith(": planwire user add NAME adds one\n")
+    other = tmp_path / "the others.json"
+    assert user("list", "--users", str(other)).err.endswith(f": planwire user add NAME --users '{other}' adds one\n")
+
+
 def test_a_token_that_no_program_has_sent_yet_is_listed_as_unused(users: UsersFile) -> None:
     user("add", "Ann")
     user("token", "Ann")
@@ -131,6 +144,8 @@ def test_shells_complete_what_to_do_and_roles(shell: str) -> None:
         (["--team", "--behind-proxy", "X-User"], "needs either --proxy-from"),
         (["--team", "--behind-proxy", "X-User", "--proxy-from", "nginx"], "takes one address"),
         (["--team", "--behind-proxy", "X User", "--proxy-from", "127.0.0.1"], "takes the name of a header"),
+        (["--team", "--uds", "s.sock", "--host", "0.0.0.0"], "instead of an address: leave out --host, or --uds"),
+        (["--team", "--insecure", "--host", "203.0.113.7"], "pass an address of this machine to --host"),
     ],
 )
 def test_options_that_do_not_fit_are_said_in_words(options: list[str], words: str) -> None:

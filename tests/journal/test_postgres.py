@@ -40,6 +40,7 @@ from planwire.journal.postgres.journal import PostgresJournal
 from planwire.journal.postgres.writes import forget_sessions
 from planwire.journal.verifying import verify
 from tests.journal.test_contract import PATIENCE, heard, said, words
+from tests.servers.ports import free_port
 from tests.servers.postgres import PASSWORD, PostgresServer, postgres
 from tests.waiting import until
 
@@ -132,6 +133,14 @@ def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_
         until(lambda: len(seen) == 300)
         assert [seen[seq] for seq in sorted(seen)] == expected
         unsubscribe()
+
+
+def test_what_each_of_several_addresses_answers_is_said_once() -> None:
+    ports = free_port(), free_port()
+    where = ",".join(f"127.0.0.1:{port}" for port in ports)
+    each = "; ".join(f'connection to server at "127.0.0.1", port {port} failed: Connection refused' for port in ports)
+    with pytest.raises(EngineAway, match=re.escape(f" is away: {each}. Start its PostgreSQL server, or look for")):
+        PostgresJournal(f"postgresql://ann@{where}/plans")
 
 
 def test_a_server_that_is_down_is_away_and_later_back(
@@ -499,6 +508,14 @@ def test_a_journal_that_lost_the_row_about_its_format_is_left_alone(url: str) ->
     for create in (True, False):
         with pytest.raises(DamagedJournal, match="has lost the one row of its table"):
             open_engine(url, create=create)
+
+
+def test_an_event_that_somebody_deleted_is_named(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one", "two", "three"))
+        connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq = 2".encode())
+        with pytest.raises(DamagedJournal, match=r"event 2 of session 's' is missing from .*: restore a backup, or "):
+            list(journal.read("s"))
 
 
 def test_a_journal_that_was_dropped_says_so_and_is_not_made_anew(url: str) -> None:

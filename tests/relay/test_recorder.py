@@ -24,6 +24,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
+from planwire.relay import recorder as relay_recorder
 from planwire.relay.actions import BY_RELAY, Meet, Record, SessionMemory
 from planwire.relay.backlog import TOO_FAST
 from planwire.relay.dedupe import QUIET, PendingHistory, begin
@@ -267,6 +268,23 @@ def test_everything_is_counted_that_a_journal_did_not_take(tmp_path: Path) -> No
     recorder.put(Record("s1", a_plan("b")), 1)
     recorder.put(Record("s1", TurnEnded("x")), 1)
     assert recorder.close(0.3) == "3 changes were not recorded: the disk is full"
+
+
+@pytest.mark.parametrize("error", [JournalUnavailable("no permission"), DamagedJournal("it is broken")])
+def test_a_journal_that_stays_unusable_is_told_of_once_while_the_agent_works(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay_recorder, "LASTING", 0.0)
+    monkeypatch.setattr(relay_recorder, "RETRY", 0.001)
+    opening, said = Failing(tmp_path / "journal.db", *[error] * 5), list[str]()
+    recorder = Recorder(opening, lambda _session, _known: None, say=said.append)
+    recorder.start()
+    recorder.put(Meet("s1", True), 0)
+    recorder.put(Record("s1", a_plan("a")), 1)
+    until(lambda: len(said) > 0)
+    assert isinstance(error, DamagedJournal) or opening.opened.wait(PATIENCE)
+    recorder.close(PATIENCE)
+    assert said == [f"nothing can be recorded: {error}. The agent works on"]
 
 
 def test_a_journal_that_comes_back_while_the_end_is_waited_for_gets_everything(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def _tell_team(server: "BoardServer", team: "Team", *, is_reached: bool, tls: bo
             "sign in as them"
         )
     if not team.users.read().users and not (team.proxy and team.proxy.others):
-        say("planwire: there are no users yet, so nobody can sign in: planwire user add NAME")
+        say(f"planwire: there are no users yet, so nobody can sign in: {team.users.how_to_add}")
 
 
 def _is_named(journal: str | None) -> bool:

@@ -145,11 +145,20 @@ def _copy(arguments: argparse.Namespace) -> int:
         raise InputError("FROM and TO are the same journal: name another one")
     if target_file is not None:
         refuse_place(Path(os.path.realpath(target_file)))
-    with open_journal(arguments.source, create=False) as source:
+    with _opened_source(arguments.source) as source:
         source.last_position()  # fails if its server is away, before anything is created
         with open_journal(arguments.to) as target:
             left = "the same command goes on from here"
             return _copied(source, target, shown_url(arguments.to), left, as_json=arguments.json)
+
+
+def _opened_source(url: str) -> Journal:
+    try:
+        return open_journal(url, create=False)
+    except NoJournal:
+        raise NoJournal(
+            f"there is no journal at {shown_url(url)}: look for a typing error in FROM. Nothing was created"
+        ) from None
 
 
 def _lasting(url: str | None) -> str:

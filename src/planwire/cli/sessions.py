@@ -2,15 +2,17 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import time_ns
 from typing import Final, NamedTuple
 
+from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.input_output import note, print_json
 from planwire.cli.offered_ids import plain_ids
 from planwire.cli.session_argument import add_journal_option, this_folder
+from planwire.errors import JournalError, JournalUnavailable
 from planwire.hooks.drained import open_drained
-from planwire.journal import Journal
+from planwire.journal import Journal, KnownSession
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.away_words import go_by_last_known, last_known_words
 from planwire.readmodel.facets import FACETS, GROUPS, Group, grouped, has_all, varied
@@ -20,7 +22,7 @@ from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.sessions import load_session
 from planwire.readmodel.shown import ShownSession
-from planwire.readmodel.states import holds_of
+from planwire.readmodel.states import Hold, holds_of
 from planwire.session.lapses import end_lapsed
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -64,9 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         narrowed = arguments.here or any(getattr(arguments, each) for each in FACETS)
         if arguments.ids and not narrowed:  # for completion, which must not wait for every session to be read
             _print_ids(session.id for session in newest_first(journal))
-        else:
-            _print_sessions(journal, arguments)
-    return 0
+            return DONE
+        return _print_sessions(journal, arguments)
 
 
 def _print_ids(sessions: Iterable[str]) -> None:
@@ -74,14 +75,16 @@ def _print_ids(sessions: Iterable[str]) -> None:
         print(session)
 
 
-def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
+def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> int:
+    """Print the sessions that can be read. Returns the exit code."""
     on_terminal = sys.stdout.isatty() and not arguments.json
     most = LATEST if on_terminal and not arguments.all else None
     folder = this_folder() if arguments.here else None
     holds = holds_of(end_lapsed(journal))
-    files, known = FilePlans(), newest_first(journal)
+    known = newest_first(journal)
     note(last_known_words(journal))
-    every = [load_session(journal, each, files, holds=holds) for each in known]
+    every = _read(journal, known, holds)
+    code = DONE if len(every) == len(known) else NOT_DONE
     asking = {each.id: each for each in every if each.glance.asked}
     glances = waiting_first((each.glance for each in every), time_ns() // 1_000_000)
     wanted = {facet: getattr(arguments, facet) or "" for facet in FACETS}
@@ -89,15 +92,35 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> None:
     shown = [each for each in here if has_all(each, wanted)]
     if arguments.ids:
         _print_ids(glance.id for glance in shown)
-        return
+        return code
     if arguments.json:
         ordered = [each for group in _groups(shown, arguments.group_by) for each in group.sessions]
         print_json({"sessions": [session_json(glance) for glance in ordered]})
-        return
+        return code
     facets = tuple(each for each in varied(glances) if not wanted[each] and each != arguments.group_by)
     where = "in this folder" if folder is not None else _MATCH if any(wanted.values()) else ""
     listed = _ListedSessions(shown[:most], len(shown), short_ids(session.id for session in known), where, facets)
     _print_for_people(listed, asking, arguments.group_by)
+    return code
+
+
+def _read(journal: Journal, known: Iterable[KnownSession], holds: Mapping[str, Hold]) -> list[ShownSession]:
+    """The sessions that can be read. Damage to one hides no other, and is said."""
+    files = FilePlans()
+    read: list[ShownSession] = []
+    troubles: dict[str, JournalError] = {}
+    for each in known:
+        try:
+            read.append(load_session(journal, each, files, holds=holds))
+        except JournalUnavailable:
+            raise
+        except JournalError as error:
+            troubles[str(error)] = error
+    if troubles and not read:
+        raise next(iter(troubles.values()))
+    for words in troubles:
+        note(words)
+    return read
 
 
 def _groups(shown: list[Overview], facet: str | None) -> list[Group]:

@@ -41,6 +41,8 @@ def team_of(arguments: argparse.Namespace) -> "Team | None":
             if getattr(arguments, name):
                 raise InputError(f"--{name.replace('_', '-')} needs --team")
         return None
+    if arguments.uds and arguments.host != "127.0.0.1":
+        raise InputError("--uds listens on a Unix socket instead of an address: leave out --host, or --uds")
     from planwire.web.team import Team, TrustedProxy
 
     users = UsersFile(arguments.users)

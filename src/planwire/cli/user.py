@@ -124,9 +124,11 @@ def _sign_out(arguments: argparse.Namespace, users: UsersFile, _by: str) -> tupl
         known = ", ".join(each.id for each in user.keys) or "none"
         raise NotFound(f"{user.name} has no browser or token {one_line(arguments.only)!r}; there are: {known}")
     ended = users.sign_out(arguments.name, arguments.only)
-    if not ended:
+    has_code = arguments.only is None and user.code is not None and user.code.until > time_ns() // 1_000_000
+    if not ended and not has_code:
         raise NothingChanges(f"{user.name} has no browser and no token.")
-    return {"ended": ended}, f"Ended {ended} of {user.name}'s browsers and tokens."
+    words = f"Ended {ended} of {user.name}'s browsers and tokens." if ended else f"{user.name} is signed in nowhere."
+    return {"ended": ended}, f"{words} The open code no longer works." if has_code else words
 
 
 _DO: Final[dict[str, _Handler]] = {
@@ -145,7 +147,7 @@ def _list(users: UsersFile, *, as_json: bool) -> None:
         print_json({"users": [_json(each, now) for each in known]})
         return
     if not known:
-        raise InputError(f"there are no users in {users.path}: planwire user add NAME adds one")
+        raise InputError(f"there are no users in {users.path}: {users.how_to_add} adds one")
     for user in known:
         by = f" by {user.by}" if user.by != "user" else ""
         print(f"{one_line(user.name)}  {user.role}  added {ago(user.added, now)}{by}")

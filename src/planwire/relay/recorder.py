@@ -62,6 +62,8 @@ TIDY: Final = 256
 LOOK: Final = 0.2
 #: Seconds until the next try at a journal that could not be written.
 RETRY: Final = 1.0
+#: Seconds that nothing could be recorded before the log says so: an agent may run for days, and a lock is soon gone.
+LASTING: Final = 10.0
 _UNWRITABLE: Final = "the journal could not be written"
 _STUCK: Final = "the journal did not answer in time"
 _ENDED: Final = "the agent ended before they could be recorded"
@@ -105,6 +107,7 @@ class Recorder:
         self._turn_end = Arrived(Meet("", True))  # the last one of any session
         self._past_until = 0.0
         self._problem: Exception | None = None
+        self._unusable_since: float | None = None
         self._given_up = self._closing = False
         self._unfound: set[str] = set()  # sessions that may have a history
         self._worked = Condition()  # notified when a slice is waited for, and when it is done
@@ -165,6 +168,7 @@ class Recorder:
             if has_more and (self._journal or self._given_up):  # the first time, at once
                 self._make_way()
             self._failed = not self._work()
+            self._report_trouble()
             if self._is_awaited:
                 with self._worked:
                     self._worked.notify_all()
@@ -302,6 +306,16 @@ class Recorder:
         on_unavailable, self._on_unavailable = self._on_unavailable, None
         if on_unavailable is not None:
             on_unavailable(error)
+
+    def _report_trouble(self) -> None:
+        """Say, once, that nothing has been recorded for a while: often only a person can mend that."""
+        if not (self._failed or self._given_up):
+            self._unusable_since = None
+            return
+        self._unusable_since = self._unusable_since or monotonic()
+        if self._say is not None and monotonic() - self._unusable_since >= LASTING:
+            self._say(f"nothing can be recorded: {self._problem}. The agent works on")
+            self._say = None
 
     def _report_refusal(self, journal: Journal) -> None:
         """Say, once, that the journal's server refuses the login: only a person can mend that."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
+from shlex import quote
 from time import time_ns
 from typing import Final
 
@@ -64,6 +65,13 @@ class UsersFile:
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = _expanded(path) if path else default_users_path()
         self._known: tuple[Users, tuple[int, int, int] | None] | None = None
+
+    @property
+    def how_to_add(self) -> str:
+        """The command that adds a user to this file."""
+        return (
+            f"planwire user add NAME{'' if self.path == default_users_path() else f' --users {quote(str(self.path))}'}"
+        )
 
     @property
     def version(self) -> tuple[int, int, int] | None:

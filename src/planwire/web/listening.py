@@ -1,5 +1,6 @@
 """Where a board listens: on an address of this machine, on others for a team, or on a Unix socket for a proxy."""
 
+import errno
 import socket
 import stat
 from contextlib import suppress
@@ -54,7 +55,11 @@ def listen(host: str, port: int) -> socket.socket:
         )
     except (OSError, OverflowError) as error:
         why = reason(error).partition(" (while")[0]  # Python says the address again
-        raise InputError(f"the board can't listen on {host} port {port} ({why}): choose another with --port") from None
+        is_elsewhere = isinstance(error, OSError) and (
+            isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        )
+        how = "pass an address of this machine to --host" if is_elsewhere else "choose another with --port"
+        raise InputError(f"the board can't listen on {host} port {port} ({why}): {how}") from None
 
 
 def listen_on_path(path: str) -> socket.socket:

@@ -20,6 +20,8 @@ CONNECT: Final = 4.0
 _SILENT: Final = "it does not answer"
 #: Matches the words of a server, or of nats-py, for a refused login.
 _REFUSED: Final = re.compile("authoriz|authentic", re.IGNORECASE)
+#: How Python's errors of TLS begin, and how most of them end.
+_TLS: Final = re.compile(r"\[SSL[^]]*\] |\.? \(_ssl\.c:\d+\)$")
 
 
 class Dialer:
@@ -77,6 +79,11 @@ class Dialer:
             return LoginRefused(
                 f"the NATS server at {self._settings.where} refuses this login: correct the user, the password, the "
                 "token or the credentials that the journal's URL or its context names"
+            )
+        if said.startswith("[SSL"):
+            return EngineAway(
+                f"the NATS server at {self._settings.where} is away (TLS: {_TLS.sub('', said)}): look at tls_ca, "
+                "tls_cert and tls_key in the journal's URL or its context"
             )
         return EngineAway(
             f"the NATS server at {self._settings.where} is away ({said}): start it, or look for an error in the name "

@@ -138,9 +138,13 @@ def _api_prefix(domain: str | None, context: _Context) -> str:
 
 
 def _server(host: str, url: str) -> str:
-    if not _HOST.fullmatch(host):
-        raise UnknownJournal(f"the journal {shown_url(url)!r} names no host: write nats://HOST/NAME")
-    return host if re.search(r":\d+$", host) else f"{host}:4222"
+    port = re.search(r":(\d+)$", host)
+    if not _HOST.fullmatch(host) or (port and int(port[1]) > 65_535):
+        raise UnknownJournal(
+            f"the journal {shown_url(url)!r} names no host, or a port that is no number up to 65535: write "
+            "nats://HOST:PORT/NAME"
+        )
+    return host if port else f"{host}:4222"
 
 
 def _context(name: str) -> _Context:

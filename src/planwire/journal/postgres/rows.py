@@ -105,9 +105,10 @@ class Reads:
 
     def recorded(self, page: list[Any], session: str, after: int) -> Iterator[Recorded]:
         if not page or [row[0] for row in page] != [*range(after + 1, after + 1 + len(page))]:
+            hole = next((seq for seq, row in enumerate(page, after + 1) if row[0] != seq), after + 1)
             raise DamagedJournal(
-                f"events after number {after} of session {session!r} are missing from {self._shown}: check its "
-                "tables, or restore a backup. Nothing was changed"
+                f"event {hole} of session {session!r} is missing from {self._shown}: restore a backup, or forget the "
+                "session. Nothing was changed"
             )
         return (decode(session, *row) for row in page)
 

@@ -57,9 +57,12 @@ _SETTINGS: Final[Mapping[str, str]] = {
 _LATER_SETTINGS: Final = ((140_000, "idle_session_timeout", "0"), (170_000, "transaction_timeout", "0"))
 
 _AWAY: Final = (
-    "Start its PostgreSQL server, look for an error in the login or the database that its URL names, or name another "
-    f"journal with --journal or {VARIABLE}"
+    "Start its PostgreSQL server, or look for an error in the host, the port or the TLS settings of its URL "
+    f"(--journal or {VARIABLE})"
 )
+#: What psycopg says before the failures of several addresses, and what each line on a failure begins with.
+_SEVERAL: Final = "All failures were:\n"
+_FAILED: Final = re.compile(r"(?:- host: .*?, hostaddr: .*?: )?(?:connection failed: |connection is bad: )?")
 #: How a server says that trying again is useless: libpq gives no other sign.
 _REFUSED: Final = re.compile(
     r"authentication failed|no password supplied|no pg_hba\.conf entry|(role|database) \".*\" does not exist"
@@ -197,11 +200,9 @@ class JournalServer:
 
     def said(self, error: Exception) -> str:
         """An error in the server's own words, or libpq's, without a password."""
-        lines = [line.strip() for line in str(error).splitlines() if not line.rstrip().endswith("?")]  # libpq's advice
-        said = (
-            " ".join(lines).removeprefix("connection failed: ").removeprefix("connection is bad: ")
-            or type(error).__name__
-        )
+        _, _, failures = str(error).rpartition(_SEVERAL)
+        lines = [line.strip() for line in failures.splitlines() if not line.rstrip().endswith("?")]  # libpq's advice
+        said = "; ".join(dict.fromkeys(_FAILED.sub("", line, count=1) for line in lines)) or type(error).__name__
         for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
             said = said.replace(secret, "***")
         return said.rstrip(".")
