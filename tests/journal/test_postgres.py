@@ -600,6 +600,19 @@ def test_an_append_that_meets_a_forget_begins_the_session_anew(url: str, count: 
         assert other.execute(left).fetchone() == (count,)
 
 
+def test_what_is_done_again_and_again_is_planned_once(url: str) -> None:
+    with PostgresJournal(url) as journal:
+        for n in range(3):
+            journal.append("s", said("one"), once=Once("k", n))
+            journal.append("s", said("two", "three"))
+            journal.last_seq("s")
+            assert len(list(journal.read("s"))) == 3 * (n + 1)
+        for line, expected in ((journal._writing, 4), (journal._reading, 2)):
+            with line as connection:
+                [[prepared]] = connection.execute("SELECT count(*) FROM pg_prepared_statements")
+                assert prepared == expected, line
+
+
 def test_each_append_of_a_batch_has_an_outcome_of_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def lose(*_: object) -> None:
         raise JournalUnavailable("others wrote all the time")

@@ -23,7 +23,8 @@ _BINARY: Final = Format.BINARY
 
 class QuickStatement:
     """A statement with values `$1`, `$2` … of these types (their numbers in PostgreSQL). Each connection prepares it
-    once."""
+    once, and again after a rollback, because psycopg then drops everything that is prepared. Not for transactions:
+    there the failed try would spoil what comes after it."""
 
     def __init__(self, name: str, statement: bytes, types: Sequence[int]) -> None:
         self._name = name.encode()
@@ -32,6 +33,7 @@ class QuickStatement:
         self._formats = [_BINARY] * len(types)
         self._prepared: PostgresConnection | None = None
         self._polled: _Polled | None = None
+        self._values: Sequence[bytes | None] = ()
 
     def execute(self, connection: PostgresConnection, values: Sequence[bytes | None]) -> None:
         """Execute it and wait for the answer, or raise as psycopg does."""
@@ -46,12 +48,20 @@ class QuickStatement:
             connection.pgconn.send_prepare(self._name, self._statement, self._types)
             polled.finish()
             self._prepared = connection
+        self._values = values
         connection.pgconn.send_query_prepared(self._name, values, self._formats)
 
     def finish(self) -> None:
         """Wait for the answer to what was sent."""
         assert self._polled is not None
-        self._polled.finish()
+        values, self._values = self._values, ()
+        try:
+            self._polled.finish()
+        except errors.InvalidSqlStatementName:
+            assert self._prepared is not None
+            connection, self._prepared = self._prepared, None
+            self.send(connection, values)
+            self._polled.finish()
 
 
 class _Polled:

@@ -28,6 +28,8 @@ __all__ = ["JournalServer", "PostgresConnection"]
 CONNECT_TIMEOUT: Final = 5
 ANSWER_TIMEOUT: Final = 12.0
 STATEMENT_TIMEOUT: Final = "10s"
+#: After so many uses psycopg prepares a statement by itself. Those worth it say so, and are prepared on first use.
+NEVER: Final = 2**63
 #: A transaction whose client is gone must not hold up followers (`order`).
 IDLE_IN_TRANSACTION: Final = "10s"
 SCHEMA: Final = "planwire"
@@ -147,7 +149,7 @@ class JournalServer:
             raise (self._refused(error) if _REFUSED.search(str(error)) else self.away(error)) from None
         connection.server = self
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # one type: prepared once
-        connection.prepare_threshold = None  # statements worth it are prepared on first use
+        connection.prepare_threshold = NEVER
         try:
             version = connection.info.server_version
             later = {name: value for first, name, value in _LATER_SETTINGS if version >= first}
