@@ -1,5 +1,6 @@
 """A journal in PostgreSQL: what only a server can do to it, and what its URL, its tables and its errors promise."""
 
+import os
 import re
 import subprocess
 import sys
@@ -41,6 +42,7 @@ from planwire.journal.postgres.writes import forget_sessions
 from planwire.journal.verifying import verify
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.postgres import PASSWORD, PostgresServer, postgres
+from tests.servers.proxy import proxy_to
 from tests.waiting import until
 
 #: A password that opens nothing.
@@ -177,6 +179,20 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(
         journal.append("s", said("two"))
         found = words(journal.read("s"))
         assert [word for word in found if word != "late"] == ["one", "two"]  # what was sent may arrive late, or never
+
+
+def test_a_slow_network_gets_the_time_it_takes_as_long_as_it_is_not_silent(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = os.urandom(600_000).hex()
+    with proxy_to("127.0.0.1", own_server.port) as network:
+        url = own_server.fresh_url(local=False).replace(f":{own_server.port}/", f":{network.port}/")
+        with PostgresJournal(url) as journal:
+            journal.append("s", said("one"))
+            monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.6)
+            network.pass_slowly(1_000_000)
+            assert words(journal.append("s", said(large))) == [large]
+            assert words(journal.read("s")) == ["one", large]
 
 
 def test_many_who_wait_for_a_silent_server_wait_no_longer_than_one(

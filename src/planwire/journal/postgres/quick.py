@@ -6,7 +6,6 @@ cold: that would cost a quarter of an append's time. The caller passes the value
 
 import select
 from collections.abc import Sequence
-from time import monotonic
 from typing import Final
 
 import psycopg
@@ -77,13 +76,12 @@ class _Polled:
 
     def finish(self) -> None:
         pgconn = self._pgconn
-        end = monotonic() + self._connection.answers_within
         while pgconn.flush():
-            self._wait(end, to_write=True)
+            self._wait(to_write=True)
         error: psycopg.Error | None = None
         while True:
             while pgconn.is_busy():
-                self._wait(end)
+                self._wait()
                 pgconn.consume_input()
             result = pgconn.get_result()
             if result is None:
@@ -93,16 +91,19 @@ class _Polled:
         if error is not None:
             raise error
 
-    def _wait(self, end: float, *, to_write: bool = False) -> None:
-        left = end - monotonic()
-        if left > 0:
-            if self._poll is not None and not to_write:
-                ready: object = self._poll.poll(left * 1_000)
-            else:
-                ready = any(select.select([self._socket], [self._socket] if to_write else [], [], left))
-            if ready:
-                if to_write:
-                    self._pgconn.consume_input()  # or both sides would wait for each other
-                return
-        self._pgconn.finish()
-        raise psycopg.OperationalError(f"no answer for {self._connection.answers_within:g} seconds")
+    def _wait(self, *, to_write: bool = False) -> None:
+        """Wait until the connection can go on. Only silence has a limit: a slow network may take long over much."""
+        seconds = self._connection.answers_within
+        if self._poll is None:
+            ready: object = any(select.select([self._socket], [self._socket] if to_write else [], [], seconds))
+        elif to_write:
+            self._poll.modify(self._socket, select.POLLIN | select.POLLOUT)
+            ready = self._poll.poll(seconds * 1_000)
+            self._poll.modify(self._socket, select.POLLIN)
+        else:
+            ready = self._poll.poll(seconds * 1_000)
+        if not ready:
+            self._pgconn.finish()
+            raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
+        if to_write:
+            self._pgconn.consume_input()  # or both sides would wait for each other
