@@ -1,5 +1,6 @@
 """A journal in PostgreSQL: what only a server can do to it, and what its URL, its tables and its errors promise."""
 
+import os
 import re
 import subprocess
 import sys
@@ -42,6 +43,7 @@ from planwire.journal.verifying import verify
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.ports import free_port
 from tests.servers.postgres import PASSWORD, PostgresServer, postgres
+from tests.servers.proxy import proxy_to
 from tests.waiting import until
 
 #: A password that opens nothing.
@@ -186,6 +188,20 @@ def test_a_server_that_does_not_answer_keeps_nobody_waiting(
         journal.append("s", said("two"))
         found = words(journal.read("s"))
         assert [word for word in found if word != "late"] == ["one", "two"]  # what was sent may arrive late, or never
+
+
+def test_a_slow_network_gets_the_time_it_takes_as_long_as_it_is_not_silent(
+    own_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = os.urandom(600_000).hex()
+    with proxy_to("127.0.0.1", own_server.port) as network:
+        url = own_server.fresh_url(local=False).replace(f":{own_server.port}/", f":{network.port}/")
+        with PostgresJournal(url) as journal:
+            journal.append("s", said("one"))
+            monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.6)
+            network.pass_slowly(1_000_000)
+            assert words(journal.append("s", said(large))) == [large]
+            assert words(journal.read("s")) == ["one", large]
 
 
 def test_many_who_wait_for_a_silent_server_wait_no_longer_than_one(
@@ -615,6 +631,19 @@ def test_an_append_that_meets_a_forget_begins_the_session_anew(url: str, count: 
         assert words(journal.read("s")) == ["new"] * count
         left = f"SELECT count(*) FROM {journal._server.schema}.events".encode()
         assert other.execute(left).fetchone() == (count,)
+
+
+def test_what_is_done_again_and_again_is_planned_once(url: str) -> None:
+    with PostgresJournal(url) as journal:
+        for n in range(3):
+            journal.append("s", said("one"), once=Once("k", n))
+            journal.append("s", said("two", "three"))
+            journal.last_seq("s")
+            assert len(list(journal.read("s"))) == 3 * (n + 1)
+        for line, expected in ((journal._writing, 4), (journal._reading, 2)):
+            with line as connection:
+                [[prepared]] = connection.execute("SELECT count(*) FROM pg_prepared_statements")
+                assert prepared == expected, line
 
 
 def test_each_append_of_a_batch_has_an_outcome_of_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from planwire.errors import Conflict
 from planwire.journal import Terms
 from planwire.journal.postgres import leases
 from planwire.journal.postgres.journal import PostgresJournal
@@ -100,6 +101,24 @@ def test_of_many_who_end_a_lease_one_writes(journal: PostgresJournal) -> None:
         other.close()
     assert words(journal.read("s")) == ["over"]
     assert journal.leases() == []
+
+
+@pytest.mark.usefixtures("server_is_up_for_long")
+def test_after_the_end_of_a_lease_was_refused_everything_goes_on(journal: PostgresJournal) -> None:
+    """A rollback has psycopg drop what is prepared on the connection that appends use as well."""
+    for word in ("one", "two"):
+        journal.append("s", said(word))
+    journal.lease("s")
+    change(journal, "machine = 'elsewhere', until = now() - interval '1 second'")
+    [known] = journal.leases()
+    with pytest.raises(Conflict):
+        journal.end_lease(known, said("late"), 1)
+    journal.append("s", said("three"))
+    with pytest.raises(Conflict):
+        journal.end_lease(known, said("late"), 1)
+    journal.end_lease(known, said("over"), 3)
+    journal.append("s", said("four"))
+    assert words(journal.read("s")) == ["one", "two", "three", "over", "four"]
 
 
 def test_of_a_forget_and_the_end_of_a_lease_neither_waits_for_the_other_for_ever(journal: PostgresJournal) -> None:

@@ -1,6 +1,7 @@
 """A proxy in front of a server: it can be slow, fall silent, and cut what goes through it."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
@@ -16,6 +17,7 @@ class Proxy:
         self.connections = 0  # ever made
         self._target = host, port
         self._delay = 0.0
+        self._rate = 0.0
         self._refuses = False
         self._loop = asyncio.new_event_loop()
         self._open: set[asyncio.StreamWriter] = set()
@@ -26,6 +28,12 @@ class Proxy:
     def answer_late(self, seconds: float) -> None:
         """Hold back what the server says for so long."""
         self._delay = seconds
+
+    def pass_slowly(self, rate: float) -> None:
+        """Pass so many bytes a second, and hold few meanwhile."""
+        self._rate = rate
+        for each in tuple(self._open):
+            each.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
 
     def fall_silent(self) -> None:
         """Pass nothing on, and close nothing: the worst that a network does."""
@@ -46,7 +54,7 @@ class Proxy:
 
     def recover(self) -> None:
         """Be a good network again."""
-        self._delay, self._refuses = 0.0, False
+        self._delay, self._rate, self._refuses = 0.0, 0.0, False
         self._loop.call_soon_threadsafe(self._passes.set)
 
     def start(self) -> None:
@@ -92,6 +100,8 @@ class Proxy:
             while data := await reader.read(65_536):
                 if is_answer and self._delay:
                     await asyncio.sleep(self._delay)
+                if self._rate:
+                    await asyncio.sleep(len(data) / self._rate)
                 await self._passes.wait()
                 writer.write(data)
                 await writer.drain()

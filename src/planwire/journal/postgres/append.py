@@ -131,7 +131,7 @@ class Appends:
             raise Conflict(append.session, append.expected, end.last)
         if append.rows:
             new = chained(append.session, end.last, end.link, append.rows)
-            self._insert(connection, append.session, end, new, [])
+            self._insert(connection, append.session, end, new, [], in_transaction=True)
             self._known.pop(append.session, None)  # the transaction may still be rolled back
 
     def _alone(self, connection: PostgresConnection, append: Append) -> Outcome:
@@ -207,11 +207,13 @@ class Appends:
         events: Sequence[StoredEvent],
         keys: Sequence[tuple[Once, Sequence[StoredEvent]]],
         rows: Sequence[EventRow] = (),
+        *,
+        in_transaction: bool = False,
     ) -> tuple[Recorded, ...]:
         """Write events after the end of a session, which may be new, and remember the new end. Returns `rows` as
         recorded."""
         number = end.number
-        if number is not None and end.last and len(events) == 1 and not keys:
+        if number is not None and end.last and len(events) == 1 and not (keys or in_transaction):
             [each] = events
             one = [_bigint(number), _bigint(each.seq), _bigint(each.at), each.by.encode(), each.text, each.link]
             self._one.send(connection, [*one, end.link])

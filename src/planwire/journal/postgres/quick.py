@@ -6,7 +6,6 @@ cold: that would cost a quarter of an append's time. The caller passes the value
 
 import select
 from collections.abc import Sequence
-from time import monotonic
 from typing import Final
 
 import psycopg
@@ -23,7 +22,8 @@ _BINARY: Final = Format.BINARY
 
 class QuickStatement:
     """A statement with values `$1`, `$2` … of these types (their numbers in PostgreSQL). Each connection prepares it
-    once."""
+    once, and again after a rollback, because psycopg then drops everything that is prepared. Not for transactions:
+    there the failed try would spoil what comes after it."""
 
     def __init__(self, name: str, statement: bytes, types: Sequence[int]) -> None:
         self._name = name.encode()
@@ -32,6 +32,7 @@ class QuickStatement:
         self._formats = [_BINARY] * len(types)
         self._prepared: PostgresConnection | None = None
         self._polled: _Polled | None = None
+        self._values: Sequence[bytes | None] = ()
 
     def execute(self, connection: PostgresConnection, values: Sequence[bytes | None]) -> None:
         """Execute it and wait for the answer, or raise as psycopg does."""
@@ -46,12 +47,20 @@ class QuickStatement:
             connection.pgconn.send_prepare(self._name, self._statement, self._types)
             polled.finish()
             self._prepared = connection
+        self._values = values
         connection.pgconn.send_query_prepared(self._name, values, self._formats)
 
     def finish(self) -> None:
         """Wait for the answer to what was sent."""
         assert self._polled is not None
-        self._polled.finish()
+        values, self._values = self._values, ()
+        try:
+            self._polled.finish()
+        except errors.InvalidSqlStatementName:
+            assert self._prepared is not None
+            connection, self._prepared = self._prepared, None
+            self.send(connection, values)
+            self._polled.finish()
 
 
 class _Polled:
@@ -67,13 +76,12 @@ class _Polled:
 
     def finish(self) -> None:
         pgconn = self._pgconn
-        end = monotonic() + self._connection.answers_within
         while pgconn.flush():
-            self._wait(end, to_write=True)
+            self._wait(to_write=True)
         error: psycopg.Error | None = None
         while True:
             while pgconn.is_busy():
-                self._wait(end)
+                self._wait()
                 pgconn.consume_input()
             result = pgconn.get_result()
             if result is None:
@@ -83,16 +91,19 @@ class _Polled:
         if error is not None:
             raise error
 
-    def _wait(self, end: float, *, to_write: bool = False) -> None:
-        left = end - monotonic()
-        if left > 0:
-            if self._poll is not None and not to_write:
-                ready: object = self._poll.poll(left * 1_000)
-            else:
-                ready = any(select.select([self._socket], [self._socket] if to_write else [], [], left))
-            if ready:
-                if to_write:
-                    self._pgconn.consume_input()  # or both sides would wait for each other
-                return
-        self._pgconn.finish()
-        raise psycopg.OperationalError(f"no answer for {self._connection.answers_within:g} seconds")
+    def _wait(self, *, to_write: bool = False) -> None:
+        """Wait until the connection can go on. Only silence has a limit: a slow network may take long over much."""
+        seconds = self._connection.answers_within
+        if self._poll is None:
+            ready: object = any(select.select([self._socket], [self._socket] if to_write else [], [], seconds))
+        elif to_write:
+            self._poll.modify(self._socket, select.POLLIN | select.POLLOUT)
+            ready = self._poll.poll(seconds * 1_000)
+            self._poll.modify(self._socket, select.POLLIN)
+        else:
+            ready = self._poll.poll(seconds * 1_000)
+        if not ready:
+            self._pgconn.finish()
+            raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
+        if to_write:
+            self._pgconn.consume_input()  # or both sides would wait for each other

@@ -4,8 +4,11 @@ A URL is what libpq takes, with one more parameter: `schema`, the PostgreSQL sch
 database can hold many. No error shows a secret that is in a URL: what libpq says about a URL is not passed on.
 """
 
+import os
 import re
+import socket
 from collections.abc import Generator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from math import ceil
 from time import monotonic
@@ -28,6 +31,10 @@ __all__ = ["JournalServer", "PostgresConnection"]
 CONNECT_TIMEOUT: Final = 5
 ANSWER_TIMEOUT: Final = 12.0
 STATEMENT_TIMEOUT: Final = "10s"
+#: Bytes that a connection may hold before the network takes them.
+UNSENT: Final = 128 * 1024
+#: After so many uses psycopg prepares a statement by itself. Those worth it say so, and are prepared on first use.
+NEVER: Final = 2**63
 #: A transaction whose client is gone must not hold up followers (`order`).
 IDLE_IN_TRANSACTION: Final = "10s"
 SCHEMA: Final = "planwire"
@@ -149,8 +156,9 @@ class JournalServer:
                 ) from None
             raise (self._refused(error) if _REFUSED.search(str(error)) else self.away(error)) from None
         connection.server = self
+        _take_little_ahead(connection)
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # one type: prepared once
-        connection.prepare_threshold = None  # statements worth it are prepared on first use
+        connection.prepare_threshold = NEVER
         try:
             version = connection.info.server_version
             later = {name: value for first, name, value in _LATER_SETTINGS if version >= first}
@@ -209,20 +217,29 @@ class JournalServer:
 
 
 def _bounded(connection: PostgresConnection, gen: _Waiting[_Answer]) -> _Waiting[_Answer]:
-    """psycopg's wait with a time limit. psycopg wakes up ten times a second while it waits."""
+    """psycopg's wait with a limit on silence. psycopg wakes up ten times a second while it waits."""
     seconds = connection.answers_within
     end = monotonic() + seconds
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
-            if not ready and monotonic() > end:
+            if ready:
+                end = monotonic() + seconds
+            elif monotonic() > end:
                 connection.pgconn.finish()
                 raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
             wanted = gen.send(ready)
     except StopIteration as done:
         answer: _Answer = done.value
         return answer
+
+
+def _take_little_ahead(connection: PostgresConnection) -> None:
+    """Have the system take few bytes that the network has not: otherwise it may seem silent until it has sent them."""
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as handle:  # none for a Unix socket
+            handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
 
 
 def _process_behind(connection: PostgresConnection) -> int:
