@@ -28,9 +28,10 @@ from planwire.journal.memory import MemoryJournal
 from planwire.journal.provisional import AheadEvents, Doubt, is_provisional
 from planwire.journal.spool import ASIDE, Spool
 from planwire.journal.sqlite.journal import SqliteJournal
-from planwire.journal.waiting import MOMENT, begin_away, is_away, waiting_of, waiting_words, why_away
+from planwire.journal.waiting import MOMENT, begin_away, is_away, note_state, waiting_of, waiting_words, why_away
 from planwire.model.events import (
     COMMENT,
+    ContextCompacted,
     Gap,
     PlanReviewed,
     PlanSet,
@@ -42,6 +43,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
+from planwire.model.names import made_name
 from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journal.test_contract import said, words
@@ -426,6 +428,48 @@ def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(
     assert isinstance(remark, Remarked)
     assert remark.revision == 3
     assert told == Told("prompt", upto=1, since=1)  # what others said meanwhile was not told, nor is r1 what it was
+
+
+def test_events_name_the_same_ones_in_the_end_whichever_process_delivered_those(outage: Outage, tmp_path: Path) -> None:
+    with behind(tmp_path) as one, behind(tmp_path) as other:
+        one.append("s", said("one"))
+        outage.begin()
+        [_, plan] = one.append("s", [*said("two"), Stamped(1, "agent", PlanSet(items("main", "pending")))])
+        with one._server._reaching:  # it does not notice that the server is back
+            outage.end()
+            deliver(other)
+            one.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
+            kept = (made_name("plan", plan),)
+            one.append("s", [Stamped(1, "agent", ContextCompacted(kept, (), "compact", ""))])
+        deliver(one)
+        [*_, plan, remark, compacted] = one.read("s")
+    assert isinstance(remark.event, Remarked)
+    assert remark.event.revision == plan.seq == 3
+    assert isinstance(compacted.event, ContextCompacted)
+    assert compacted.event.kept == (made_name("plan", plan),)
+
+
+def test_what_a_process_adds_to_what_others_left_waiting_names_the_same_in_the_end(
+    outage: Outage, tmp_path: Path
+) -> None:
+    with behind(tmp_path) as journal:
+        journal.append("s", said("one"))
+        note_state(journal, load_state(journal, "s"))
+    outage.begin()
+    with behind(tmp_path) as one:
+        assert begin_away(one, "s", 1)
+        one.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
+    with behind(tmp_path) as other:
+        assert begin_away(other, "s", 1)
+        *_, plan = other.read("s", 1)
+        other.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
+        written_there(tmp_path, "s", said("by another"))
+        outage.end()
+        deliver(other)
+        *_, plan, remark = other.read("s")
+    assert isinstance(plan.event, PlanSet)
+    assert isinstance(remark.event, Remarked)
+    assert remark.event.revision == plan.seq == 3
 
 
 def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal, outage: Outage) -> None:

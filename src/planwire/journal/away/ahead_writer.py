@@ -6,6 +6,7 @@ numbers (`provisional`). Others are refused, and nothing of them is kept.
 
 import os
 from collections.abc import Sequence
+from itertools import count
 from threading import RLock
 from time import monotonic
 from typing import Final
@@ -18,7 +19,7 @@ from planwire.journal.away.server import CLOSED, AwayServer
 from planwire.journal.codec import EventRow, encode
 from planwire.journal.may_wait import may_wait
 from planwire.journal.protocol import Once, Stamped
-from planwire.journal.provisional import AheadEvents, Doubt, deliverable, names_remarks
+from planwire.journal.provisional import AheadEvents, Doubt, deliverable, named_in, names_remarks
 from planwire.journal.waiting import NOT_KNOWN
 from planwire.model.events import Recorded
 
@@ -40,7 +41,8 @@ class AheadWriter:
         self._folder = folder
         self._known = known
         self._lock = lock
-        self._writer = os.urandom(8).hex()
+        self._source = os.urandom(8).hex()
+        self._numbers = count()
 
     def append(
         self,
@@ -72,18 +74,20 @@ class AheadWriter:
                 ahead.doubt(_doubt(expected_seq, ahead.base, rows), monotonic())
             if expected_seq not in (None, ahead.last):
                 raise Conflict(session, expected_seq or 0, ahead.last)
-            self._wait(session, ahead, rows, once, ahead.take_doubt(rows))
-            return ahead.add(rows, once)
+            once, doubt = once or Once(f"away:{self._source}", next(self._numbers)), ahead.take_doubt(rows)
+            self._wait(session, ahead, rows, once, doubt)
+            return ahead.add(rows, once, doubt)
 
     def _wait(
-        self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once | None, doubt: Doubt | None
+        self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once, doubt: Doubt | None
     ) -> None:
         recorded = [Recorded(session, n, row.at, row.by, row.event) for n, row in enumerate(rows, start=ahead.last + 1)]
         events = [deliverable(each, has_remarks=ahead.has_remarks) for each in recorded]
         if any(event is not row.event for event, row in zip(events, rows, strict=True)):
             rows = encode(session, [Stamped(row.at, row.by, event) for event, row in zip(events, rows, strict=True)])
         texts = tuple((row.at, row.by, row.text) for row in rows)
-        waiting = WaitingAppend(session, self._writer, ahead.base, ahead.last + 1, texts, once, doubt)
+        places = {n: place for row in rows for n in named_in(row.event) if (place := ahead.place(n)) is not None}
+        waiting = WaitingAppend(session, ahead.base, texts, once, doubt, places)
         if not self._folder.put(waiting):
             full = _FULL.format(self._folder.path)
             if doubt is None:
