@@ -6,7 +6,7 @@ one belongs to an empty `Gap`, which marks where this machine's knowledge ends; 
 numbers. After delivery the session is shorter again, and every fold starts over, as after `forget` (`view.read_on`).
 
 Some events refer to others by number. They are delivered with the real numbers of the others (`resolved`). Their writer
-says which appends have those (`Place`): by then, another process may have delivered them.
+says which appends have those (`WaitingPlace`): by then, another process may have delivered them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -39,12 +39,12 @@ __all__ = [
     "PROVISIONAL",
     "AheadEvents",
     "Doubt",
-    "Place",
+    "WaitingPlace",
     "RealNumber",
     "deliverable",
     "is_provisional",
     "named_in",
-    "names_remarks",
+    "remark_in",
     "resolved",
 ]
 
@@ -74,7 +74,7 @@ class Doubt(Struct, frozen=True):
         return [(by, text) for _, by, text in self.rows] == [(row.by, row.text) for row in rows]
 
 
-class Place(Struct, frozen=True, array_like=True):
+class WaitingPlace(Struct, frozen=True, array_like=True):
     """Where a waiting event is: the `nth` (from 0) of the append with the key `once`, which may be in doubt."""
 
     once: Once
@@ -95,7 +95,7 @@ class AheadEvents:
         self.has_remarks = False
         self._known = [each for each in known if each.seq <= base]
         self._own = [Recorded(session, PROVISIONAL + base, at, PLANWIRE, Gap(0, _UNKNOWN))]
-        self._places: list[Place] = []
+        self._places: list[WaitingPlace] = []
         self._session = session
 
     @property
@@ -111,10 +111,10 @@ class AheadEvents:
         self._own += added
         self.has_remarks = self.has_remarks or any(isinstance(each.event, Remarked) for each in added)
         self.keys[once] = added
-        self._places += (Place(once, nth, doubt) for nth in range(len(added)))
+        self._places += (WaitingPlace(once, nth, doubt) for nth in range(len(added)))
         return added
 
-    def place(self, number: int) -> Place | None:
+    def place(self, number: int) -> WaitingPlace | None:
         """Where the event with a provisional number is; None if it is not one of those that wait."""
         nth = number - self._own[0].seq - 1
         return self._places[nth] if 0 <= nth < len(self._places) else None
@@ -145,18 +145,18 @@ class AheadEvents:
         return found if upto is None else [each for each in found if each.seq <= upto]
 
 
-def names_remarks(event: Event) -> bool:
-    """Whether an event is about a remark, by its name."""
-    return isinstance(event, RemarkClosed | RemarkAnswered | RemarkReopened)
+def remark_in(event: Event) -> str | None:
+    """The name of the remark that an event closes, answers or reopens."""
+    return event.remark if isinstance(event, RemarkClosed | RemarkAnswered | RemarkReopened) else None
 
 
-def deliverable(recorded: Recorded, *, has_remarks: bool) -> Event:
+def deliverable(recorded: Recorded, is_certain: Callable[[str], bool]) -> Event:
     """An event as it can be delivered. A message keeps the name that its number gives it here, since its writer has
-    that. While a remark of the session waits, a `Told` names no remarks, since such a name may turn out to be that of
-    another: at worst the agent is told once more."""
+    that. A `Told` names only remarks whose names are certain, since another name may turn out to be that of another
+    remark: at worst the agent is told once more."""
     match recorded.event:
-        case Told() as told if has_remarks:
-            return replace(told, remarks=())
+        case Told(remarks=remarks) as told if not all(map(is_certain, remarks)):
+            return replace(told, remarks=tuple(filter(is_certain, remarks)))
         case MessageAdded(message=message) as added if not message.get("message_id"):
             return replace(added, message={**message, "message_id": made_name(MESSAGE, recorded)})
     return recorded.event

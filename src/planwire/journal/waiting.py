@@ -7,7 +7,7 @@ from typing import Final, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from planwire.journal.protocol import Journal, KnownSession
+from planwire.journal.protocol import Journal, KnownSession, Once
 from planwire.model.records import SessionState
 
 __all__ = [
@@ -57,7 +57,7 @@ class _CanBeAway(Protocol):
 
     def waiting(self) -> WaitingRecords: ...
 
-    def is_in_doubt(self, session: str) -> bool: ...
+    def is_in_doubt(self, session: str, once: Once | None = None) -> bool: ...
 
     def begin_away(self, session: str, at: int) -> SessionState | None: ...
 
@@ -76,10 +76,10 @@ def is_away(journal: Journal) -> bool:
     return isinstance(journal, _CanBeAway) and journal.is_away
 
 
-def is_in_doubt(journal: Journal, session: str) -> bool:
-    """Whether the server may or may not have what was just appended to a session: the connection broke before it
-    answered. A caller that decides not to repeat it can't say that nothing was written."""
-    return isinstance(journal, _CanBeAway) and journal.is_in_doubt(session)
+def is_in_doubt(journal: Journal, session: str, once: Once | None = None) -> bool:
+    """Whether the server may or may not have what was appended to a session with the key `once`, or just now: the
+    connection broke before it answered. A caller that decides not to repeat it can't say that nothing was written."""
+    return isinstance(journal, _CanBeAway) and journal.is_in_doubt(session, once)
 
 
 def why_away(journal: Journal) -> str:

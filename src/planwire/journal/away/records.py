@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.journal.protocol import Once
-from planwire.journal.provisional import Doubt, Place
+from planwire.journal.provisional import Doubt, WaitingPlace
 
 __all__ = ["WaitingAppend", "file_name", "read_waiting", "write_waiting"]
 
@@ -21,7 +21,7 @@ class WaitingAppend(Struct, frozen=True, array_like=True):
     rows: tuple[tuple[int, str, str], ...]
     once: Once
     doubt: Doubt | None = None
-    places: dict[int, Place] = {}
+    places: dict[int, WaitingPlace] = {}
 
 
 write_waiting: Callable[[WaitingAppend], bytes] = msgspec.msgpack.Encoder().encode
