@@ -44,6 +44,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.names import made_name
+from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journal.test_contract import said, words
@@ -172,6 +173,36 @@ def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back
     deliver(away)
     state = catch_up(away, state)
     assert (state.seq, state.plans["main"].revision) == (3, 3)
+
+
+def test_readers_go_on_in_a_second_outage_whether_or_not_they_began_anew_before_it(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said(*map(str, range(20))))
+    anew = still = load_state(away, "s")
+    outage.begin()
+    away.append("s", said("one"))
+    still = catch_up(away, still)
+    outage.end()
+    deliver(away)
+    written_there(tmp_path, "s", said("by another"))
+    anew = catch_up(away, anew)
+    outage.begin()
+    notice(away)
+    assert [catch_up(away, each).turns for each in (anew, still)] == [22, 21]
+
+    def go_on(state: SessionState, word: str) -> None:
+        append_latest(away, lambda: catch_up(away, state), lambda _: said(word))
+
+    for word in ("two", "three"):
+        go_on(still, word)
+        anew, still = catch_up(away, anew), catch_up(away, still)
+        assert anew.seq == still.seq == away.last_seq("s")
+    assert [each.turns for each in (anew, still)] == [24, 23]
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path)[20:] == ["one", "by another", "two", "three"]
+    assert [catch_up(away, each).turns for each in (anew, still)] == [24, 24]
 
 
 def test_who_reads_only_the_beginning_of_a_session_again_forgets_nothing_of_it(

@@ -119,6 +119,29 @@ def test_the_agent_may_replace_its_plan_when_the_server_is_back(away: AwayJourna
     assert not answer.is_error, answer
 
 
+def test_an_agent_that_does_nothing_between_two_outages_goes_on_in_the_second(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    for n in range(20):  # more than a journal keeps of a session
+        plans.call("update_plan", {"note": str(n)})
+    for step in ("s1", "s2"):
+        outage.begin()
+        answer = plans.call("update_plan", {"steps": {step: "completed"}})
+        assert answer["not_yet_delivered"] == NOT_YET
+        outage.end()
+        until(away.tend)
+    outage.begin()
+    assert [step.status for step in plans.state.plans["main"].state.steps] == ["completed", "completed"]
+    assert "completed" in str(plans.context()[-1])
+    outage.end()
+    until(away.tend)
+    with open_server(tmp_path) as server:
+        assert server.last_seq("s") == 23
+    assert plans.call("update_plan", {"note": "done"})["revision"] == 24
+
+
 def test_a_session_opens_while_the_server_is_away_with_what_was_last_known_and_what_waits(
     outage: Outage, tmp_path: Path
 ) -> None:

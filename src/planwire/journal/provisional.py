@@ -39,8 +39,8 @@ __all__ = [
     "PROVISIONAL",
     "AheadEvents",
     "Doubt",
-    "WaitingPlace",
     "RealNumber",
+    "WaitingPlace",
     "deliverable",
     "is_provisional",
     "named_in",
@@ -83,7 +83,11 @@ class WaitingPlace(Struct, frozen=True, array_like=True):
 
 
 class AheadEvents:
-    """The events of one session that wait, after those `known` up to number `base`. None is from before `at`."""
+    """The events of one session that wait, after those `known` up to number `base`. None is from before `at`.
+
+    Once they are delivered (`rest`), the process goes by the server. If the server goes away again, they go on with
+    other events behind another `Gap` (`resume`), because some of their readers may not have begun anew in between.
+    """
 
     def __init__(self, session: str, base: int, known: Iterable[Recorded], at: int) -> None:
         self.base = base
@@ -95,7 +99,8 @@ class AheadEvents:
         self.has_remarks = False
         self._known = [each for each in known if each.seq <= base]
         self._own = [Recorded(session, PROVISIONAL + base, at, PLANWIRE, Gap(0, _UNKNOWN))]
-        self._places: list[WaitingPlace] = []
+        self._places: list[WaitingPlace | None] = []
+        self._delivered = 0  # how many of these the server had when it was last there
         self._session = session
 
     @property
@@ -119,6 +124,16 @@ class AheadEvents:
         nth = number - self._own[0].seq - 1
         return self._places[nth] if 0 <= nth < len(self._places) else None
 
+    def rest(self) -> None:
+        """Note that all of them are delivered, and that no writer repeats any."""
+        self._doubts.clear()
+        self._delivered = len(self._own)
+
+    def resume(self, at: int) -> None:
+        """Prepare to add others, none from before `at`."""
+        self._own.append(Recorded(self._session, self.last + 1, at, PLANWIRE, Gap(0, _UNKNOWN)))
+        self._places.append(None)
+
     def doubt(self, doubt: Doubt, now: float) -> None:
         """Remember an append for when its writer repeats it."""
         self._doubts.append(doubt)
@@ -140,7 +155,8 @@ class AheadEvents:
         for the events that wait, which may be many in a long outage."""
         if after < self.base and (not self._known or after < self._known[0].seq - 1):
             return None
-        own = self._own[max(0, after + 1 - self._own[0].seq) :]
+        is_past = self.base < after < self._own[0].seq  # the reader has from the server what was delivered
+        own = self._own[self._delivered if is_past else max(0, after + 1 - self._own[0].seq) :]
         found = [*(each for each in self._known if after < each.seq), *own]
         return found if upto is None else [each for each in found if each.seq <= upto]
 

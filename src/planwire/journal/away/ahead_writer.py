@@ -73,7 +73,7 @@ class AheadWriter:
         with self._lock:
             if self._server.closing.is_set():
                 raise JournalUnavailable(CLOSED)
-            ahead = self._known.ahead.get(session)
+            ahead = self._known.ahead_of(session)
             if ahead is not None and once is not None and once in ahead.keys:
                 return ahead.keys[once]
             if not rows:
@@ -96,7 +96,7 @@ class AheadWriter:
     def _is_certain(self, session: str, name: str) -> bool:
         """Whether the name of a remark means the same one when it is delivered. Remarks that wait get their names then,
         so while there are any, this holds only for those that this process has from the server."""
-        ahead = self._known.ahead.get(session)
+        ahead = self._known.ahead_of(session)
         if ahead is None or not ahead.has_remarks:
             return True
         known = self._last_known.state(session)

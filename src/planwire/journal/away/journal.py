@@ -198,6 +198,8 @@ class AwayJournal:
             return self._ahead.append(session, events, expected_seq, once, in_doubt=not isinstance(error, NotWritable))
         for each in written:
             self._known.note(each, is_new=once is None)
+        if expected_seq is not None:
+            self._known.settle(session)
         return written
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
