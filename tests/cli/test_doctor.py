@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planwire.cli.exit_codes import DONE, NOT_DONE
-from planwire.journal import open_journal
+from planwire.journal import Once, open_journal
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.records import WaitingAppend
 from planwire.journal.drainer_lock import DrainerLock
@@ -165,7 +165,7 @@ def test_what_waits_for_a_journal_that_could_not_be_made_is_named(home: Path, mo
     monkeypatch.setenv("PLANWIRE_JOURNAL", url)
     assert "is not there yet: the first plan makes it" in line("journal")
     folder = AwayFolder(away_path(url))
-    folder.put(WaitingAppend("s", "writer", 0, 1, ((1, "agent", "{}"),), None, None))
+    folder.put(WaitingAppend("s", 0, ((1, "agent", "{}"),), Once("writer", 1)))
     folder.outage.note("this user may not make one", 0.01)
     assert doctor().code == NOT_DONE
     found = line("journal")

@@ -28,9 +28,10 @@ from planwire.journal.memory import MemoryJournal
 from planwire.journal.provisional import AheadEvents, Doubt, is_provisional
 from planwire.journal.spool import ASIDE, Spool
 from planwire.journal.sqlite.journal import SqliteJournal
-from planwire.journal.waiting import MOMENT, begin_away, is_away, waiting_of, waiting_words, why_away
+from planwire.journal.waiting import MOMENT, begin_away, is_away, note_state, waiting_of, waiting_words, why_away
 from planwire.model.events import (
     COMMENT,
+    ContextCompacted,
     Gap,
     PlanReviewed,
     PlanSet,
@@ -42,6 +43,8 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
+from planwire.model.names import made_name
+from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
 from tests.journal.test_contract import said, words
@@ -170,6 +173,36 @@ def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back
     deliver(away)
     state = catch_up(away, state)
     assert (state.seq, state.plans["main"].revision) == (3, 3)
+
+
+def test_readers_go_on_in_a_second_outage_whether_or_not_they_began_anew_before_it(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    away.append("s", said(*map(str, range(20))))
+    anew = still = load_state(away, "s")
+    outage.begin()
+    away.append("s", said("one"))
+    still = catch_up(away, still)
+    outage.end()
+    deliver(away)
+    written_there(tmp_path, "s", said("by another"))
+    anew = catch_up(away, anew)
+    outage.begin()
+    notice(away)
+    assert [catch_up(away, each).turns for each in (anew, still)] == [22, 21]
+
+    def go_on(state: SessionState, word: str) -> None:
+        append_latest(away, lambda: catch_up(away, state), lambda _: said(word))
+
+    for word in ("two", "three"):
+        go_on(still, word)
+        anew, still = catch_up(away, anew), catch_up(away, still)
+        assert anew.seq == still.seq == away.last_seq("s")
+    assert [each.turns for each in (anew, still)] == [24, 23]
+    outage.end()
+    deliver(away)
+    assert delivered(tmp_path)[20:] == ["one", "by another", "two", "three"]
+    assert [catch_up(away, each).turns for each in (anew, still)] == [24, 24]
 
 
 def test_who_reads_only_the_beginning_of_a_session_again_forgets_nothing_of_it(
@@ -424,6 +457,48 @@ def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(
     assert isinstance(remark, Remarked)
     assert remark.revision == 3
     assert told == Told("prompt", upto=1, since=1)  # what others said meanwhile was not told, nor is r1 what it was
+
+
+def test_events_name_the_same_ones_in_the_end_whichever_process_delivered_those(outage: Outage, tmp_path: Path) -> None:
+    with behind(tmp_path) as one, behind(tmp_path) as other:
+        one.append("s", said("one"))
+        outage.begin()
+        [_, plan] = one.append("s", [*said("two"), Stamped(1, "agent", PlanSet(items("main", "pending")))])
+        with one._server._reaching:  # it does not notice that the server is back
+            outage.end()
+            deliver(other)
+            one.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
+            kept = (made_name("plan", plan),)
+            one.append("s", [Stamped(1, "agent", ContextCompacted(kept, (), "compact", ""))])
+        deliver(one)
+        [*_, plan, remark, compacted] = one.read("s")
+    assert isinstance(remark.event, Remarked)
+    assert remark.event.revision == plan.seq == 3
+    assert isinstance(compacted.event, ContextCompacted)
+    assert compacted.event.kept == (made_name("plan", plan),)
+
+
+def test_what_a_process_adds_to_what_others_left_waiting_names_the_same_in_the_end(
+    outage: Outage, tmp_path: Path
+) -> None:
+    with behind(tmp_path) as journal:
+        journal.append("s", said("one"))
+        note_state(journal, load_state(journal, "s"))
+    outage.begin()
+    with behind(tmp_path) as one:
+        assert begin_away(one, "s", 1)
+        one.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
+    with behind(tmp_path) as other:
+        assert begin_away(other, "s", 1)
+        *_, plan = other.read("s", 1)
+        other.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
+        written_there(tmp_path, "s", said("by another"))
+        outage.end()
+        deliver(other)
+        *_, plan, remark = other.read("s")
+    assert isinstance(plan.event, PlanSet)
+    assert isinstance(remark.event, Remarked)
+    assert remark.event.revision == plan.seq == 3
 
 
 def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal, outage: Outage) -> None:

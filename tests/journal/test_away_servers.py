@@ -133,7 +133,6 @@ def test_what_names_events_that_a_killed_drainer_delivered_names_the_same_ones_i
         assert remark.event.revision == plan.seq == 3
         assert isinstance(compacted.event, ContextCompacted)
         assert made_name("plan", plan) in compacted.event.kept
-        until(lambda: not (folder.path / "numbers").exists())
 
 
 def test_a_user_who_may_only_look_looks_and_hears_what_to_grant_for_more() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from planwire import BlockingPlanSession, PlanSession
 from planwire.errors import CannotWait, EngineAway
-from planwire.journal import Once, Stamped, Terms
+from planwire.journal import Once, Stamped, Terms, load_state
+from planwire.journal.away import journal as away_journal
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_YET, go_by_last_known
@@ -78,15 +79,19 @@ def test_a_call_that_expects_a_revision_is_refused(away: AwayJournal, outage: Ou
 
 @pytest.mark.parametrize("call_id", [None, "c1"], ids=["without an id", "with an id"])
 def test_a_call_that_expects_a_revision_and_whose_answer_was_lost_is_not_said_to_be_unwritten(
-    away: AwayJournal, outage: Outage, call_id: str | None
+    away: AwayJournal, outage: Outage, call_id: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans = BlockingPlanSession(away, "s")
     revision = plans.call("set_plan", PLAN)["revision"]
     outage.deaf.touch()
-    answer = plans.call("update_plan", {"note": "Why not?", "expected_revision": revision}, call_id=call_id)
+    call = {"note": "Why not?", "expected_revision": revision}
+    answer = plans.call("update_plan", call, call_id=call_id)
     assert answer["error"]["code"] == "engine_away"
     assert "not known" in answer["error"]["message"]
     assert "expected_revision" not in answer["error"]["hint"]
+    if call_id is not None:  # as a host that sends it again
+        monkeypatch.setattr(away_journal, "REPEAT", 0.0)
+        assert plans.call("update_plan", call, call_id=call_id) == answer
     outage.end()
     until(away.tend)
     assert away.last_seq("s") == 2
@@ -112,6 +117,29 @@ def test_the_agent_may_replace_its_plan_when_the_server_is_back(away: AwayJourna
     until(away.tend)
     answer = plans.call("set_plan", {"entries": [{"content": "Other"}]})
     assert not answer.is_error, answer
+
+
+def test_an_agent_that_does_nothing_between_two_outages_goes_on_in_the_second(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    for n in range(20):  # more than a journal keeps of a session
+        plans.call("update_plan", {"note": str(n)})
+    for step in ("s1", "s2"):
+        outage.begin()
+        answer = plans.call("update_plan", {"steps": {step: "completed"}})
+        assert answer["not_yet_delivered"] == NOT_YET
+        outage.end()
+        until(away.tend)
+    outage.begin()
+    assert [step.status for step in plans.state.plans["main"].state.steps] == ["completed", "completed"]
+    assert "completed" in str(plans.context()[-1])
+    outage.end()
+    until(away.tend)
+    with open_server(tmp_path) as server:
+        assert server.last_seq("s") == 23
+    assert plans.call("update_plan", {"note": "done"})["revision"] == 24
 
 
 def test_a_session_opens_while_the_server_is_away_with_what_was_last_known_and_what_waits(
@@ -275,6 +303,24 @@ def test_a_comment_and_a_suggestion_wait_and_say_so(away: AwayJournal, outage: O
         assert sum(isinstance(each.event, Remarked) for each in server.read("s")) == 3
 
 
+def test_a_remark_that_the_server_has_is_withdrawn_while_others_wait(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    session = written(away)
+    state = steer(away, session, "main", Wanted("comment", text="First")).state
+    outage.begin()
+    waiting = steer(away, state, "main", Wanted("comment", text="Why?"))
+    written_there(tmp_path, session, [Stamped(1, "ann", Remarked("main", "comment", "By another"))])
+    with pytest.raises(CannotWait, match=r"Nothing was written: remarks that wait"):
+        steer(away, waiting.state, "main", Wanted("withdraw", target=waiting.remark))
+    said = steer(away, waiting.state, "main", Wanted("withdraw", target="r1"))
+    assert said.words.endswith(NOT_YET)
+    outage.end()
+    until(away.tend)
+    remarks = load_state(away, session).plans["main"].remarks
+    assert [(each.text, each.is_open) for each in remarks] == [("First", False), ("By another", True), ("Why?", True)]
+
+
 @pytest.mark.parametrize(
     "act",
     [Wanted("review", verdict="approved"), Wanted("review", verdict="changes_requested", text="No"), Wanted("dismiss")],
@@ -298,13 +344,17 @@ def test_any_other_act_is_refused_and_says_why(away: AwayJournal, outage: Outage
     ids=["approve", "request changes", "dismiss"],
 )
 def test_an_act_whose_answer_was_lost_is_not_said_to_be_unwritten(
-    away: AwayJournal, outage: Outage, act: Wanted, once: Once | None
+    away: AwayJournal, outage: Outage, act: Wanted, once: Once | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = written(away)
     outage.deaf.touch()
     with pytest.raises(EngineAway, match=r"It may or may not have been written") as said:
         steer(away, session, "main", act, once=once)
     assert "Nothing was written" not in str(said.value)
+    if once is not None:  # as a page that sends it again
+        monkeypatch.setattr(away_journal, "REPEAT", 0.0)
+        with pytest.raises(EngineAway, match=r"It may or may not have been written"):
+            steer(away, session, "main", act, once=once)
     outage.end()
     until(away.tend)
     assert away.last_seq("s") > 1

@@ -7,7 +7,7 @@ from typing import Final, Protocol, cast
 
 from msgspec import Struct
 
-from planwire.journal.protocol import Journal, KnownSession
+from planwire.journal.protocol import Journal, KnownSession, Once
 from planwire.model.records import SessionState
 
 __all__ = [
@@ -59,7 +59,7 @@ class _Served(Protocol):
 
     def waiting(self) -> WaitingRecords: ...
 
-    def is_in_doubt(self, session: str) -> bool: ...
+    def is_in_doubt(self, session: str, once: Once | None = None) -> bool: ...
 
     def begin_away(self, session: str, at: int) -> SessionState | None: ...
 
@@ -86,10 +86,10 @@ def is_away(journal: Journal) -> bool:
     return served.is_away if (served := _served(journal)) else False
 
 
-def is_in_doubt(journal: Journal, session: str) -> bool:
-    """Whether the server may or may not have what was just appended to a session: the connection broke before it
-    answered. A caller that decides not to repeat it can't say that nothing was written."""
-    return served.is_in_doubt(session) if (served := _served(journal)) else False
+def is_in_doubt(journal: Journal, session: str, once: Once | None = None) -> bool:
+    """Whether the server may or may not have what was appended to a session with the key `once`, or just now: the
+    connection broke before it answered. A caller that decides not to repeat it can't say that nothing was written."""
+    return served.is_in_doubt(session, once) if (served := _served(journal)) else False
 
 
 def why_away(journal: Journal) -> str:

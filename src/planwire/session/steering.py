@@ -68,7 +68,7 @@ def steer(
     returns the first answer.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
-    reach = _known_reach(journal, state.id, wanted)
+    reach = _known_reach(journal, state.id, wanted, once)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -89,7 +89,7 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
-        _refuse_waiting(journal, now.id, decided[0][1])
+        _refuse_waiting(journal, now.id, decided[0][1], once)
         return stamped(decided[0][1].events, by)
 
     recorded = append_latest(journal, latest, prepared, once)
@@ -110,21 +110,26 @@ def steer(
     )
 
 
-def _known_reach(journal: Journal, session: str, wanted: Wanted) -> Reach:
+def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:
     """What the agent can be given now. While the journal's server is away that is unknown, so an act that depends on it
     is refused for that reason; any other reason would be a guess."""
     reach = session_reach(journal, session)
     if is_for_now(wanted):
-        refuse_while_away(journal)
+        _refuse_if_away(journal, session, once)
     return reach
 
 
-def _refuse_waiting(journal: Journal, session: str, decision: Decision) -> None:
+def _refuse_waiting(journal: Journal, session: str, decision: Decision, once: Once | None) -> None:
     """Refuse an act that can't wait while the journal's server is away. The server may have gone during the act."""
     if not all(may_wait(each, is_act=True) for each in decision.events):
-        if is_in_doubt(journal, session):
-            raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
-        refuse_while_away(journal)
+        _refuse_if_away(journal, session, once)
+
+
+def _refuse_if_away(journal: Journal, session: str, once: Once | None) -> None:
+    """Refuse an act while the journal's server is away, without saying that nothing was written if it may have been."""
+    if is_away(journal) and is_in_doubt(journal, session, once):
+        raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
+    refuse_while_away(journal)
 
 
 def refuse_while_away(journal: Journal) -> None:

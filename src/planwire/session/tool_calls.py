@@ -102,13 +102,14 @@ class ToolCalls:
         before = self._view.state
         call: Call | None = None
         why = cache(partial(kept_why, self._journal, self._view.id, self._thought))
+        once = _once(self._options["by"], call_id) if call_id and name != GET_PLAN else None
         tries = iter(range(ASKING_TRIES))
 
         def prepare(state: SessionState) -> Sequence[Event]:
             nonlocal before, call
             options = {"oversize": self._options["oversize"], "mode": self._options["mode"]}
             before, knows, reader = state, self._known.has_read, self._view.reader
-            _refuse_expecting(self._journal, state.id, arguments)
+            _refuse_expecting(self._journal, state.id, arguments, once)
             main = self._child.plan_id if self._child else MAIN
             call = prepare_call(
                 state, name, arguments, read=self._read, knows=knows, reader=reader, main=main, uri=uri, **options
@@ -119,7 +120,6 @@ class ToolCalls:
                 return asking(state, call.plan_id) if next(tries, None) is not None else ()
             return [self._own(each, why) for each in call.events]
 
-        once = _once(self._options["by"], call_id) if call_id and name != GET_PLAN else None
         written = self._view.write(prepare, once)
         after = self._view.state
         if any(isinstance(each.event, PlanSet | PlanChanged) for each in written):
@@ -174,11 +174,11 @@ class ToolCalls:
         return {**rest, "content": read_plan_file(path, self._folders, cap)}
 
 
-def _refuse_expecting(journal: Journal, session: str, arguments: Any) -> None:
+def _refuse_expecting(journal: Journal, session: str, arguments: Any, once: Once | None) -> None:
     """Refuse a call that expects a revision while the journal's server is away and the revision is unknown. The server
     may have gone during the call."""
     if isinstance(arguments, dict) and arguments.get("expected_revision") is not None and is_away(journal):
-        if is_in_doubt(journal, session):
+        if is_in_doubt(journal, session, once):
             problem = f"whether this call was recorded is not known: {why_away(journal)}"
             raise ToolError("engine_away", problem, f"look with {GET_PLAN} once the server is back")
         problem = f"the plan's revision can't be checked now: {why_away(journal)}"

@@ -5,7 +5,10 @@ numbers (`provisional`). Others are refused, and nothing of them is kept.
 """
 
 import os
+from collections import deque
 from collections.abc import Sequence
+from functools import partial
+from itertools import count
 from threading import RLock
 from time import monotonic
 from typing import Final
@@ -13,12 +16,13 @@ from typing import Final
 from planwire.errors import CannotWait, Conflict
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.known_here import KnownHere
+from planwire.journal.away.last_known import LastKnown
 from planwire.journal.away.records import WaitingAppend
 from planwire.journal.away.server import AwayServer
 from planwire.journal.codec import EventRow, encode
 from planwire.journal.may_wait import may_wait
 from planwire.journal.protocol import Once, Stamped
-from planwire.journal.provisional import AheadEvents, Doubt, deliverable, names_remarks
+from planwire.journal.provisional import AheadEvents, Doubt, deliverable, named_in, remark_in
 from planwire.journal.unusable import closed
 from planwire.journal.waiting import NOT_KNOWN
 from planwire.model.events import Recorded
@@ -31,17 +35,28 @@ _UNNAMED: Final = (
     "to mean another remark. Try again after that"
 )
 _FULL: Final = "{} is full, or this user can't write to it"
+#: How many keys of appends in doubt are remembered.
+_MOST_DOUBTFUL: Final = 64
 
 
 class AheadWriter:
     """Writes the waiting appends of one process. `lock` guards `known`."""
 
-    def __init__(self, server: AwayServer, folder: AwayFolder, known: KnownHere, lock: RLock) -> None:
+    def __init__(
+        self, server: AwayServer, folder: AwayFolder, known: KnownHere, last_known: LastKnown, lock: RLock
+    ) -> None:
         self._server = server
         self._folder = folder
         self._known = known
+        self._last_known = last_known
+        self._doubtful: deque[tuple[str, Once]] = deque(maxlen=_MOST_DOUBTFUL)
         self._lock = lock
-        self._writer = os.urandom(8).hex()
+        self._source = os.urandom(8).hex()
+        self._numbers = count()
+
+    def is_doubtful(self, session: str, once: Once) -> bool:
+        """Whether the connection broke before the server answered an append with this key."""
+        return (session, once) in self._doubtful
 
     def append(
         self,
@@ -54,16 +69,18 @@ class AheadWriter:
     ) -> tuple[Recorded, ...]:
         """Have events wait. `in_doubt`: the server may have them, because the connection broke before it answered."""
         rows = encode(session, events)
+        if in_doubt and once is not None:
+            self._doubtful.append((session, once))
         with self._lock:
             if self._server.closing.is_set():
                 raise closed()
-            ahead = self._known.ahead.get(session)
+            ahead = self._known.ahead_of(session)
             if ahead is not None and once is not None and once in ahead.keys:
                 return ahead.keys[once]
             if not rows:
                 return ()
-            has_remarks = ahead is not None and ahead.has_remarks
-            is_unnamed = has_remarks and any(names_remarks(row.event) for row in rows)
+            named = filter(None, (remark_in(row.event) for row in rows))
+            is_unnamed = not all(self._is_certain(session, name) for name in named)
             if is_unnamed or not all(may_wait(row.event) for row in rows):
                 if in_doubt:
                     raise self._server.absence(NOT_KNOWN)
@@ -73,18 +90,29 @@ class AheadWriter:
                 ahead.doubt(_doubt(expected_seq, ahead.base, rows), monotonic())
             if expected_seq not in (None, ahead.last):
                 raise Conflict(session, expected_seq or 0, ahead.last)
-            self._wait(session, ahead, rows, once, ahead.take_doubt(rows))
-            return ahead.add(rows, once)
+            once, doubt = once or Once(f"away:{self._source}", next(self._numbers)), ahead.take_doubt(rows)
+            self._wait(session, ahead, rows, once, doubt)
+            return ahead.add(rows, once, doubt)
+
+    def _is_certain(self, session: str, name: str) -> bool:
+        """Whether the name of a remark means the same one when it is delivered. Remarks that wait get their names then,
+        so while there are any, this holds only for those that this process has from the server."""
+        ahead = self._known.ahead_of(session)
+        if ahead is None or not ahead.has_remarks:
+            return True
+        known = self._last_known.state(session)
+        return known is not None and known.seq <= ahead.base and known.remark(name) is not None
 
     def _wait(
-        self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once | None, doubt: Doubt | None
+        self, session: str, ahead: AheadEvents, rows: Sequence[EventRow], once: Once, doubt: Doubt | None
     ) -> None:
         recorded = [Recorded(session, n, row.at, row.by, row.event) for n, row in enumerate(rows, start=ahead.last + 1)]
-        events = [deliverable(each, has_remarks=ahead.has_remarks) for each in recorded]
+        events = [deliverable(each, partial(self._is_certain, session)) for each in recorded]
         if any(event is not row.event for event, row in zip(events, rows, strict=True)):
             rows = encode(session, [Stamped(row.at, row.by, event) for event, row in zip(events, rows, strict=True)])
         texts = tuple((row.at, row.by, row.text) for row in rows)
-        waiting = WaitingAppend(session, self._writer, ahead.base, ahead.last + 1, texts, once, doubt)
+        places = {n: place for row in rows for n in named_in(row.event) if (place := ahead.place(n)) is not None}
+        waiting = WaitingAppend(session, ahead.base, texts, once, doubt, places)
         if not self._folder.put(waiting):
             full = _FULL.format(self._folder.path)
             if doubt is None:

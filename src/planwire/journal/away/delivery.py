@@ -1,27 +1,27 @@
 """Delivering appends from the folder where they wait to the journal's server: in order, each of them once.
 
-One process at a time delivers. Each append has a key, either its writer's own or its place in the spool, so an append
-that is delivered twice is written once. If the connection broke before the server answered the first attempt, delivery
-looks for those events first. An append that can't be written is set aside, and a `Gap` takes its place: it holds up no
-other.
+One process at a time delivers. Each append has a key, so an append that is delivered twice is written once. If the
+connection broke before the server answered the first attempt, delivery looks for those events first. An append that
+can't be written is set aside, and a `Gap` takes its place: it holds up no other.
 
-What still waits may name delivered events by their provisional numbers. So the real numbers are kept beside it, for the
-next process that delivers.
+An append may name earlier events by their provisional numbers. It has their keys as well, so the server has the real
+numbers, whichever process delivered those events.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from time import monotonic, time_ns
 from typing import Final
 
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
-from planwire.journal.away.folder import AwayFolder, RealNumbers
+from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.records import WaitingAppend, read_waiting
 from planwire.journal.codec import decode, encode
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped
-from planwire.journal.provisional import Doubt, is_provisional, resolved
+from planwire.journal.provisional import Doubt, RealNumber, is_provisional, resolved
 from planwire.journal.spool import Lost, Segment, Spooled
 from planwire.model.events import Gap, Recorded
 from planwire.model.records import PLANWIRE
@@ -30,8 +30,6 @@ __all__ = ["AwayDelivery"]
 
 _CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
-#: How many writers' numbers are remembered.
-_MOST_WRITERS: Final = 1_000
 
 
 class AwayDelivery:
@@ -40,7 +38,6 @@ class AwayDelivery:
     def __init__(self, folder: AwayFolder) -> None:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
-        self._numbers: RealNumbers = {}
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
@@ -52,12 +49,8 @@ class AwayDelivery:
         try:
             with self._lock as is_held:
                 is_done = is_held
-                if is_held:
-                    self._recall_numbers()
                 while is_done and not self._folder.is_empty():
                     is_done = self._deliver_all(engine, until)
-                if is_done:
-                    self._folder.drop_numbers()
         except OSError as error:
             where = f"{error.filename or self._folder.path}: {reason(error)}"
             raise JournalUnavailable(
@@ -66,17 +59,12 @@ class AwayDelivery:
         self._ends.clear()
         return self._folder.is_empty()
 
-    def _recall_numbers(self) -> None:
-        for key, numbers in self._folder.numbers().items():
-            self._numbers[key] = numbers | self._numbers.get(key, {})
-
     def _deliver_all(self, engine: Journal, until: float) -> bool:
         """Deliver the segments that exist now. Whether there were any, and time for all of them."""
         is_done = False
         for segment in self._folder.spool.drain(self._lock):
             is_done = self._deliver_segment(engine, segment, until)
             if is_done:
-                self._folder.keep_numbers(self._numbers)
                 segment.done()
         return is_done
 
@@ -96,7 +84,7 @@ class AwayDelivery:
             if isinstance(given, Lost):
                 self._leave_gap(engine, session, given.key, given.count, _CUT_SHORT)
             else:
-                self._write(engine, read_waiting(given.body), given.key)
+                self._write(engine, read_waiting(given.body))
         except JournalUnavailable:
             raise
         except Exception as error:  # whatever is wrong with this record, the others must not wait for ever
@@ -109,12 +97,12 @@ class AwayDelivery:
             except JournalError:  # a damaged session can't take the gap either
                 pass
 
-    def _write(self, engine: Journal, waiting: WaitingAppend, key: Once) -> None:
-        session, once = waiting.session, waiting.once or key
-        numbers = self._numbers.setdefault((waiting.writer, session), {})
+    def _write(self, engine: Journal, waiting: WaitingAppend) -> None:
+        session, once = waiting.session, waiting.once
         base = 0 if is_provisional(waiting.base) else waiting.base
-        decoded = [decode(session, n, *row) for n, row in enumerate(waiting.rows, start=waiting.first)]
-        events = [Stamped(each.at, each.by, resolved(each.event, numbers, base)) for each in decoded]
+        decoded = [decode(session, 0, *row) for row in waiting.rows]
+        real = _real_numbers(engine, waiting)
+        events = [Stamped(each.at, each.by, resolved(each.event, real, base)) for each in decoded]
         written = _found(engine, session, waiting.doubt, once) if waiting.doubt else ()
         while not written:
             last, at = self._ends.get(session) or _end_of(engine, session)
@@ -125,9 +113,6 @@ class AwayDelivery:
                 if waiting.doubt:  # a server that was silent may have written it just now
                     written = _found(engine, session, waiting.doubt, once)
         self._ends[session] = (written[-1].seq, written[-1].at)
-        numbers.update(enumerate(((each.seq, each.at) for each in written), start=waiting.first))
-        if len(self._numbers) > _MOST_WRITERS:
-            self._numbers.pop(next(iter(self._numbers)))
 
     def _leave_gap(self, engine: Journal, session: str, key: Once, count: int, why: str) -> None:
         """Record the loss of `count` records in their session, if it is known which that is."""
@@ -138,9 +123,24 @@ class AwayDelivery:
             self._ends.pop(session, None)
 
 
-def _found(engine: Journal, session: str, doubt: Doubt, once: Once) -> tuple[Recorded, ...]:
-    """The events of an append in doubt, if the server has them."""
-    if written := engine.append(session, (), once=once):
+def _real_numbers(engine: Journal, waiting: WaitingAppend) -> RealNumber:
+    """What gives the real numbers of the events that an append names."""
+
+    @cache
+    def found(once: Once, doubt: Doubt | None) -> tuple[Recorded, ...]:
+        return _found(engine, waiting.session, doubt, once)
+
+    def real(number: int) -> tuple[int, int] | None:
+        place = waiting.places.get(number)
+        events = found(place.once, place.doubt) if place else ()
+        return (events[place.nth].seq, events[place.nth].at) if place and place.nth < len(events) else None
+
+    return real
+
+
+def _found(engine: Journal, session: str, doubt: Doubt | None, once: Once) -> tuple[Recorded, ...]:
+    """The events of an append, which may be in doubt, if the server has them."""
+    if (written := engine.append(session, (), once=once)) or doubt is None:
         return written
     count = len(doubt.rows)
     behind = list(engine.read(session, doubt.after, doubt.after + count if doubt.is_there else None))

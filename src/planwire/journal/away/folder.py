@@ -6,9 +6,7 @@ All processes of a user share it: one spool (`spool`), and files with what they 
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeAlias
-
-import msgspec
+from typing import Final
 
 from planwire.journal.away.outage import SharedOutage
 from planwire.journal.away.records import WaitingAppend, file_name, write_waiting
@@ -18,16 +16,11 @@ from planwire.journal.spool_append import LATE, MOST, MOST_IN_A_RECORD, SPOOL, p
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import WaitingRecords
 
-__all__ = ["AwayFolder", "RealNumbers", "waiting_here"]
-
-#: The real number and time by the provisional number, by writer and session.
-RealNumbers: TypeAlias = dict[tuple[str, str], dict[int, tuple[int, int]]]
-_KeptNumbers: TypeAlias = list[tuple[tuple[str, str], dict[int, tuple[int, int]]]]
+__all__ = ["AwayFolder", "waiting_here"]
 
 #: Bytes that a record may take in the spool besides its body.
 _BESIDES: Final = 20_000
 _BLOCK: Final = 1 << 20
-_NUMBERS: Final = "numbers"
 
 
 class AwayFolder:
@@ -57,27 +50,9 @@ class AwayFolder:
         with suppress(OSError):
             put(str(self.path), f"{_aside(session)}{key.source}-{key.n}", body)
 
-    def numbers(self) -> RealNumbers:
-        """The real numbers of what was delivered while other records went on waiting (`keep_numbers`)."""
-        with suppress(OSError, msgspec.MsgspecError):
-            return dict(msgspec.msgpack.decode((self.path / _NUMBERS).read_bytes(), type=_KeptNumbers))
-        return {}
-
-    def keep_numbers(self, numbers: RealNumbers) -> None:
-        """Keep the real numbers of what was delivered, for whoever delivers what still waits."""
-        with suppress(OSError):
-            put(str(self.path), _NUMBERS, msgspec.msgpack.encode(list(numbers.items())))
-
-    def drop_numbers(self) -> None:
-        """Remove the numbers, now that nothing waits any more."""
-        self._remove((_NUMBERS,))
-
     def forget(self, *sessions: str) -> None:
         """Remove the records of sessions that were set aside."""
-        self._remove((*map(_aside, sessions), _NUMBERS) if sessions else ())
-
-    def _remove(self, names: tuple[str, ...]) -> None:
-        """Remove the files whose names begin so."""
+        names = tuple(map(_aside, sessions))
         with suppress(FileNotFoundError):
             for each in os.listdir(self.path) if names else ():  # noqa: PTH208  (names are all it takes)
                 if each.removeprefix(".").startswith(names):  # with a dot: a draft

@@ -78,8 +78,8 @@ class AwayJournal:
         self._leases = AwayLeases(self._server.ask)
         self._lock = RLock()
         self._known = KnownHere()
-        self._ahead = AheadWriter(self._server, self._folder, self._known, self._lock)
         self._last_known = LastKnown(folder / "known")
+        self._ahead = AheadWriter(self._server, self._folder, self._known, self._last_known, self._lock)
         self._reader = AwayReader(self._server, self._known, self._last_known, self._lock)
         self._written_at = monotonic()
         self._clear_until = 0.0
@@ -103,8 +103,10 @@ class AwayJournal:
         """What waits here, and whether the server is away."""
         return self._server.waiting()
 
-    def is_in_doubt(self, session: str) -> bool:
-        """Whether it is unknown if the server has what was just appended to a session."""
+    def is_in_doubt(self, session: str, once: Once | None = None) -> bool:
+        """Whether it is unknown if the server has what was appended to a session, with a key or just now."""
+        if once is not None:
+            return self._ahead.is_doubtful(session, once)
         ahead = self._known.ahead.get(session)
         return ahead is not None and ahead.is_in_doubt(monotonic() - REPEAT)
 
@@ -194,6 +196,8 @@ class AwayJournal:
             return self._ahead.append(session, events, expected_seq, once, in_doubt=not isinstance(error, NotWritable))
         for each in written:
             self._known.note(each, is_new=once is None)
+        if expected_seq is not None:
+            self._known.settle(session)
         return written
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:

@@ -24,6 +24,8 @@ class KnownHere:
 
     def __init__(self) -> None:
         self.ahead: dict[str, AheadEvents] = {}
+        #: What was ahead and is delivered, of sessions that this process did not append to since.
+        self._resting: dict[str, AheadEvents] = {}
         self._ends: dict[str, int] = {}
         self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
         self._fresh: deque[tuple[Recorded, bool]] = deque()
@@ -61,20 +63,32 @@ class KnownHere:
         with self._noting:
             self._take_in()
             for each in sessions:
+                self._resting.pop(each, None)
                 self._ends.pop(each, None)
                 self._tails.pop(each, None)
 
-    def last(self, session: str) -> int | None:
-        """The number of the last event; None if only the server knows."""
-        if (ahead := self.ahead.get(session)) is not None:
-            return ahead.last
+    def ahead_of(self, session: str) -> AheadEvents | None:
+        """The session's waiting events, or those that this process goes on from when the server goes away again."""
+        return self.ahead.get(session) or self._resting.get(session)
+
+    def settle(self, session: str) -> None:
+        """Note that a writer of this process knew the session up to its end on the server, and wrote to it."""
+        self._resting.pop(session, None)
+
+    def end(self, session: str) -> int | None:
+        """The number of the last event that came from the server; None if there is none."""
         with self._noting:
             self._take_in()
             return self._ends.get(session)
 
+    def last(self, session: str) -> int | None:
+        """The number of the last event while the server is away; None if only the server knows."""
+        ahead = self.ahead_of(session)
+        return self.end(session) if ahead is None else ahead.last
+
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
         """The events after a number; None if only the server has the first of them."""
-        if (ahead := self.ahead.get(session)) is not None:
+        if (ahead := self.ahead_of(session)) is not None:
             return ahead.read(after, upto)
         with self._noting:
             self._take_in()
@@ -85,7 +99,10 @@ class KnownHere:
 
     def go_ahead(self, session: str, expected_seq: int | None, at: int) -> AheadEvents:
         """The session's waiting events, to which others can be added. They begin after those that the writer knows."""
-        ahead = self.ahead.get(session)
+        ahead = self.ahead_of(session)
+        if ahead is not None and self._resting.pop(session, None) is not None:
+            ahead.resume(at)
+            self.ahead[session] = ahead
         if ahead is None:
             with self._noting:
                 self._take_in()
@@ -100,11 +117,15 @@ class KnownHere:
         Not yet for a session with an append that came into doubt after `since`. Its writer would be told that the
         session moved on, take its own events there for somebody else's, and write them again.
         """
-        self.ahead = {session: each for session, each in self.ahead.items() if each.is_in_doubt(since)}
+        for session, each in tuple(self.ahead.items()):
+            if not each.is_in_doubt(since):
+                each.rest()
+                self._resting[session] = self.ahead.pop(session)
         return not self.ahead
 
     def begin_without(self, session: str, at: int) -> None:
         """Treat a session as if it held nothing but the events that wait here."""
+        self._resting.pop(session, None)
         if (ahead := self.ahead.get(session)) is not None:
             ahead.base = 0
         else:

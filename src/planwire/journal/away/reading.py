@@ -109,7 +109,7 @@ class AwayReader:
 
     def _read_on(self, events: Iterator[Recorded], session: str, after: int, upto: int | None) -> Iterator[Recorded]:
         """The server's events; if it goes away, the rest from what this process knows."""
-        known, start = self._known.last(session) or 0, after
+        known, start = self._known.end(session) or 0, after
         try:
             for each in self._server.each(events):
                 self._known.note(each)

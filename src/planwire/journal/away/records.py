@@ -7,22 +7,21 @@ import msgspec
 from msgspec import Struct
 
 from planwire.journal.protocol import Once
-from planwire.journal.provisional import Doubt
+from planwire.journal.provisional import Doubt, WaitingPlace
 
 __all__ = ["WaitingAppend", "file_name", "read_waiting", "write_waiting"]
 
 
 class WaitingAppend(Struct, frozen=True, array_like=True):
-    """Events (time, author, text) of a session, from one process (`writer`). The first has the provisional number
-    `first`; the writer knew the session up to the event `base`."""
+    """Events (time, author, text) of a session, to be written with the key `once`. Their writer knew the session up to
+    the event `base`. `places` says where the waiting events are that they name by provisional numbers."""
 
     session: str
-    writer: str
     base: int
-    first: int
     rows: tuple[tuple[int, str, str], ...]
-    once: Once | None = None
+    once: Once
     doubt: Doubt | None = None
+    places: dict[int, WaitingPlace] = {}
 
 
 write_waiting: Callable[[WaitingAppend], bytes] = msgspec.msgpack.Encoder().encode
