@@ -163,6 +163,7 @@ def test_a_note_shows_a_history_that_was_written_anew(journal: Journal) -> None:
     journal.append("s", said("one", "other", "three"))
     [trouble] = verify(journal, note=note).troubles
     assert "event 2 of session 's' is not the one that was there when the note was made" in trouble.words
+    assert "or the session was forgotten and begun anew" in trouble.words
 
 
 def test_of_very_many_troubles_the_first_are_named_and_all_are_counted() -> None:

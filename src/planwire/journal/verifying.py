@@ -22,6 +22,8 @@ __all__ = ["JournalNote", "NotedEnd", "SessionCheck", "Verified", "check_session
 
 #: The most problems of a session that are named; the others are only counted.
 _MOST: Final = 20
+#: What else may be the reason: a session that is forgotten while its agent works begins anew under its name.
+_ANEW: Final = "or the session was forgotten and begun anew"
 
 
 class NotedEnd(Struct, frozen=True):
@@ -122,7 +124,8 @@ def check_session(
     if not check.troubles and last < here <= journal.last_seq(session):  # it was not forgotten meanwhile
         check.add_missing(last + 1, here)
     if noted is not None and last < noted.seq and not check.troubles:
-        check.add(f"session {session!r} ends with event {last}, but had {noted.seq} events when the note was made")
+        cut = f"ends with event {last}, but had {noted.seq} events when the note was made"
+        check.add(f"session {session!r} {cut}: its end is missing, {_ANEW}")
     return check
 
 
@@ -151,7 +154,8 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
     if not event.is_sound and check.wrong != seq:
         check.add(f"event {seq} of session {session!r} is not as it was written", seq)
     if noted is not None and seq == noted.seq and mark(session, event).hex() != noted.link:
-        check.add(f"event {seq} of session {session!r} is not the one that was there when the note was made", seq)
+        other = f"event {seq} of session {session!r} is not the one that was there when the note was made"
+        check.add(f"{other}: it was changed, {_ANEW}", seq)
     try:
         decode(session, seq, event.at, event.by, event.text)
     except DamagedJournal as error:
