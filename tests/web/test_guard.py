@@ -139,6 +139,17 @@ def test_two_names_at_once_are_refused(board: Running) -> None:
     assert answer.split()[1] in (b"400", b"421")
 
 
+def test_no_stranger_writes_lines_for_whoever_runs_the_board(capfd: pytest.CaptureFixture[str]) -> None:
+    upgrade = "Connection: Upgrade\r\nUpgrade: websocket"
+    with running_board() as board:
+        host = f"Host: 127.0.0.1:{board.server.port}"
+        for request in ("no HTTP at all", f"GET / HTTP/1.1\r\n{host}\r\n{upgrade}"):
+            with socket.create_connection(("127.0.0.1", board.server.port), timeout=20) as raw:
+                raw.sendall(f"{request}\r\n\r\n".encode())
+                assert raw.recv(12) in (b"HTTP/1.1 400", b"HTTP/1.1 401")
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]", "localhost:9999"])
 def test_the_names_of_this_machine_are_accepted_behind_any_port(board: Running, name: str) -> None:
     assert board.get("/sessions", headers={"Host": name}).status_code == 200

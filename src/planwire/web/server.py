@@ -120,7 +120,7 @@ class BoardServer:
         config = uvicorn.Config(
             self.app,
             http=_LimitedConnection,
-            log_level="warning",
+            log_level="error",  # its warnings are about what strangers send, a line for each request
             access_log=False,
             proxy_headers=False,
             server_header=False,
