@@ -116,7 +116,7 @@ def test_the_header_from_anywhere_else_is_refused_and_said_so(
 ) -> None:
     with team_board(tmp_path, team={"proxy": TrustedProxy(HEADER, "192.0.2.7")}) as board:
         token = board.users.token("Ann")
-        for headers in ({HEADER: "Ann"}, {}, {"Authorization": f"Bearer {token}"}):
+        for headers in ({HEADER: "Ann"}, {}, {"Authorization": f"Bearer {token}"}, {HEADER: "Ben"}):
             assert httpx.get(f"{board.base}/sessions", headers=headers).status_code == 403
     said = capsys.readouterr().err
     assert said.count("refused a request with X-Forwarded-User from 127.0.0.1: only the proxy at 192.0.2.7") == 1

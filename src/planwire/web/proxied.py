@@ -1,6 +1,5 @@
 """The person that a trusted proxy names in a header. From anywhere else such a header is refused as forged."""
 
-import sys
 from ipaddress import ip_address
 from typing import Final
 
@@ -16,7 +15,12 @@ _LOUD: Final = "planwire: refused a request with {header} from {peer}: only the 
 
 
 class ProxyRefusal(Exception):
-    """A request that did not come through the proxy, or for which the proxy did not name one valid person."""
+    """A request that did not come through the proxy, or for which the proxy did not name one valid person. `report` is
+    for whoever runs the board: words about a forged name, or ""."""
+
+    def __init__(self, words: str, report: str = "") -> None:
+        super().__init__(words)
+        self.report = report
 
 
 def proxied_name(proxy: TrustedProxy, scope: Scope) -> str | None:
@@ -25,14 +29,9 @@ def proxied_name(proxy: TrustedProxy, scope: Scope) -> str | None:
     named = [value for name, value in scope["headers"] if name == header]
     peer = (scope.get("client") or ("",))[0]
     if not _is_from(peer, proxy.address):
-        if named:
-            shown = one_line(peer) or "a socket"
-            print(
-                _LOUD.format(header=proxy.header, peer=shown, proxy=proxy.address or "its socket"),
-                file=sys.stderr,
-                flush=True,
-            )
-        raise ProxyRefusal("This board answers only to its proxy: open the proxy's address")
+        shown = one_line(peer) or "a socket"
+        report = _LOUD.format(header=proxy.header, peer=shown, proxy=proxy.address or "its socket") if named else ""
+        raise ProxyRefusal("This board answers only to its proxy: open the proxy's address", report)
     if not named:
         return None
     if len(named) > 1:

@@ -82,6 +82,8 @@ class TeamEntry:
             self._say(f"planwire: nobody can use the board: {error}")
             return words_answer(503, "The users can't be read", _UNREADABLE)
         except ProxyRefusal as refusal:
+            if refusal.report:
+                self._say(refusal.report)
             return words_answer(403, "Refused", f"{refusal}.")
 
     def _say(self, trouble: str) -> None:
