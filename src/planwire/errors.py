@@ -247,8 +247,8 @@ class LoginRefused(EngineAway):
 
 
 class NotWritable(EngineAway):
-    """The server that keeps the journal answers but takes no events now: it is a standby, or has no room. Nothing was
-    written."""
+    """The server that keeps the journal answers but takes no events now: it is a standby, has no room, or would not
+    keep them. Nothing was written."""
 
 
 class CannotWait(EngineAway):

@@ -120,6 +120,17 @@ def test_a_planwire_that_is_not_on_the_path_is_named_by_its_place() -> None:
     assert json.loads(result.stdout)["agent_servers"]["my-agent (planwire)"]["command"] == str(program)
 
 
+def test_a_journal_that_only_this_shell_knows_is_pointed_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANWIRE_JOURNAL", "plans.db")
+    said = "does not know PLANWIRE_JOURNAL: --journal URL"
+    assert main(["setup", "zed", "--", "my-agent"]) == 0
+    assert said in capsys.readouterr().err
+    assert main(["setup", "zed", "--journal", "plans.db", "--", "my-agent"]) == 0
+    assert said not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [[], ["--"], ["--name", "x"], ["--name", "x", "--"]], ids=" ".join)
 def test_without_an_agent_it_asks_for_one(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert main(["setup", "zed", *words]) == 2

@@ -1,5 +1,6 @@
 """What people see while the journal's server is away: what waits, what was not written, and why."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.journal.test_contract import said
 from tests.waiting import until
 from tests.web.board import items, running_board
 from tests.web.steering import Here
+from tests.web.team import team_board
 
 
 @pytest.fixture
@@ -63,6 +65,22 @@ def test_the_board_takes_a_comment_refuses_a_verdict_and_says_what_waits(outage:
         assert here.act("review", verdict="approved", key="b").status_code == 200
         assert "Why?" in here.page()
         assert "Not yet delivered" not in here.page()
+
+
+def test_people_on_a_teams_board_are_told_that_the_server_is_away_and_not_how_to_reach_it(outage: Outage) -> None:
+    with server(outage) as journal:
+        journal.append("s1", [Stamped(1, "agent", items("pending"))])
+    with team_board(outage.folder, url(outage)) as board, board.program("Ann") as ann:
+        until(lambda: ann.get("/sessions/s1").status_code == 200)
+        outage.begin()
+        approval = {"act": "review", "verdict": "approved", "seen": 1}
+        refused = ann.post("/sessions/s1/plans/main/acts", json=approval)
+        assert refused.status_code == 422
+        said = r"The journal's server has been away since \d\d:\d\d: new records are kept on this machine"
+        assert re.fullmatch(rf"{said}\. Nothing was written: only comments and suggestions .*", refused.json()["error"])
+        unknown = ann.get("/sessions/s2.json")
+        assert unknown.status_code == 503
+        assert re.fullmatch(said, unknown.json()["error"])
 
 
 def test_a_board_that_starts_while_the_server_is_away_shows_that_and_then_the_sessions(outage: Outage) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from planwire.cli import main
-from planwire.errors import EngineAway, JournalUnavailable
+from planwire.errors import JournalUnavailable, NotWritable
 from planwire.journal import Once, Terms, open_journal
 from planwire.journal.away import journal as away_journal
 from planwire.journal.copying import copy_journal
@@ -63,7 +63,7 @@ def test_a_stream_that_would_lose_events_is_told_and_not_written_to(
         assert words(other.read("s")) == ["one"]
         assert problem in other.facts().facts["limits"]
         assert [problem in each.words for each in verify(other).troubles] == [True]
-        with pytest.raises(EngineAway, match=rf"nothing is written to .*{problem}.*nats stream edit"):
+        with pytest.raises(NotWritable, match=rf"nothing is written to .*{problem}.*nats stream edit"):
             other.append("s", said("two"))
         change(journal, **MENDED)
         assert words(other.append("s", said("two"))) == ["two"]
@@ -85,7 +85,7 @@ def test_a_stream_that_was_made_to_lose_events_is_not_written_to(
     with JetStreamJournal(url) as other:
         assert problem in other.facts().facts["limits"]
         assert [problem in each.words for each in verify(other).troubles] == [True]
-        with pytest.raises(EngineAway, match=rf"nothing is written to .*{problem}"):
+        with pytest.raises(NotWritable, match=rf"nothing is written to .*{problem}"):
             other.append("s", said("one"))
 
 
@@ -97,7 +97,7 @@ def test_an_open_journal_finds_out_that_its_stream_would_lose_events(
         opened.append("s", said("one"))
         change(journal, max_age=3_600_000_000_000)
         until(lambda: opened._stream._losses)
-        with pytest.raises(EngineAway, match="nothing is written"):
+        with pytest.raises(NotWritable, match="nothing is written"):
             opened.append("s", said("two"))
 
 
@@ -105,11 +105,14 @@ def test_what_is_recorded_while_a_stream_would_lose_it_waits(
     journal: JetStreamJournal, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(away_journal, "TRY", 0.05)
+    journal.append("others", said("one"))
     change(journal, max_age=3_600_000_000_000)
     with open_journal(url) as opened:
         opened.append("s", said("one"))
         assert waiting_of(opened).count == 1
         assert journal.last_seq("s") == 0
+        assert [each.id for each in opened.sessions()] == ["others"], "the stream can be read"
+        assert words(opened.read("others")) == ["one"]
         change(journal, max_age=0)
         until(lambda: journal.last_seq("s") == 1, PATIENCE)
 
@@ -130,7 +133,7 @@ def test_a_full_stream_refuses_more_at_once_and_goes_on_when_there_is_room(journ
     journal.append("t", said("one"))
     change(journal, max_msgs=2)
     assert journal.facts().facts["limits"] == "max_msgs 2"
-    with pytest.raises(EngineAway, match=r"takes no more \(maximum messages exceeded\): forget sessions, or raise"):
+    with pytest.raises(NotWritable, match=r"takes no more \(maximum messages exceeded\): forget sessions, or raise"):
         journal.append("s", said("two"))
     assert verify(journal).troubles == []
     journal.forget("t")

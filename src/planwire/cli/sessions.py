@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from time import time_ns
 from typing import Final, NamedTuple
 
@@ -10,9 +10,8 @@ from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.input_output import note, print_json
 from planwire.cli.offered_ids import plain_ids
 from planwire.cli.session_argument import add_journal_option, this_folder
-from planwire.errors import JournalError, JournalUnavailable
 from planwire.hooks.drained import open_drained
-from planwire.journal import Journal, KnownSession
+from planwire.journal import Journal
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.away_words import go_by_last_known, last_known_words
 from planwire.readmodel.facets import FACETS, GROUPS, Group, grouped, has_all, varied
@@ -20,9 +19,9 @@ from planwire.readmodel.folders import is_here, is_of_folder, newest_first, shor
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.plain_text import one_line
-from planwire.readmodel.sessions import load_session
+from planwire.readmodel.sessions import load_sessions
 from planwire.readmodel.shown import ShownSession
-from planwire.readmodel.states import Hold, holds_of
+from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -83,8 +82,12 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> int:
     holds = holds_of(end_lapsed(journal))
     known = newest_first(journal)
     note(last_known_words(journal))
-    every = _read(journal, known, holds)
-    code = DONE if len(every) == len(known) else NOT_DONE
+    every, troubles = load_sessions(journal, known, FilePlans(), holds)
+    if troubles and not every:
+        raise troubles[0]
+    for trouble in troubles:
+        note(str(trouble))
+    code = NOT_DONE if troubles else DONE
     asking = {each.id: each for each in every if each.glance.asked}
     glances = waiting_first((each.glance for each in every), time_ns() // 1_000_000)
     wanted = {facet: getattr(arguments, facet) or "" for facet in FACETS}
@@ -102,25 +105,6 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> int:
     listed = _ListedSessions(shown[:most], len(shown), short_ids(session.id for session in known), where, facets)
     _print_for_people(listed, asking, arguments.group_by)
     return code
-
-
-def _read(journal: Journal, known: Iterable[KnownSession], holds: Mapping[str, Hold]) -> list[ShownSession]:
-    """The sessions that can be read. Damage to one hides no other, and is said."""
-    files = FilePlans()
-    read: list[ShownSession] = []
-    troubles: dict[str, JournalError] = {}
-    for each in known:
-        try:
-            read.append(load_session(journal, each, files, holds=holds))
-        except JournalUnavailable:
-            raise
-        except JournalError as error:
-            troubles[str(error)] = error
-    if troubles and not read:
-        raise next(iter(troubles.values()))
-    for words in troubles:
-        note(words)
-    return read
 
 
 def _groups(shown: list[Overview], facet: str | None) -> list[Group]:

@@ -2,6 +2,7 @@
 plugin in an agent's own terminal."""
 
 import argparse
+import os
 import shlex
 import shutil
 import sys
@@ -20,6 +21,7 @@ from planwire.cli.venv_warning import warn_of_venv
 from planwire.errors import InputError, Refused
 from planwire.journal.engines import unrevealing_url
 from planwire.journal.shown_urls import has_secret
+from planwire.journal.user_files import VARIABLE
 from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -101,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.flush()
     if arguments.write:
         raise Refused(f"{editor.why_not}: paste the text above. Nothing was changed")
+    _warn_of_variable(arguments.journal)
     warn_of_venv("The editor", Path(_planwire()[0]))
     return DONE
 
@@ -162,6 +165,7 @@ def _change(arguments: argparse.Namespace, editor: Editor, agent: list[str]) -> 
     else:
         where = f" --file {shlex.quote(str(arguments.file))}" if arguments.file else ""
         print(f"Done. To take it back: planwire setup {arguments.editor} --undo{where}")
+        _warn_of_variable(arguments.journal)
         warn_of_venv("The editor", Path(_planwire()[0]))
     return DONE
 
@@ -187,6 +191,16 @@ def _tell_of_secret(journal: str | None) -> None:
     if journal and has_secret(journal):
         words = f"the settings name {unrevealing_url(journal)}, a file that only you can read"
         print(f"The journal's URL holds a secret: {words}.", file=sys.stderr)
+
+
+def _warn_of_variable(journal: str | None) -> None:
+    """Warn if only the environment of this shell names the journal: an editor on a desktop has another one."""
+    if not journal and os.environ.get(VARIABLE):
+        print(
+            f"The settings name no journal. An editor that is not started from a shell does not know {VARIABLE}: "
+            "--journal URL, or --journal @FILE, puts the journal into the settings.",
+            file=sys.stderr,
+        )
 
 
 def _planwire() -> list[str]:

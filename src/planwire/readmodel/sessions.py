@@ -10,7 +10,7 @@ read is set aside: the others are not affected, and `problem` names it.
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
@@ -30,7 +30,7 @@ from planwire.readmodel.shown import ShownSession, show_session
 from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, running_until
 from planwire.session.lapses import end_lapsed
 
-__all__ = ["Sessions", "load_session"]
+__all__ = ["Sessions", "load_session", "load_sessions"]
 
 #: States that stay in memory.
 KEPT_STATES: Final = 512
@@ -63,6 +63,22 @@ def load_session(
         return show_session(state, files.of(state), known.first_at, last_at, last_at)
     hold = (holds_of(journal.leases()) if holds is None else holds).get(known.id, NOBODY)
     return show_session(state, files.of(state), known.first_at, last_at, _now(), hold)
+
+
+def load_sessions(
+    journal: Journal, known: Iterable[KnownSession], files: FilePlans, holds: Mapping[str, Hold]
+) -> tuple[list[ShownSession], list[JournalError]]:
+    """Sessions of a journal as they are now; of those that are damaged the reasons, each once."""
+    loaded: list[ShownSession] = []
+    troubles: dict[str, JournalError] = {}
+    for each in known:
+        try:
+            loaded.append(load_session(journal, each, files, holds=holds))
+        except JournalUnavailable:
+            raise
+        except JournalError as error:
+            troubles[str(error)] = error
+    return loaded, list(troubles.values())
 
 
 class Sessions:

@@ -48,7 +48,7 @@ from planwire.web.difference import comparison_view
 from planwire.web.history_page import entry_head, entry_phrases
 from planwire.web.html import EMPTY, Html, el
 from planwire.web.hub import Hub
-from planwire.web.responses import find_session, json_response, named_plan
+from planwire.web.responses import find_session, journal_words, json_response, named_plan
 from planwire.web.team import role_now, signed_in
 
 __all__ = ["ActsApp"]
@@ -109,6 +109,8 @@ class ActsApp:
             return await self._pool.run(write)
         except NotAllowed as refusal:
             return json_response({"error": str(refusal)}, 403)
+        except CannotWait as refusal:
+            return json_response({"error": journal_words(request.scope, self._hub.sessions.journal, refusal)}, 422)
         except ActsWait:
             busy = json_response({"error": _BUSY}, 503)
             busy.headers["retry-after"] = "5"
@@ -149,7 +151,7 @@ class ActsApp:
             return json_response({"error": str(needed), "options": options}, 409)
         except UnknownPlan as error:
             return json_response({"error": str(error)}, 404)
-        except (PlanError, UnstorableEvent, CannotWait) as error:
+        except (PlanError, UnstorableEvent) as error:
             return json_response({"error": str(error)}, 422)
         return json_response(
             {

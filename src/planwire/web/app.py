@@ -33,7 +33,16 @@ from planwire.web.hub import Hub, Key
 from planwire.web.live_app import LiveStreams
 from planwire.web.overview_page import found
 from planwire.web.page_tree import part_html
-from planwire.web.responses import asked_for, find_session, json_response, named_plan, problem, wants_json, with_ending
+from planwire.web.responses import (
+    asked_for,
+    find_session,
+    journal_words,
+    json_response,
+    named_plan,
+    problem,
+    wants_json,
+    with_ending,
+)
 from planwire.web.team import Team, signed_in
 from planwire.web.team_entry import TeamEntry
 from planwire.web.token_entry import TokenEntry
@@ -77,7 +86,7 @@ class BoardApp:
             Route(OVERVIEW + "/{session}/history", self._history),
             Route(OVERVIEW + "/{session}/compare", self._compare),
         ]
-        problems = {HTTPException: problem, JournalError: problem}
+        problems = {HTTPException: problem, JournalError: self._journal_problem}
         pages = Starlette(routes=routes, lifespan=self._lifespan, exception_handlers=problems)
         pages.router.redirect_slashes = False  # it would lead to another scheme behind a proxy, or past the secret path
         live = LiveStreams(self.hub)
@@ -104,6 +113,12 @@ class BoardApp:
             if self._team is not None:
                 await self._team.streams.close()
             await self.hub.close()
+
+    async def _journal_problem(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, JournalError)
+        return await problem(
+            request, HTTPException(503, journal_words(request.scope, self.hub.sessions.journal, error))
+        )
 
     async def _home(self, _request: Request) -> Response:
         return RedirectResponse(OVERVIEW, 303)

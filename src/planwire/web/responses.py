@@ -13,6 +13,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from planwire.errors import EngineAway, JournalError
+from planwire.journal import Journal
+from planwire.readmodel.away_words import without_reason
 from planwire.readmodel.card import PlanId
 from planwire.readmodel.facets import FACETS, GROUPS
 from planwire.readmodel.overview import STATES
@@ -22,8 +25,18 @@ from planwire.web.addresses import decode_id
 from planwire.web.frame import words_page
 from planwire.web.guard import Scope
 from planwire.web.overview_page import LONGEST_QUERY, Query
+from planwire.web.team import signed_in
 
-__all__ = ["asked_for", "find_session", "json_response", "named_plan", "problem", "wants_json", "with_ending"]
+__all__ = [
+    "asked_for",
+    "find_session",
+    "journal_words",
+    "json_response",
+    "named_plan",
+    "problem",
+    "wants_json",
+    "with_ending",
+]
 
 _TITLES: Final = {
     400: "Not a valid address",
@@ -90,6 +103,13 @@ async def problem(request: Request, error: Exception) -> Response:
     if wants_json(request):
         return json_response({"error": what}, status)
     return HTMLResponse(words_page(title, f"{what[:1].upper()}{what[1:]}."), status)
+
+
+def journal_words(scope: Scope, journal: Journal, error: JournalError) -> str:
+    """A journal's error for whoever sent a request: people on a team's board don't run the journal's server."""
+    if isinstance(error, EngineAway) and signed_in(scope) is not None:
+        return without_reason(journal, error)
+    return str(error)
 
 
 def with_ending(scope: Scope) -> Scope:

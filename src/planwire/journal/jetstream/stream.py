@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from planwire.errors import EngineAway, JournalUnavailable, NewerJournal, NotAJournal
+from planwire.errors import JournalUnavailable, NewerJournal, NotAJournal, NotWritable
 from planwire.journal.jetstream.api import NAME_IN_USE, NO_PEERS, NO_STREAM, ApiError, JetStreamApi
 from planwire.journal.jetstream.limits import bounds, losses
 from planwire.journal.jetstream.settings import JetStreamSettings
@@ -122,10 +122,10 @@ class JournalStream:
         return [f"the stream {self.name} can't be relied on: {each}" for each in losses(self.info()["config"])]
 
     def refuse_losses(self) -> None:
-        """Raise `EngineAway` if the stream would not keep what is written, so that it waits until that is corrected."""
+        """Raise `NotWritable` if the stream would not keep what is written: it waits until that is corrected."""
         self._refuse_another()
         if self._losses and (found := self.losses()):
-            raise EngineAway(
+            raise NotWritable(
                 f"nothing is written to {self._settings.where}: {found[0]}. Change that with nats stream edit "
                 f"{self.name}; planwire journal info names all limits"
             )
