@@ -12,11 +12,11 @@ from planwire.cli.offered_ids import plain_ids
 from planwire.cli.session_argument import add_journal_option, this_folder
 from planwire.errors import JournalError, JournalUnavailable
 from planwire.hooks.drained import open_drained
-from planwire.journal import Journal, KnownSession
+from planwire.journal import Journal
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.away_words import go_by_last_known, last_known_words
 from planwire.readmodel.facets import FACETS, GROUPS, Group, grouped, has_all, varied
-from planwire.readmodel.folders import is_here, is_of_folder, newest_first, short_ids
+from planwire.readmodel.folders import KnownSession, is_here, is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.plain_text import one_line
