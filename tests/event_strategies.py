@@ -26,6 +26,7 @@ from planwire.model.events import (
     Event,
     Gap,
     MessageAdded,
+    MessagePinned,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -37,6 +38,7 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
+    SessionForked,
     SessionOpened,
     StopAsked,
     SuggestionWithdrawn,
@@ -136,9 +138,11 @@ events: SearchStrategy[Event] = st.one_of(
     st.builds(SuggestionWithdrawn, _ids, _numbers),
     st.builds(TurnEnded, texts),
     st.builds(MessageAdded, st.fixed_dictionaries({}, optional={"role": texts | st.none()}) | _reminders),
+    st.builds(MessagePinned, texts, st.booleans()),
     st.builds(ContextCompacted, reason=texts),
     st.builds(Gap, _numbers, texts),
     st.builds(SessionOpened, st.none() | texts, st.none() | texts, st.none() | texts, st.none() | texts),
+    st.builds(SessionForked, texts, _numbers),
 )
 _authors = st.sampled_from(("agent", "agent", "user", "ana", "relay", "client"))
 

@@ -105,7 +105,7 @@ def test_what_a_relay_records_is_soon_on_the_disk_when_the_server_goes_away_in_m
 
 
 def test_one_process_finds_out_and_the_next_goes_ahead_without_a_connection(silent: SilentServer) -> None:
-    silent.folder.path.mkdir(parents=True)  # as it is once anybody has looked at a session
+    silent.folder.path.mkdir(parents=True, exist_ok=True)  # as it is once anybody has looked at a session
     with open_journal(silent.url, patience=MOMENT / 10) as first:
         assert is_away(first)
         most = 2 if silent.url.startswith("nats") else 1  # that looks first whether anybody listens

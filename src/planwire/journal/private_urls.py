@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from planwire.errors import UnknownJournal, reason
-from planwire.journal.spool_append import put
 from planwire.journal.user_files import expanded
 
 __all__ = ["FILE", "read_url", "resolved", "write_url"]
@@ -49,4 +48,6 @@ def write_url(path: Path, url: str) -> None:
         if read_url(path) == url:
             path.chmod(0o600)
             return
+    from planwire.journal.spool_append import put  # noqa: PLC0415  (few processes write a URL, and it takes 0.6 ms)
+
     put(str(path.parent), path.name, f"{url}\n".encode())

@@ -35,9 +35,9 @@ def is_running(name: str) -> bool:
     return number.isdecimal() and process_name(int(number)) == name
 
 
-def lineage(pid: int | None = None) -> Iterator[str]:
-    """The names of a process (by default, this one) and of its ancestors."""
-    number = os.getpid() if pid is None else pid
+def lineage() -> Iterator[str]:
+    """The names of this process and of its ancestors."""
+    number = os.getpid()
     for _ in range(_MOST_ANCESTORS):
         process = _process(number)
         if process is None:

@@ -34,8 +34,6 @@ _SEALED: Final = {SPOOL: SEALED, OVERFLOW: SEALED_LOSSES}
 _SEGMENTS: Final = (*_SEALED.values(), LATE)
 #: Seconds to wait for a writer. If it needs longer, its file is drained the next time.
 _PATIENCE: Final = 0.1
-
-
 #: Put before the name of a segment that is set aside.
 ASIDE: Final = "aside-"
 

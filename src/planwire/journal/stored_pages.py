@@ -1,15 +1,19 @@
-"""Pages of events as engines store them, put together to the appends in which they are copied to another journal.
+"""Pages of events as engines read them, put together to the appends in which they are copied to another journal.
 
 Events that were written with one key go together (`StoredAppend`), even where a page ends in the middle of them.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 
-__all__ = ["KeySpan", "StoredPage", "by_keys"]
+__all__ = ["PAGE_BYTES", "PAGE_EVENTS", "KeySpan", "StoredPage", "by_keys"]
+
+#: A page ends with the event that reaches either of these.
+PAGE_EVENTS: Final = 1_000
+PAGE_BYTES: Final = 4_000_000
 
 
 class KeySpan(NamedTuple):

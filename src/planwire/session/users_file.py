@@ -69,9 +69,8 @@ class UsersFile:
     @property
     def how_to_add(self) -> str:
         """The command that adds a user to this file."""
-        return (
-            f"planwire user add NAME{'' if self.path == default_users_path() else f' --users {quote(str(self.path))}'}"
-        )
+        where = "" if self.path == default_users_path() else f" --users {quote(str(self.path))}"
+        return f"planwire user add NAME{where}"
 
     @property
     def version(self) -> tuple[int, int, int] | None:

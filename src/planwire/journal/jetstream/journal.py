@@ -12,6 +12,7 @@ What an acknowledgement means is up to the servers: see `facts`.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from math import inf
 from time import monotonic
 from typing import Final, Self
 
@@ -255,7 +256,7 @@ class JetStreamJournal:
 
     def _follow(self, position: int, subject: str, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         consumer: OrderedConsumer | None = None
-        behind = 0  # the last message when this began, or when the server was last asked
+        last = 0  # the last message when this began, or when the server was last asked
         heard = asked = monotonic()
         try:
             while not self._connection.is_closed and not (stop is not None and stop.is_set()):
@@ -264,17 +265,15 @@ class JetStreamJournal:
                         consumer.close()
                         consumer = None
                         self._stream.info()  # refuses a stream made anew, whose positions mean other events
-                    behind = self._last_number(subject)
+                    last = self._last_number(subject)
                     consumer = OrderedConsumer(self._api, self._name, subject, first_message_behind(position))
                     asked = monotonic()
                 now = monotonic()
-                is_behind = last_position_of(behind) > position
-                if timeout is not None and not is_behind and now - heard >= timeout:
+                is_behind = last_position_of(last) > position
+                left = inf if timeout is None or is_behind else heard + timeout - now
+                if left <= 0:
                     return
-                wait = LOOK if stop is not None else 10 * LOOK
-                if timeout is not None and not is_behind:
-                    wait = min(wait, timeout - (now - heard))
-                message = consumer.next(wait)
+                message = consumer.next(min(left, LOOK if stop is not None else 10 * LOOK))
                 if message is not None:
                     whole = self._parts.whole(message)
                     for each in whole.followed(position) if whole is not None else ():
@@ -284,7 +283,7 @@ class JetStreamJournal:
                             return
                     heard = asked = monotonic()
                 elif is_behind and now - asked > ASK:  # it may have been forgotten meanwhile
-                    behind = self._last_number(subject)
+                    last = self._last_number(subject)
                     asked = now
         except JournalError:
             if not self._connection.is_closed:

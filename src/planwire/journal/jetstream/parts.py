@@ -154,17 +154,13 @@ class LargeBody:
         self._links_in_rows = len(events) * _LINK > self._store.stream.room // 2
         place = end.message if self._links_in_rows else end.begun
         if place != self._place:
-            self.restart()
+            self._store.drop(self._numbers)  # parts for another place
+            self._numbers, self._place = [], -1
             rows, self._is_compressed = body_of(events)[:2] if self._links_in_rows else rows_of(events)
             self._parts = self._store.cut(rows)
             self._store.send(self._subject, self._parts, self._numbers)
             self._place = place
         return reference_to(self._numbers, events, self._is_compressed, self._links_in_rows)
-
-    def restart(self) -> None:
-        """Remove the parts, because the next message needs others."""
-        self._store.drop(self._numbers)
-        self._numbers, self._place = [], -1
 
     def see_to_parts(self, message: int) -> None:
         """Send the parts again if they were forgotten before the message that names them was written. Checking the

@@ -14,14 +14,11 @@ from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import decode
 from planwire.journal.postgres.server import JournalServer
 from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, StoredEvent
-from planwire.journal.stored_pages import KeySpan, StoredPage
+from planwire.journal.stored_pages import PAGE_BYTES, PAGE_EVENTS, KeySpan, StoredPage
 from planwire.model.events import Recorded
 
 __all__ = ["MOST", "NO_END", "KeyedEvents", "Reads", "bytes_of", "followed", "is_utf8"]
 
-#: A page ends with the event that reaches either of these.
-PAGE_EVENTS: Final = 1_000
-PAGE_BYTES: Final = 4_000_000
 #: The largest number that PostgreSQL keeps.
 MOST: Final = 2**63 - 1
 

@@ -30,8 +30,6 @@ _CREATE: Final = """CREATE TABLE IF NOT EXISTS leases (
 )"""
 _KEEP: Final = """INSERT INTO leases (name, session, holder, terms) VALUES (?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET terms = excluded.terms"""
-
-
 #: Precedes the name of a process in a row whose lease that process holds.
 _PROCESS: Final = "process:"
 

@@ -8,13 +8,14 @@ a column of its own, which `chain` adds to the file of an older planwire.
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from zlib import crc32
 
 from planwire.journal.chain import NO_LINK, ChainEnd, link
 from planwire.journal.codec import EventRow, decode
 from planwire.journal.protocol import Followed, KnownSession, Snapshot, StoredEvent
 from planwire.journal.sqlite.errors import damaged
+from planwire.journal.stored_pages import PAGE_BYTES, PAGE_EVENTS
 from planwire.model.events import Recorded
 
 __all__ = [
@@ -39,10 +40,6 @@ __all__ = [
 
 #: Anything that executes a statement. A cursor serves one statement at a time.
 Executor: TypeAlias = sqlite3.Connection | sqlite3.Cursor
-
-#: A page ends with the event that reaches either of these.
-PAGE_EVENTS: Final = 1_000
-PAGE_BYTES: Final = 4_000_000
 
 _INSERT = "INSERT INTO events (session, seq, at, by, event, checksum, link) VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: An event of another journal is stored as it is, even if it is not valid text.
