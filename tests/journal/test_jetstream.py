@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -31,14 +32,16 @@ from planwire.errors import (
     UnknownJournal,
     UnstorableEvent,
 )
-from planwire.journal import Once, Snapshot, Stamped, Terms
+from planwire.journal import Once, Snapshot, Stamped, Terms, follower
 from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
+from planwire.journal.follower import follower_of
 from planwire.journal.forks import forks
 from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream import api as jetstream_api
 from planwire.journal.jetstream import client as jetstream_client
 from planwire.journal.jetstream import follow as jetstream_follow
+from planwire.journal.jetstream import journal as jetstream_journal
 from planwire.journal.jetstream import leases as jetstream_leases
 from planwire.journal.jetstream import logins as jetstream_logins
 from planwire.journal.jetstream.client import NatsConnection, Unanswered
@@ -339,6 +342,37 @@ def test_a_follower_goes_on_across_a_restart_of_the_server(own: NatsServer) -> N
         for n in range(20, 40):
             writer.append("s", said(str(n)))
         assert words(seen.result(PATIENCE)) == list(map(str, range(40)))
+
+
+def test_a_stream_that_ends_before_what_a_follower_had_is_said_and_followed_from_its_end(
+    own: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single server that loses power may come back without the last two minutes."""
+    monkeypatch.setattr(follower, "RETRY", 0.02)
+    monkeypatch.setattr(jetstream_journal, "SETTLING", 0.05)
+    with open_engine(own.url()) as journal:
+        journal.append("s", said("one"))
+        own.stop()
+        shutil.copytree(own.folder / "store", own.folder / "before")
+        own.start()
+        seen: list[str] = []
+        troubles: list[str] = []
+        unsubscribe = follower_of(journal).subscribe(
+            lambda followed: seen.extend(words([followed.recorded])), trouble=lambda each: troubles.append(str(each))
+        )
+        for word in ("lost", "lost as well"):
+            journal.append("s", said(word))
+        until(lambda: len(seen) == 2)
+        own.kill()
+        shutil.rmtree(own.folder / "store")
+        (own.folder / "before").rename(own.folder / "store")
+        own.start()
+        until(lambda: troubles[-1:] == ["None"])
+        assert "has lost its last events: a backup was restored" in troubles[0]
+        journal.append("s", said("two"))
+        until(lambda: seen[2:] == ["two"])
+        assert words(journal.read("s")) == ["one", "two"]
+        unsubscribe()
 
 
 def test_a_follower_that_sleeps_while_much_is_written_loses_nothing_and_holds_little(journal: JetStreamJournal) -> None:

@@ -102,6 +102,33 @@ def test_a_follower_goes_on_after_its_connections_were_cut(url: str, monkeypatch
         assert seen == sorted(set(seen))
 
 
+@pytest.mark.parametrize("session", [None, "s"])
+def test_a_journal_that_ends_before_what_a_follower_had_is_said_and_followed_from_its_end(
+    url: str, monkeypatch: pytest.MonkeyPatch, session: str | None
+) -> None:
+    """A backup was restored, or a standby that lacked the last events took over."""
+    monkeypatch.setattr(follower, "RETRY", 0.02)
+    monkeypatch.setattr(following, "TRUST", 0.02)
+    with PostgresJournal(url) as journal, postgres().connect() as person:
+        seen: list[str] = []
+        troubles: list[str] = []
+        unsubscribe = follower_of(journal).subscribe(
+            lambda followed: seen.extend(words([followed.recorded])), session, lambda each: troubles.append(str(each))
+        )
+        for word in ("one", "lost", "lost as well"):
+            journal.append("s", said(word))
+        until(lambda: len(seen) == 3)
+        with person.transaction():
+            person.execute(journal._server.sql("DELETE FROM planwire.events WHERE seq > 1"))
+            table = journal._server.sql("planwire.events").decode()
+            person.execute("SELECT setval(pg_get_serial_sequence(%s, 'position'), 1)", (table,))
+        until(lambda: troubles[-1:] == ["None"])
+        assert "has lost its last events: a backup was restored" in troubles[0]
+        journal.append("s", said("two"))
+        until(lambda: seen[3:] == ["two"])
+        unsubscribe()
+
+
 def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_nothing(
     own_server: PostgresServer,
 ) -> None:

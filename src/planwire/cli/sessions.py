@@ -15,7 +15,7 @@ from planwire.journal import Journal
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.away_words import go_by_last_known, last_known_words
 from planwire.readmodel.facets import FACETS, GROUPS, Group, grouped, has_all, varied
-from planwire.readmodel.folders import KnownSession, is_here, is_of_folder, newest_first, short_ids
+from planwire.readmodel.folders import is_here, is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.plain_text import one_line

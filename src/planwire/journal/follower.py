@@ -9,7 +9,8 @@ subscriber and ends with the last one, or with the journal. A subscriber must ex
 subscribes first and then catches up, so that no event falls between the two, and an event may come again after trouble.
 Nor may it hold up the others: it leaves long work to a thread of its own.
 
-Trouble has three degrees. A journal that is unavailable is tried again, from the event where that began. An event that
+Trouble has three degrees. A journal that is unavailable is tried again, from the event where that began; if that event
+is lost, because a backup was restored or a server lost what it had confirmed, from the journal's end. An event that
 can't be read is skipped, since one damaged row would otherwise deafen every session of the journal: every subscriber
 hears of the trouble and may look for itself, and following continues from the journal's end. A subscriber that raises
 any other error gets no more events: a `JournalError` goes to its `trouble`, any other error to the log.
@@ -88,7 +89,7 @@ class Follower:
             try:
                 if is_troubled or position is None:
                     end = journal.last_position()
-                    position = end if position is None else position
+                    position = end if position is None else min(position, end)  # it may have lost events
                     self._tell(None)
                     is_troubled = False
                 for followed in journal.follow(position, stop=stop):

@@ -1,8 +1,8 @@
-"""Why no engine can use a journal: it is not there, it is closed, or another process opened it."""
+"""Why no engine can use a journal: it is not there, it is closed, it lost events, or another process opened it."""
 
 from planwire.errors import JournalUnavailable, NoJournal
 
-__all__ = ["absent", "closed", "forked"]
+__all__ = ["absent", "closed", "forked", "went_back"]
 
 
 def absent(where: object) -> NoJournal:
@@ -14,6 +14,13 @@ def absent(where: object) -> NoJournal:
 
 def closed(where: object = "") -> JournalUnavailable:
     return JournalUnavailable(f"{f'the journal {where}'.rstrip()} is closed: open it again")
+
+
+def went_back(where: object) -> JournalUnavailable:
+    """For a journal that ends before an event that a follower had from it."""
+    return JournalUnavailable(
+        f"the journal {where} has lost its last events: a backup was restored, or its server came back without them"
+    )
 
 
 def forked(where: object) -> JournalUnavailable:

@@ -47,6 +47,7 @@ from planwire.journal.protocol import (
     Terms,
 )
 from planwire.journal.thoughts_file import FileThoughts
+from planwire.journal.unusable import went_back
 from planwire.journal.user_files import thoughts_path
 from planwire.model.events import Recorded
 
@@ -54,6 +55,8 @@ __all__ = ["JetStreamJournal"]
 
 #: Seconds between a follower's checks whether it was stopped or its journal closed.
 LOOK: Final = 0.02
+#: Seconds that a new leader gets to take in what its servers have.
+SETTLING: Final = 2.0
 #: After this many seconds without a message, a follower that still expects some asks whether there are any.
 ASK: Final = 1.0
 
@@ -254,9 +257,19 @@ class JetStreamJournal:
         last = self._api.get(self._name, last_by_subj=subject)
         return last.number if last is not None else 0
 
+    def _refuse_lost(self, position: int) -> None:
+        """Raise `JournalUnavailable` if the stream was made anew, or ends before a position where an event was: new
+        events get positions that a follower has passed. A new leader may need a moment to take in what it has."""
+        end = monotonic() + SETTLING
+        while last_position_of(self._stream.last_message()) < position:
+            if monotonic() >= end:
+                raise went_back(self._connection.where)
+            self._connection.wait(LOOK)
+
     def _follow(self, position: int, subject: str, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         consumer: OrderedConsumer | None = None
         last = 0  # the last message when this began, or when the server was last asked
+        had = 0  # the position of the last event that was yielded
         heard = asked = monotonic()
         try:
             while not self._connection.is_closed and not (stop is not None and stop.is_set()):
@@ -264,7 +277,7 @@ class JetStreamJournal:
                     if consumer is not None:
                         consumer.close()
                         consumer = None
-                        self._stream.info()  # refuses a stream made anew, whose positions mean other events
+                        self._refuse_lost(had)
                     last = self._last_number(subject)
                     consumer = OrderedConsumer(self._api, self._name, subject, first_message_behind(position))
                     asked = monotonic()
@@ -278,7 +291,7 @@ class JetStreamJournal:
                     whole = self._parts.whole(message)
                     for each in whole.followed(position) if whole is not None else ():
                         yield each
-                        position = each.position
+                        position = had = each.position
                         if stop is not None and stop.is_set():
                             return
                     heard = asked = monotonic()

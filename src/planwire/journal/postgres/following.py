@@ -52,10 +52,30 @@ class Source(NamedTuple):
 
 
 class PositionFollower:
-    """The state of one follower of all sessions: the `gap` that it waits at, if any."""
+    """The state of one follower: the `gap` that it waits at, if any, and the last event that it had.
+
+    If the journal ends before that one, its tables were replaced or have lost events, and new ones may get positions
+    that the follower has passed."""
 
     def __init__(self) -> None:
         self.gap: PositionGap | None = None
+        self._had = 0
+        self._looked = 0.0
+        self._was_short = False
+
+    def note(self, found: Found) -> None:
+        """Note what the follower got."""
+        if found.events:
+            self._had = found.position
+
+    def is_short(self, last: Callable[[], int]) -> bool:
+        """Whether the journal ends before the last event, and did so the last time: another standby may lag behind.
+        Asks for its `last` position now and then."""
+        if not self._had or monotonic() - self._looked < TRUST:
+            return False
+        self._looked = monotonic()
+        was_short, self._was_short = self._was_short, last() < self._had
+        return was_short and self._was_short
 
     def look(self, after: int, source: Source) -> Found:
         """The events right after a position, in order; none while slower writers could still fill a gap there."""
@@ -96,6 +116,7 @@ def events_of(
                 yield each
                 if stop is not None and stop.is_set():
                     return
+            follower.note(found)
             now = monotonic()
             after = max(after, found.position)  # events of other sessions move it, too
             if found.events:

@@ -51,7 +51,7 @@ from planwire.journal.protocol import (
 )
 from planwire.journal.stored_pages import StoredPage, by_keys
 from planwire.journal.thoughts_file import FileThoughts
-from planwire.journal.unusable import forked
+from planwire.journal.unusable import forked, went_back
 from planwire.journal.user_files import thoughts_path
 from planwire.model.events import Recorded
 
@@ -142,8 +142,7 @@ class PostgresJournal:
 
     def last_position(self) -> int:
         """The position of the last event. Waits until no event at or below it is still to come."""
-        with self._read() as cursor:
-            last = self._reads.last_position(cursor)
+        last = self._last()
         if last > self._settled:
             self._wait_for(self._holders())
             with self._settling:
@@ -228,20 +227,29 @@ class PostgresJournal:
         """A page of what comes after a position; None once the journal is closed."""
         try:
             if session is None:
-                return following.look(after, Source(self._behind, self._holders))
+                found = following.look(after, Source(self._behind, self._holders))
+                if found.position == after and following.gap is None and following.is_short(self._last):
+                    raise went_back(self._server.shown)
+                return found
             last = self.last_position()
+            if following.is_short(lambda: last):
+                raise went_back(self._server.shown)
             with self._read() as cursor:
                 page = self._reads.behind(cursor, after, last, session)
         except JournalUnavailable:
             if self._closed:
                 return None
             raise
-        found = followed(page)
-        return Found(found, found[-1].position if found else max(last, after))
+        events = followed(page)
+        return Found(events, events[-1].position if events else max(last, after))
 
     def _behind(self, position: int, upto: int) -> list[object]:
         with self._read() as cursor:
             return self._reads.behind(cursor, position, upto, None)
+
+    def _last(self) -> int:
+        with self._read() as cursor:
+            return self._reads.last_position(cursor)
 
     def _holders(self) -> Holders:
         with self._read() as cursor:
