@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planwire.errors import EngineAway, JournalUnavailable
-from planwire.journal import KnownSession, Stamped, load_state, spool_append
+from planwire.journal import KnownSession, Stamped, catch_up, load_state, spool_append
 from planwire.journal.away import last_known
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.away.last_known import LastKnown
@@ -128,6 +128,20 @@ def test_a_session_that_was_forgotten_elsewhere_goes_with_the_next_look_at_all_s
     known.write()
     assert kept(tmp_path) == ["newer than the answer", "there"]
     assert len(list((tmp_path / "outbox" / "known").iterdir())) == 2
+
+
+def test_a_session_that_began_anew_is_kept_as_it_is_now_once_a_process_has_read_it(tmp_path: Path) -> None:
+    with behind(tmp_path) as before:
+        before.append("s", said("one", "two", "three"))
+        load_state(before, "s")
+    with behind(tmp_path) as journal:
+        state = load_state(journal, "s")
+        with open_server(tmp_path) as server:
+            server.forget("s")
+            server.append("s", said("anew"))
+        assert catch_up(journal, state).seq == 1
+    [session] = LastKnown(tmp_path / "outbox" / "known").sessions()
+    assert session.last_seq == 1
 
 
 def test_what_others_wrote_since_all_sessions_were_looked_at_stays(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from planwire.journal import Once, Stamped, Terms, load_state
 from planwire.journal.away import journal as away_journal
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.waiting import NOT_YET, go_by_last_known
-from planwire.model.events import ACP, Choice, PlanSet, Remarked, ReviewAsked, TurnEnded
+from planwire.model.events import ACP, Choice, PlanSet, Recorded, Remarked, ReviewAsked, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions
@@ -140,6 +141,35 @@ def test_an_agent_that_does_nothing_between_two_outages_goes_on_in_the_second(
     with open_server(tmp_path) as server:
         assert server.last_seq("s") == 23
     assert plans.call("update_plan", {"note": "done"})["revision"] == 24
+
+
+def test_a_chat_stays_when_the_server_goes_away_again_while_the_session_begins_anew(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_short(journal: SqliteJournal, session: str, *numbers: int) -> Iterator[Recorded]:
+        for each in read(journal, session, *numbers):
+            yield each
+            outage.begin()
+
+    read = SqliteJournal.read
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    for n in range(20):
+        plans.call("update_plan", {"note": str(n)})
+    outage.begin()
+    plans.call("update_plan", DONE)
+    before = plans.context()
+    outage.end()
+    until(away.tend)
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteJournal, "read", cut_short)
+        assert plans.context() == before
+        assert plans.call("update_plan", {"steps": {"s2": "completed"}})["not_yet_delivered"] == NOT_YET
+    outage.end()
+    until(away.tend)
+    assert not plans.call("update_plan", {"note": "done"}).is_error
+    assert [step.status for step in plans.state.plans["main"].state.steps] == ["completed", "completed"]
+    assert away.last_seq("s") == 24
 
 
 def test_a_session_opens_while_the_server_is_away_with_what_was_last_known_and_what_waits(

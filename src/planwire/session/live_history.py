@@ -3,11 +3,11 @@
 import logging
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from threading import RLock
 from time import time_ns
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -37,6 +37,13 @@ SNAPSHOT_EVERY: Final = 256
 _SNAPSHOT: Final = "session"
 
 _log = logging.getLogger("planwire")
+
+
+class _Anew(NamedTuple):
+    """A session's history before its first event."""
+
+    id: str
+    seq: int = 0
 
 
 class LiveHistory:
@@ -117,11 +124,26 @@ class LiveHistory:
         """Take in what others wrote. A forgotten session begins anew."""
         with self.lock:
             before = self.state
-            read_on(self._journal, self, self._begin, LiveHistory._take)
+            try:
+                self._read_on()
+            except EngineAway:
+                if not is_provisional(before.seq):
+                    raise
+                self._read_on()  # the server went away again before this could begin anew: go on with what is known
             if is_provisional(before.seq) and not is_provisional(self.seq):
                 for each in self._renumbered:
                     each(before, self.state)
             return self.state
+
+    def _read_on(self) -> None:
+        def take(known: LiveHistory | _Anew, events: Iterator[Recorded]) -> LiveHistory | _Anew:
+            taken = tuple(events)  # all of them before anything is let go: the server may go away in the middle
+            if known is not self:
+                self._begin()
+            return self._take(taken)
+
+        known: LiveHistory | _Anew = self
+        read_on(self._journal, known, lambda: _Anew(self.id), take)
 
     def _begin_reading(self) -> None:
         try:
@@ -158,7 +180,7 @@ class LiveHistory:
         """The name of the snapshot. Each reader has a chat of its own."""
         return f"{_SNAPSHOT}:{self.reader}" if self.reader else _SNAPSHOT
 
-    def _begin(self) -> "LiveHistory":
+    def _begin(self) -> None:
         self.lives += 1
         if is_provisional(self.seq):
             self._sent = Counter(map(_shape, self.stream.messages)) - Counter(map(_shape, self._unsent))
@@ -168,7 +190,6 @@ class LiveHistory:
         self._history = ChatHistory(self.id, self._format, self.reader)
         self._unsent.clear()
         self._kept_at = 0
-        return self
 
     def _take(self, events: Iterable[Recorded]) -> "LiveHistory":
         before, taken = self.state, tuple(events)

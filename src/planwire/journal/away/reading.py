@@ -5,6 +5,7 @@ raises `EngineAway`, unless the process goes by what this machine last knew (`re
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import RLock
 from typing import Final
 
@@ -117,6 +118,9 @@ class AwayReader:
                 yield each
             if upto is None and (after > start or not start):
                 self._known.note_whole(session, after, known)
+                if after < known:
+                    with suppress(OSError):  # then it goes with the next look at all sessions
+                        self._last_known.forget(session)
         except EngineAway:
             yield from self._read_here(session, after, upto)
 
