@@ -199,7 +199,7 @@ class TeamEntry:
                 self._say(f"planwire: nobody can sign in or out: {error}")
                 await words_answer(503, "You are still signed in", UNCHANGED)(scope, receive, send)
                 return
-            await self.streams.look()
+            self.streams.look()
             name = cookie_name(self._cookie, is_encrypted=not prefix)
             gone = cookie_text(name, "", prefix, lasts=0)
             done = RedirectResponse(SIGN_IN, 303, {"set-cookie": gone, "clear-site-data": '"storage"'})

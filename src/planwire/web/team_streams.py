@@ -58,7 +58,7 @@ class TeamStreams:
         finally:
             del self._open[ended]
 
-    async def look(self) -> None:
+    def look(self) -> None:
         """End the streams of those who may not see them any more."""
         for ended, person in list(self._open.items()):
             try:
@@ -78,7 +78,7 @@ class TeamStreams:
                 version = str(error)
             if version != seen:
                 seen = version
-                await self.look()
+                self.look()
 
     async def _keep_uses(self) -> None:
         while True:
