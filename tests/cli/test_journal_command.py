@@ -91,7 +91,7 @@ def test_a_session_that_is_damaged_hides_no_other(journal: Path) -> None:
     assert found.code == NOT_DONE
     assert {each["id"] for each in json.loads(found.out)["sessions"]} == {"s0", "s2"}
     assert found.err.startswith("planwire: ")
-    assert "of session 's1' are missing" in found.err
+    assert "event 7 of session 's1' is missing" in found.err
     change(journal, "DELETE FROM events WHERE session <> 2 AND seq = 7")
     assert answer("sessions").code == NOT_DONE
 

@@ -193,7 +193,7 @@ def test_a_row_that_is_missing_or_was_changed_is_noticed(path: Path) -> None:
         "UPDATE events SET at = at + 1 WHERE position = 4": "event 4 of session",
         "UPDATE events SET event = CAST(x'ff' AS TEXT) WHERE position = 4": "event 4 of session",
         "UPDATE events SET by = CAST(x'ff' AS TEXT) WHERE position = 4": "Could not decode to UTF-8",
-        "DELETE FROM events WHERE position = 4": "events after number 0 of session 'session 0' are missing",
+        "DELETE FROM events WHERE position = 4": "event 4 of session 'session 0' is missing",
     }
     whole = path.read_bytes()
     for statement, complaint in statements.items():

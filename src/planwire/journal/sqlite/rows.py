@@ -129,7 +129,8 @@ def page_of_session(connection: sqlite3.Connection, number: int | None, after: i
 
 def recorded_in_order(page: list[Any], session: str, after: int, path: Path) -> Iterator[Recorded]:
     if not page or [row[1] for row in page] != [*range(after + 1, after + 1 + len(page))]:
-        raise damaged(path, f"events after number {after} of session {session!r} are missing")
+        hole = next((seq for seq, row in enumerate(page, after + 1) if row[1] != seq), after + 1)
+        raise damaged(path, f"event {hole} of session {session!r} is missing")
     return (_recorded(path, session, *row) for row in page)
 
 
