@@ -9,6 +9,7 @@ import pytest
 
 from planwire.errors import JournalError
 from planwire.journal import Journal, Once, StoredAppend, StoredEvent, load_state, open_journal
+from planwire.journal.checked import PositionCheck
 from planwire.journal.copying import copy_journal
 from planwire.journal.verifying import SessionCheck, check_session, verify
 from tests.journal.test_contract import said
@@ -62,6 +63,8 @@ def test_a_sound_journal_of_any_engine_has_no_troubles(journal: Journal) -> None
         ("UPDATE events SET link = randomblob(32) WHERE seq = 5", [("s", 5), ("s", 6)]),
         ("UPDATE events SET link = NULL WHERE seq = 5", [("s", 6)]),
         ("UPDATE events SET checksum = 1 WHERE seq = 5", [("s", 5)]),
+        ("UPDATE events SET position = 999 WHERE seq = 5 AND session = 1", [("s", 5)]),
+        ("UPDATE events SET position = -1 WHERE seq = 1 AND session = 1", [("s", 1)]),
         ("UPDATE once SET last = 99 WHERE n = 9", [(None, None), (None, None)]),
         ("INSERT INTO sessions (id) VALUES ('empty')", [("empty", None)]),
         ("DELETE FROM sessions WHERE id = 'other'", [(None, None), (None, None)]),
@@ -175,3 +178,11 @@ def test_of_very_many_troubles_the_first_are_named_and_all_are_counted() -> None
 
 def _unreadable(seq: int) -> StoredEvent:
     return StoredEvent(seq, 1, "agent", b"{", None)
+
+
+def test_a_session_that_is_begun_anew_while_its_events_are_checked_is_in_order() -> None:
+    check = PositionCheck()
+    assert [*check.troubles(1, "s", 1, 1), *check.troubles(1, "s", 2, 2), *check.troubles(2, "s", 1, 3)] == []
+    assert [each.words for each in check.troubles(2, "s", 1, 4)] == [
+        "event 1 of session 's' reaches followers after event 1"
+    ]

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
-from planwire.journal.checked import Trouble
+from planwire.journal.checked import PositionCheck, Trouble
 from planwire.journal.sqlite import keys, rows
 
 __all__ = ["troubles"]
 
 #: The most problems of a file that SQLite is asked to list.
 _MOST: Final = 20
-_EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, position, id
+_EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, session, position, id
     FROM events LEFT JOIN sessions ON number = session WHERE position > ? AND session <> 0 ORDER BY position"""
 #: Sessions without a first event, which no list shows, and whether they have other events.
 _HEADLESS: Final = """SELECT id, EXISTS (SELECT 1 FROM events WHERE session = number) FROM sessions
@@ -24,14 +24,15 @@ def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) ->
     with reads() as reader:
         found = [line for (line,) in reader.execute(f"PRAGMA integrity_check({_MOST})")]
     yield from (Trouble(f"SQLite says of the file: {line}") for line in found if line != "ok")
-    position = 0
+    check, position = PositionCheck(), -(2**63)
     while True:
         with reads() as reader:
             page = rows.page(reader.execute(_EVENTS, (position,)))
         if not page:
             break
         position = page[-1][-2]
-        yield from (trouble for row in page for trouble in _of_event(*row))
+        for row in page:
+            yield from _of_event(check, row)
     with reads() as reader:
         wrong = [Trouble(words) for words in keys.troubles(reader)]
         for session, has_events in reader.execute(_HEADLESS):
@@ -40,11 +41,14 @@ def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) ->
     yield from wrong
 
 
-def _of_event(text: bytes, seq: int, at: int, by: str, check: int, position: int, session: Any) -> Iterator[Trouble]:
+def _of_event(check: PositionCheck, row: tuple[Any, ...]) -> Iterator[Trouble]:
+    text, seq, at, by, checksum, number, position, session = row
     if session is None:
         yield Trouble(f"the event at position {position} belongs to no session")
     elif not isinstance(session, str):
         yield Trouble(f"the event at position {position} belongs to a session whose name is not valid text")
-    elif check != rows.checksum(session, seq, at, by, text):
-        number = seq if isinstance(seq, int) else None
-        yield Trouble(f"event {seq} of session {session!r} is not as it was written", session, number)
+    elif checksum != rows.checksum(session, seq, at, by, text):
+        wrong = f"event {seq} of session {session!r} is not as it was written"
+        yield Trouble(wrong, session, seq if isinstance(seq, int) else None)
+    elif isinstance(seq, int):
+        yield from check.troubles(number, session, seq, position)
