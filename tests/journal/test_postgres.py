@@ -256,18 +256,23 @@ def test_many_who_wait_for_a_silent_server_wait_no_longer_than_one(
         assert journal.last_seq("s") == 0
 
 
-def test_a_forget_may_take_longer_than_other_answers(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("act", ["forget", "check"])
+def test_forgetting_and_checking_may_take_longer_than_other_answers(
+    url: str, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    monkeypatch.setattr(postgres_server, "_SETTINGS", {**postgres_server._SETTINGS, "statement_timeout": "100ms"})
     with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
         journal.append("s", said("one"))
         monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.1)
         other.execute("BEGIN")
-        other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
-        forgetting = pool.submit(journal.forget, "s")
+        other.execute(journal._server.sql("lock table planwire.once, planwire.sessions"))
+        acts = {"forget": lambda: journal.forget("s"), "check": lambda: [*journal.troubles()]}
+        acting = pool.submit(acts[act])
         with pytest.raises(TimeoutError):
-            forgetting.result(0.5)
+            acting.result(0.5)
         other.execute("COMMIT")
-        forgetting.result(PATIENCE)
-        assert journal.sessions() == []
+        assert not acting.result(PATIENCE)
+        assert len(journal.sessions()) == (act == "check")
 
 
 def test_what_another_database_lacks_is_written_behind_what_it_has(url: str) -> None:

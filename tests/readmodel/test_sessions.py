@@ -6,6 +6,7 @@ import pytest
 
 from planwire.errors import JournalUnavailable, NotFound
 from planwire.journal import Journal, KnownSession, Snapshot, Stamped, open_journal
+from planwire.journal.follower import Follower
 from planwire.model.events import PlanSet
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions, load_session
@@ -58,6 +59,20 @@ def test_trouble_with_the_journal_is_told_when_it_begins_and_when_it_ends(monkey
             assert told == [None, "it is locked"]
         until(lambda: len(told) == 3)
         assert told == [None, "it is locked", None]
+        sessions.close()
+
+
+def test_an_event_that_following_missed_is_seen_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After trouble, following goes on from the journal's end."""
+    monkeypatch.setattr("planwire.readmodel.sessions.ROLL_CALL", 0.01)
+    monkeypatch.setattr(Follower, "_hand_out", lambda *_: None)
+    with open_journal("memory:") as journal:
+        write(journal, "one")
+        sessions = Sessions(journal, FilePlans(), lambda _: None)
+        sessions.start()
+        until(lambda: not sessions.loading)
+        write(journal, "one")
+        until(lambda: [glance.last_seq for glance in sessions.glances()] == [2])
         sessions.close()
 
 

@@ -36,7 +36,7 @@ __all__ = ["Sessions", "load_session", "load_sessions"]
 KEPT_STATES: Final = 512
 #: Seconds between two looks at the leases.
 LOOK: Final = 1.0
-#: Seconds between two looks for sessions that are missing, or were forgotten.
+#: Seconds between two looks for sessions that are missing, moved on unheard, or were forgotten.
 ROLL_CALL: Final = 3.0
 
 #: The sources of trouble with the journal, besides the events of a session.
@@ -282,7 +282,8 @@ class Sessions:
             self._changed(session)
 
     def _call_the_roll(self) -> None:
-        """Load the sessions that are missing, and drop the forgotten ones, which no event announces."""
+        """Load the sessions that are missing or moved on unheard, and drop the forgotten ones, which no event
+        announces."""
         known = newest_first(self.journal)
         self._load_missing(known)
         there = {each.id for each in known}
@@ -292,15 +293,21 @@ class Sessions:
                     self._drop(session)
 
     def _load_missing(self, known: list[KnownSession]) -> None:
-        """Load missing sessions, the newest first, since people look for these."""
+        """Load missing sessions, the newest first, since people look for these; and again those that have other events
+        than were heard, because following had trouble."""
         for each in known:
             if self._stop.is_set():
                 return
             with self._lock:
-                if each.id not in self._glances and each.id not in self._unreadable:
+                glance = self._glances.get(each.id)
+                if each.id in self._unreadable:
+                    continue
+                if glance is None:
                     with self._set_aside(each.id):
                         if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
+                elif glance.last_seq != each.last_seq and not is_provisional(glance.last_seq):
+                    self._load_again(each.id)
 
 
 def _now() -> int:

@@ -14,7 +14,10 @@ from planwire.journal.checked import PositionCheck, Trouble
 from planwire.journal.postgres.rows import is_utf8
 from planwire.journal.postgres.server import JournalServer
 
-__all__ = ["troubles"]
+__all__ = ["CHECKING", "troubles"]
+
+#: Seconds that a check may take: it reads all keys, of which there may be millions.
+CHECKING: Final = 600.0
 
 _EMPTY: Final = """SELECT id FROM planwire.sessions
     WHERE NOT EXISTS (SELECT 1 FROM planwire.events WHERE session = number) ORDER BY number"""

@@ -133,8 +133,9 @@ class PostgresJournal:
 
     def troubles(self) -> Iterator[Trouble]:
         """What is wrong with the tables (see `checked`)."""
-        with self._read() as cursor:
-            return iter([*checks.troubles(self._server, cursor)])
+        self._check_process()
+        with self._reading as connection, connection.transaction(), connection.taking(checks.CHECKING):
+            return iter([*checks.troubles(self._server, connection.cursor(binary=True))])
 
     def last_seq(self, session: str) -> int:
         with self._read() as cursor:

@@ -7,8 +7,8 @@ database can hold many. No error shows a secret that is in a URL: what libpq say
 import os
 import re
 import socket
-from collections.abc import Generator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from math import ceil
 from time import monotonic
@@ -83,16 +83,25 @@ _Waiting: TypeAlias = Generator[Any, Any, _Answer]
 
 
 class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection that closes itself if an answer does not come in time. Each statement commits by itself. Before a
-    long statement, set `patience` to the seconds that it may take."""
+    """A connection that closes itself if an answer does not come in time. Each statement commits by itself."""
 
-    patience: float | None = None
+    _patience: float | None = None
     server: "JournalServer | None" = None
 
     @property
     def answers_within(self) -> float:
         """Seconds that an answer may take."""
-        return self.patience or (ANSWER if self.server is not None and self.server.is_hasty else ANSWER_TIMEOUT)
+        return self._patience or (ANSWER if self.server is not None and self.server.is_hasty else ANSWER_TIMEOUT)
+
+    @contextmanager
+    def taking(self, seconds: float) -> Iterator[None]:
+        """Let each statement of a transaction take up to so many seconds."""
+        self.execute(f"SET LOCAL statement_timeout = '{seconds:g}s'".encode())
+        self._patience = seconds
+        try:
+            yield
+        finally:
+            self._patience = None
 
     def wait(self, gen: _Waiting[_Answer], *arguments: Any, **options: Any) -> _Answer:
         return super().wait(_bounded(self, gen), *arguments, **options)

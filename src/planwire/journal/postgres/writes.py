@@ -38,11 +38,7 @@ def keep_snapshot(
 
 def forget_sessions(server: JournalServer, connection: PostgresConnection, names: Sequence[bytes]) -> None:
     """Delete sessions and all rows that refer to them, in the caller's transaction."""
-    connection.execute(f"SET LOCAL statement_timeout = '{FORGETTING:g}s'".encode())
-    connection.patience = FORGETTING
-    try:
+    with connection.taking(FORGETTING):
         numbers = [number for (number,) in connection.execute(server.sql(_LOCK), (list(names),)).fetchall()]
         connection.execute(server.sql(_NOTE))
         connection.execute(server.sql("DELETE FROM planwire.sessions WHERE number = ANY(%b::bigint[])"), (numbers,))
-    finally:
-        connection.patience = None
