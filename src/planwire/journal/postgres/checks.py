@@ -21,7 +21,7 @@ CHECKING: Final = 600.0
 
 _EMPTY: Final = """SELECT id FROM planwire.sessions
     WHERE NOT EXISTS (SELECT 1 FROM planwire.events WHERE session = number) ORDER BY number"""
-#: Positions are read in pages, because the server ends a statement that takes long.
+#: How many positions are read at a time: there may be millions.
 _PAGE: Final = 20_000
 _POSITIONS: Final = """SELECT position, session, seq FROM planwire.events
     WHERE position > %b ORDER BY position LIMIT %b"""
