@@ -21,6 +21,7 @@ from planwire.errors import (
     EngineAway,
     JournalError,
     JournalUnavailable,
+    LoginRefused,
     NewerJournal,
     NoJournal,
     NotWritable,
@@ -229,6 +230,30 @@ def test_a_slow_network_gets_the_time_it_takes_as_long_as_it_is_not_silent(
             network.pass_slowly(600_000)
             assert words(journal.append("s", said(large))) == [large]
             assert words(journal.read("s")) == ["one", large]
+
+
+def test_an_address_that_the_servers_settings_shut_out_is_a_refused_login(own_server: PostgresServer) -> None:
+    url = own_server.fresh_url(local=False)
+    with own_server.connect() as connection:
+        [[name]] = connection.execute("SHOW hba_file").fetchall()
+        file = Path(name)
+        before = file.read_text()
+        file.write_text(f"host all all 127.0.0.1/32 reject\n{before}")
+        try:
+            connection.execute("SELECT pg_reload_conf()")
+            until(lambda: _is_refused(url))
+        finally:
+            file.write_text(before)
+            connection.execute("SELECT pg_reload_conf()")
+            until(lambda: not _is_refused(url))
+
+
+def _is_refused(url: str) -> bool:
+    try:
+        PostgresJournal(url).close()
+    except LoginRefused as error:
+        return "pg_hba.conf rejects connection" in str(error)
+    return False
 
 
 def test_many_who_wait_for_a_silent_server_wait_no_longer_than_one(

@@ -72,8 +72,8 @@ _SEVERAL: Final = "All failures were:\n"
 _FAILED: Final = re.compile(r"(?:- host: .*?, hostaddr: .*?: )?(?:connection failed: |connection is bad: )?")
 #: How a server says that trying again is useless: libpq gives no other sign.
 _REFUSED: Final = re.compile(
-    r"authentication failed|no password supplied|no pg_hba\.conf entry|(role|database) \".*\" does not exist"
-    r"|not permitted to log in|permission denied for database"
+    r"authentication failed|no password supplied|no pg_hba\.conf entry|pg_hba\.conf rejects"
+    r"|(role|database) \".*\" does not exist|not permitted to log in|permission denied for database"
 )
 #: How libpq begins to say that a setting has a value that it can't use.
 _WRONG: Final = re.compile(r"(?:connection is bad: )?(?:invalid|bad value) ")
