@@ -189,6 +189,7 @@ def test_readers_go_on_in_a_second_outage_whether_or_not_they_began_anew_before_
     anew = catch_up(away, anew)
     outage.begin()
     notice(away)
+    assert [each.seq for each in away.read("s", anew.seq - 1, anew.seq)] == [anew.seq] == [away.last_seq("s")]
     assert [catch_up(away, each).turns for each in (anew, still)] == [22, 21]
 
     def go_on(state: SessionState, word: str) -> None:

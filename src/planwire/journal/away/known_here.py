@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from threading import Lock
 from typing import Final
 
-from planwire.journal.provisional import AheadEvents
+from planwire.journal.provisional import AheadEvents, is_provisional
 from planwire.model.events import Recorded
 
 __all__ = ["KnownHere"]
@@ -68,7 +68,7 @@ class KnownHere:
                 self._tails.pop(each, None)
 
     def ahead_of(self, session: str) -> AheadEvents | None:
-        """The session's waiting events, or those that this process goes on from when the server goes away again."""
+        """The session's waiting events, or those that it goes on from if the server goes away again."""
         return self.ahead.get(session) or self._resting.get(session)
 
     def settle(self, session: str) -> None:
@@ -83,12 +83,15 @@ class KnownHere:
 
     def last(self, session: str) -> int | None:
         """The number of the last event while the server is away; None if only the server knows."""
-        ahead = self.ahead_of(session)
-        return self.end(session) if ahead is None else ahead.last
+        if (ahead := self.ahead.get(session)) is not None:
+            return ahead.last
+        end = self.end(session)
+        return self._resting[session].last if end is None and session in self._resting else end
 
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
         """The events after a number; None if only the server has the first of them."""
-        if (ahead := self.ahead_of(session)) is not None:
+        ahead = self.ahead_of(session) if is_provisional(after) else self.ahead.get(session)
+        if ahead is not None:
             return ahead.read(after, upto)
         with self._noting:
             self._take_in()
