@@ -189,6 +189,7 @@ def test_readers_go_on_in_a_second_outage_whether_or_not_they_began_anew_before_
     anew = catch_up(away, anew)
     outage.begin()
     notice(away)
+    assert [each.seq for each in away.read("s", anew.seq - 1, anew.seq)] == [anew.seq] == [away.last_seq("s")]
     assert [catch_up(away, each).turns for each in (anew, still)] == [22, 21]
 
     def go_on(state: SessionState, word: str) -> None:
@@ -664,6 +665,31 @@ def test_a_drainer_that_is_killed_in_the_middle_leaves_no_event_out_and_none_twi
     with behind(tmp_path) as journal:
         deliver(journal)
     assert delivered(tmp_path) == [*"abcdef"]
+
+
+def test_the_next_process_goes_on_where_the_last_one_had_no_time_left(outage: Outage, tmp_path: Path) -> None:
+    outage.begin()
+    with behind(tmp_path) as journal:
+        for word in "abcdef":
+            journal.append("s", said(word))
+    outage.end()
+    asked: list[str] = []
+
+    class Hurried(MemoryJournal):
+        def append(
+            self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+        ) -> tuple[Recorded, ...]:
+            asked.append(str(once))
+            if len(asked) == 4:
+                raise JournalUnavailable("it is gone")
+            return super().append(session, events, expected_seq, once)
+
+    with Hurried() as server:
+        with pytest.raises(JournalUnavailable):
+            AwayDelivery(AwayFolder(tmp_path / "outbox")).deliver(server, monotonic() + 5)
+        assert AwayDelivery(AwayFolder(tmp_path / "outbox")).deliver(server, monotonic() + 5)
+        assert words(server.read("s")) == [*"abcdef"]
+    assert [asked.count(each) for each in dict.fromkeys(asked)] == [1, 1, 1, 2, 1, 1]
 
 
 def test_who_has_little_patience_does_not_spend_more_on_what_others_left(

@@ -10,9 +10,10 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from planwire.errors import JournalUnavailable
+from planwire.errors import EngineAway, JournalUnavailable
 from planwire.journal.protocol import Journal, Snapshot, require_journal
-from planwire.journal.waiting import note_state
+from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import is_away, note_state
 from planwire.model.events import Recorded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
@@ -42,10 +43,19 @@ def read_on(journal: Journal, folded: _S, begin: Callable[[], _S], take: Callabl
     """Bring anything folded up to date: `take` folds the events after it.
 
     A session that has fewer events than went into `folded` was forgotten and began anew. Then the fold begins anew,
-    too, with what `begin` gives. Everything that keeps up with a session does it here.
+    too, with what `begin` gives. It does the same once what waited for the journal's server is delivered. If the server
+    is away again by then, it goes on as it is: a `take` that changes what it folds reads all events first. Everything
+    that keeps up with a session does it here.
     """
-    if journal.last_seq(folded.id) < folded.seq:
-        folded = begin()
+    last = journal.last_seq(folded.id)
+    has_waited = is_provisional(folded.seq) and not is_provisional(last)
+    if last < folded.seq and not (has_waited and is_away(journal)):
+        try:
+            begun = begin()
+            return take(begun, journal.read(folded.id, begun.seq))
+        except EngineAway:
+            if not has_waited:
+                raise
     return take(folded, journal.read(folded.id, folded.seq))
 
 

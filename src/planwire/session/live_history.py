@@ -124,12 +124,7 @@ class LiveHistory:
         """Take in what others wrote. A forgotten session begins anew."""
         with self.lock:
             before = self.state
-            try:
-                self._read_on()
-            except EngineAway:
-                if not is_provisional(before.seq):
-                    raise
-                self._read_on()  # the server went away again before this could begin anew: go on with what is known
+            self._read_on()
             if is_provisional(before.seq) and not is_provisional(self.seq):
                 for each in self._renumbered:
                     each(before, self.state)
@@ -137,7 +132,7 @@ class LiveHistory:
 
     def _read_on(self) -> None:
         def take(known: LiveHistory | _Anew, events: Iterator[Recorded]) -> LiveHistory | _Anew:
-            taken = tuple(events)  # all of them before anything is let go: the server may go away in the middle
+            taken = tuple(events)  # all of them before anything is let go
             if known is not self:
                 self._begin()
             return self._take(taken)

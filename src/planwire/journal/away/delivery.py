@@ -28,6 +28,8 @@ from planwire.model.records import PLANWIRE
 
 __all__ = ["AwayDelivery"]
 
+#: Seconds until it is noted again how far a delivery is, for the next process if this one is killed.
+NOTE: Final = 1.0
 _CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
 
@@ -69,13 +71,23 @@ class AwayDelivery:
         return is_done
 
     def _deliver_segment(self, engine: Journal, segment: Segment, until: float) -> bool:
-        done = self._begun[1] if self._begun[0] == segment.name else 0
-        for n, given in enumerate(segment):
-            if n >= done:
-                if not self._lock.is_held or monotonic() > until:
-                    return False
-                self._deliver(engine, given)
-                self._begun = (segment.name, n + 1)
+        if self._begun[0] != segment.name:
+            self._begun = (segment.name, self._folder.delivered(segment.name))
+        noted_at, is_done = monotonic(), False
+        try:
+            for n, given in enumerate(segment):
+                if n >= self._begun[1]:
+                    if not self._lock.is_held or (now := monotonic()) > until:
+                        return False
+                    if now > noted_at + NOTE:
+                        self._folder.note_delivered(*self._begun)
+                        noted_at = now
+                    self._deliver(engine, given)
+                    self._begun = (segment.name, n + 1)
+            is_done = True
+        finally:
+            if not is_done:
+                self._folder.note_delivered(*self._begun)
         return True
 
     def _deliver(self, engine: Journal, given: Spooled | Lost) -> None:

@@ -21,6 +21,7 @@ __all__ = ["AwayFolder", "waiting_here"]
 #: Bytes that a record may take in the spool besides its body.
 _BESIDES: Final = 20_000
 _BLOCK: Final = 1 << 20
+_DELIVERED: Final = "delivered"
 
 
 class AwayFolder:
@@ -49,6 +50,18 @@ class AwayFolder:
         """Keep a record that can't be written, under a name that no delivery picks up."""
         with suppress(OSError):
             put(str(self.path), f"{_aside(session)}{key.source}-{key.n}", body)
+
+    def delivered(self, segment: str) -> int:
+        """How many records of a segment are known to be delivered (`note_delivered`)."""
+        with suppress(OSError, ValueError):
+            name, _, count = (self.path / _DELIVERED).read_text("ascii").partition(" ")
+            return int(count) if name == segment else 0
+        return 0
+
+    def note_delivered(self, segment: str, count: int) -> None:
+        """Note how many records of a segment are delivered, so that the next process need not ask for each of them."""
+        with suppress(OSError):
+            put(str(self.path), _DELIVERED, f"{segment} {count}".encode())
 
     def forget(self, *sessions: str) -> None:
         """Remove the records of sessions that were set aside."""

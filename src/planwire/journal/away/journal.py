@@ -196,7 +196,7 @@ class AwayJournal:
             return self._ahead.append(session, events, expected_seq, once, in_doubt=not isinstance(error, NotWritable))
         for each in written:
             self._known.note(each, is_new=once is None)
-        if expected_seq is not None:
+        if self._known.resting and expected_seq is not None:
             self._known.settle(session)
         return written
 

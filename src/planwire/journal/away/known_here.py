@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from threading import Lock
 from typing import Final
 
-from planwire.journal.provisional import AheadEvents
+from planwire.journal.provisional import AheadEvents, is_provisional
 from planwire.model.events import Recorded
 
 __all__ = ["KnownHere"]
@@ -24,8 +24,8 @@ class KnownHere:
 
     def __init__(self) -> None:
         self.ahead: dict[str, AheadEvents] = {}
-        #: What was ahead and is delivered, of sessions that this process did not append to since.
-        self._resting: dict[str, AheadEvents] = {}
+        #: What was ahead and is delivered, of the newest sessions that this process did not append to since.
+        self.resting: dict[str, AheadEvents] = {}
         self._ends: dict[str, int] = {}
         self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
         self._fresh: deque[tuple[Recorded, bool]] = deque()
@@ -63,17 +63,17 @@ class KnownHere:
         with self._noting:
             self._take_in()
             for each in sessions:
-                self._resting.pop(each, None)
+                self.resting.pop(each, None)
                 self._ends.pop(each, None)
                 self._tails.pop(each, None)
 
     def ahead_of(self, session: str) -> AheadEvents | None:
-        """The session's waiting events, or those that this process goes on from when the server goes away again."""
-        return self.ahead.get(session) or self._resting.get(session)
+        """The session's waiting events, or those that it goes on from if the server goes away again."""
+        return self.ahead.get(session) or self.resting.get(session)
 
     def settle(self, session: str) -> None:
         """Note that a writer of this process knew the session up to its end on the server, and wrote to it."""
-        self._resting.pop(session, None)
+        self.resting.pop(session, None)
 
     def end(self, session: str) -> int | None:
         """The number of the last event that came from the server; None if there is none."""
@@ -83,12 +83,15 @@ class KnownHere:
 
     def last(self, session: str) -> int | None:
         """The number of the last event while the server is away; None if only the server knows."""
-        ahead = self.ahead_of(session)
-        return self.end(session) if ahead is None else ahead.last
+        if (ahead := self.ahead.get(session)) is not None:
+            return ahead.last
+        end, resting = self.end(session), self.resting.get(session)
+        return resting.last if end is None and resting is not None else end
 
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
         """The events after a number; None if only the server has the first of them."""
-        if (ahead := self.ahead_of(session)) is not None:
+        ahead = self.ahead_of(session) if is_provisional(after) else self.ahead.get(session)
+        if ahead is not None:
             return ahead.read(after, upto)
         with self._noting:
             self._take_in()
@@ -100,7 +103,7 @@ class KnownHere:
     def go_ahead(self, session: str, expected_seq: int | None, at: int) -> AheadEvents:
         """The session's waiting events, to which others can be added. They begin after those that the writer knows."""
         ahead = self.ahead_of(session)
-        if ahead is not None and self._resting.pop(session, None) is not None:
+        if ahead is not None and self.resting.pop(session, None) is not None:
             ahead.resume(at)
             self.ahead[session] = ahead
         if ahead is None:
@@ -120,12 +123,14 @@ class KnownHere:
         for session, each in tuple(self.ahead.items()):
             if not each.is_in_doubt(since):
                 each.rest()
-                self._resting[session] = self.ahead.pop(session)
+                self.resting[session] = self.ahead.pop(session)
+                if len(self.resting) > TAILS:
+                    self.resting.pop(next(iter(self.resting)))
         return not self.ahead
 
     def begin_without(self, session: str, at: int) -> None:
         """Treat a session as if it held nothing but the events that wait here."""
-        self._resting.pop(session, None)
+        self.resting.pop(session, None)
         if (ahead := self.ahead.get(session)) is not None:
             ahead.base = 0
         else:
