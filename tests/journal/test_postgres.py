@@ -627,7 +627,7 @@ def test_limits_that_a_server_or_a_role_has_for_others_end_nothing(url: str) -> 
     with postgres().connect() as connection:
         connection.execute("CREATE ROLE hasty LOGIN SUPERUSER")
         for each in ("lock_timeout", "transaction_timeout", "statement_timeout", "idle_session_timeout"):
-            connection.execute(f"ALTER ROLE hasty SET {each} = '50ms'".encode())
+            connection.execute(f"ALTER ROLE hasty SET {each} = '200ms'".encode())  # planwire sets its own sooner
     url = url.replace(f"postgres:{PASSWORD}", "hasty")
     with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
         journal.append("s", said("one"))
@@ -640,7 +640,7 @@ def test_limits_that_a_server_or_a_role_has_for_others_end_nothing(url: str) -> 
                 other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
                 doing = pool.submit(task)
                 with pytest.raises(TimeoutError):
-                    doing.result(0.2)
+                    doing.result(0.4)
             doing.result(PATIENCE)
         assert journal.sessions() == []
 
