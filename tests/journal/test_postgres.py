@@ -24,6 +24,7 @@ from planwire.errors import (
     LoginRefused,
     NewerJournal,
     NoJournal,
+    NotAJournal,
     NotWritable,
     UnknownJournal,
 )
@@ -572,6 +573,43 @@ def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
         postgres().cut_connections()
         with pytest.raises(NewerJournal):
             journal.append("s", said("two"))
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        "CREATE TABLE {}.journal (entry text)",
+        "CREATE TABLE {}.journal (format text, forgotten text); INSERT INTO {}.journal VALUES ('A4', 'no')",
+        "CREATE VIEW {}.journal AS SELECT 'a page' AS entry",
+        "CREATE TYPE {}.journal AS (entry text)",
+        "CREATE TYPE {}.journal AS ENUM ('entry')",
+        "CREATE TABLE {}.sessions (user_name text)",
+        "CREATE TABLE {}.visits (at int); CREATE INDEX events_seq ON {}.visits (at)",
+    ],
+)
+def test_a_schema_of_another_program_is_no_server_that_is_away_and_stays_as_it_is(url: str, tables: str) -> None:
+    schema = url.rpartition("=")[2]
+    relations = "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace ORDER BY relname"
+    with postgres().connect() as connection:
+        connection.execute(f"CREATE SCHEMA {schema}; {tables.replace('{}', schema)}".encode())
+        before = connection.execute(relations, (schema,)).fetchall()
+        with pytest.raises(NotAJournal, match=f"{schema} .*is not planwire's.* name another one with schema="):
+            open_journal(url)
+        with pytest.raises((NotAJournal, NoJournal)):
+            open_journal(url, create=False)
+        assert connection.execute(relations, (schema,)).fetchall() == before
+
+
+def test_a_schema_that_another_program_took_over_under_an_open_journal_is_not_waited_for(url: str) -> None:
+    schema = url.rpartition("=")[2]
+    with PostgresJournal(url) as journal, postgres().connect() as connection:
+        journal.append("s", said("one"))
+        taken = f"DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}; CREATE TABLE {schema}.journal (entry text)"
+        connection.execute(taken.encode())
+        postgres().cut_connections()
+        for ask in (lambda: journal.append("s", said("two")), journal.sessions):
+            with pytest.raises(NotAJournal, match="is not planwire's"):
+                ask()
 
 
 def test_a_journal_that_lost_the_row_about_its_format_is_left_alone(url: str) -> None:

@@ -100,16 +100,8 @@ class ServerLine:
         while True:
             try:
                 connection = self._server.connect(self._settings)
-                try:
-                    self.greet(connection)
-                except BaseException:
-                    connection.close()
-                    raise
+                self._greet(connection)
                 break
-            except psycopg.Error as error:
-                away = meaning(self._server, error, is_lost=True)
-                if not isinstance(away, EngineAway):
-                    raise away from error
             except EngineAway as error:
                 away = error
             if monotonic() >= end:
@@ -121,6 +113,16 @@ class ServerLine:
         self._has_hung_up = _watch(connection.fileno())
         self._is_known = True
         self._patient_from = 0.0
+
+    def _greet(self, connection: PostgresConnection) -> None:
+        try:
+            self.greet(connection)
+        except BaseException as error:
+            is_lost = connection.closed
+            connection.close()
+            if isinstance(error, psycopg.Error):
+                raise meaning(self._server, error, is_lost=is_lost) from error
+            raise
 
     def _drop(self) -> None:
         if self._connection is not None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from psycopg import errors
 
-from planwire.errors import DamagedJournal, NewerJournal
+from planwire.errors import DamagedJournal, NewerJournal, NotAJournal
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import absent
 
@@ -93,17 +93,24 @@ def migrate(server: JournalServer, connection: PostgresConnection) -> None:
     tables."""
     found = _format(server, connection)
     if found is None or found < FORMAT:
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%b)", (server.migration_lock,))
-            if not _is_there(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %s", server.schema):
-                connection.execute(server.sql("CREATE SCHEMA planwire.").removesuffix(b"."))
-            tables = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'journal'"
-            begun = _format(server, connection) if _is_there(connection, tables, server.schema) else 0
-            for number, statements in enumerate(_MIGRATIONS[begun or 0 :], start=(begun or 0) + 1):
-                for statement in statements:
-                    connection.execute(server.sql(statement))
-                connection.execute(server.sql("UPDATE planwire.journal SET format = %b"), (number,))
+        try:
+            with connection.transaction():
+                _make(server, connection)
+        except (errors.DuplicateTable, errors.DuplicateObject) as error:
+            raise _foreign(server, error) from None
     check_format(server, connection)
+
+
+def _make(server: JournalServer, connection: PostgresConnection) -> None:
+    connection.execute("SELECT pg_advisory_xact_lock(%b)", (server.migration_lock,))
+    if not _is_there(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %s", server.schema):
+        connection.execute(server.sql("CREATE SCHEMA planwire.").removesuffix(b"."))
+    tables = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'journal'"
+    begun = _format(server, connection) if _is_there(connection, tables, server.schema) else 0
+    for number, statements in enumerate(_MIGRATIONS[begun or 0 :], start=(begun or 0) + 1):
+        for statement in statements:
+            connection.execute(server.sql(statement))
+        connection.execute(server.sql("UPDATE planwire.journal SET format = %b"), (number,))
 
 
 def _is_there(connection: PostgresConnection, query: str, name: str) -> bool:
@@ -112,12 +119,24 @@ def _is_there(connection: PostgresConnection, query: str, name: str) -> bool:
 
 def _format(server: JournalServer, connection: PostgresConnection) -> int | None:
     try:
-        found = connection.execute(server.sql("SELECT format FROM planwire.journal")).fetchone()
+        found = connection.execute(server.sql("SELECT format, forgotten FROM planwire.journal")).fetchone()
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         return None
+    except (errors.UndefinedColumn, errors.WrongObjectType) as error:
+        raise _foreign(server, error) from None
     if found is None:
         raise DamagedJournal(
             f"the journal {server.shown} has lost the one row of its table {server.schema}.journal, which says what "
             "format it has: restore a backup, or name another schema. Nothing was changed"
         )
-    return int(found[0])
+    if not isinstance(found[0], int):
+        raise _foreign(server, "the format in its table journal is not a number")
+    return found[0]
+
+
+def _foreign(server: JournalServer, why: object) -> NotAJournal:
+    said = str(why).partition("\n")[0]
+    return NotAJournal(
+        f"the schema {server.schema} of {server.shown} is not planwire's, and stays as it is ({said}): name another "
+        "one with schema= in the URL"
+    )
