@@ -51,6 +51,7 @@ from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.verifying import verify
 from planwire.model.events import PlanSet
 from planwire.model.plan import OtherPlan
 from tests.journal.test_contract import PATIENCE, said, words
@@ -329,6 +330,53 @@ def test_a_server_that_is_away_is_said_so_soon_and_works_again_when_it_is_back(o
         assert words(journal.read("s")) == ["one", "two"]
 
 
+def come_back_without(own: NatsServer, lose: Callable[[], object]) -> None:
+    """Have a server lose what happens meanwhile, as after a loss of power."""
+    own.stop()
+    shutil.copytree(own.folder / "store", own.folder / "before")
+    own.start()
+    lose()
+    own.kill()
+    shutil.rmtree(own.folder / "store")
+    (own.folder / "before").rename(own.folder / "store")
+    own.start()
+
+
+@pytest.mark.parametrize("others", [("another",), ("another", "and one more")])
+def test_a_writer_builds_on_nothing_that_its_server_has_lost_though_others_have_its_numbers(
+    own: NatsServer, others: tuple[str, ...]
+) -> None:
+    with JetStreamJournal(own.url()) as journal:
+        journal.append("s", said("one"))
+        come_back_without(own, lambda: journal.append("s", said("lost"), once=KEY))
+        with JetStreamJournal(own.url()) as other:
+            other.append("s", said(*others))
+        assert words(journal.append("s", said("two"))) == ["two"]
+        assert words(journal.append("s", said("lost"), once=KEY)) == ["lost"]
+        assert words(journal.read("s")) == ["one", *others, "two", "lost"]
+        assert verify(journal).troubles == []
+
+
+def test_lists_hold_nothing_that_the_server_has_lost_though_other_messages_have_its_numbers(own: NatsServer) -> None:
+    def lose() -> None:
+        journal.append("s", said("lost", "lost"))
+        held.append(journal.lease("s", Terms("lost")))
+        assert ([each.last_seq for each in journal.sessions()], len(journal.leases())) == ([3], 2)
+
+    with JetStreamJournal(own.url()) as journal:
+        journal.append("s", said("one"))
+        held = [journal.lease("s", Terms("one"))]
+        come_back_without(own, lose)
+        with JetStreamJournal(own.url()) as other:
+            other.append("s", said("another"))
+            others = other.lease("s", Terms("another"))
+            assert [each.last_seq for each in journal.sessions()] == [2]
+            assert [each.terms.holder for each in journal.leases()] == ["one", "another"]
+            journal.close()
+            assert [each.terms.holder for each in other.leases()] == ["another"]
+            others.release()
+
+
 # Followers
 
 
@@ -438,7 +486,7 @@ def test_messages_that_many_threads_send_at_once_stay_whole(journal: JetStreamJo
         list(pool.map(work, kept))
     for n, word in kept.items():
         assert words(journal.read(f"s{n}")) == [word] * 3
-    assert not journal._connection.was_interrupted
+    assert not journal._connection.interruptions
 
 
 def test_the_tail_of_a_long_session_is_read_without_the_rest(
@@ -510,9 +558,9 @@ def test_a_holder_on_another_machine_lapses_when_the_server_has_not_heard_of_it_
         assert not lapsed.is_held
         other.end_lease(lapsed, said("over"))
         assert other.leases() == [lapsed]  # one who has only just come can't know
-        other._connection.was_interrupted = True
+        other._connection.interruptions = 1
         assert [each.is_held for each in other.leases()] == [True]
-        other._connection.was_interrupted = False
+        other._connection.interruptions = 0
         other._connection.since -= TTL
         other.end_lease(lapsed, said("over"))
         other.end_lease(lapsed, said("over"))
@@ -778,7 +826,7 @@ def test_a_connection_with_tls_to_a_silent_server_is_given_up_without_its_goodby
         assert running.process is not None
         running.process.send_signal(signal.SIGSTOP)
         try:
-            until(lambda: journal._connection.was_interrupted, 15)
+            until(lambda: journal._connection.interruptions, 15)
         finally:
             running.process.send_signal(signal.SIGCONT)
         until(lambda: journal._connection._down is None, PATIENCE)

@@ -32,7 +32,7 @@ class Bucket:
         self._replicas = replicas
         self._seconds = seconds
         self._exists = False  # False also while that is unknown
-        self._read: tuple[tuple[int, int], list[Row]] = (0, 0), []  # the version and rows read last
+        self._read: tuple[tuple[int, int, int], list[Row]] = (0, 0, 0), []  # the version and rows read last
 
     def subject(self, key: str) -> str:
         return self._prefix + key
@@ -72,17 +72,18 @@ class Bucket:
 
     def rows(self) -> list[Row]:
         """All values, in the order of their revisions."""
+        interruptions = self._api.connection.interruptions
         try:
             state = self._api.call(f"STREAM.INFO.{self._stream}")["state"]
         except ApiError as error:
             if error.number != NO_STREAM:
                 raise
             return []
-        version = state["last_seq"], state["messages"]
+        version = interruptions, state["last_seq"], state["messages"]
         known, rows = self._read
         if version != known:
-            found = self._api.last_of(self._stream, [f"{self._prefix}>"]) if version[1] else []
-            if len(found) != version[1]:  # the replica lags behind, or one answer can't hold them all
+            found = self._api.last_of(self._stream, [f"{self._prefix}>"]) if state["messages"] else []
+            if len(found) != state["messages"]:  # the replica lags behind, or one answer can't hold them all
                 found = self._one_by_one()
             rows = sorted(map(self._row, found), key=lambda row: row.revision)
             self._read = version, rows

@@ -43,7 +43,7 @@ class NatsConnection:
         self.owner = forks()
         self.is_closed = False
         self.is_hasty = False  # see `haste`
-        self.was_interrupted = False
+        self.interruptions = 0  # what was known before one may not hold any more: see `sessions`
         self.since = monotonic()  # when the connection came up
         self._back = Event()
         self._down: float | None = self.since
@@ -285,7 +285,7 @@ class NatsConnection:
             self._down = monotonic()
         self._inbox.begin()  # now, not on reconnecting: by then the next server may have refused something
         self._back.clear()
-        self.was_interrupted = True
+        self.interruptions += 1
         self._inbox.fail_all()
 
     async def _was_found(self) -> None:

@@ -58,7 +58,7 @@ class JetStreamLeases:
         self._stated = stated
         self._holder = ""
         self._naming = Lock()
-        self._own: dict[str, int] = {}  # the revisions of this journal's own leases, by name
+        self._own: dict[str, str] = {}  # the sessions of this journal's own leases, by name
 
     def keep(self, name: str, session: str, terms: str, process: str) -> None:
         """Write a lease, new or with other terms, or again after a `forget` removed it."""
@@ -78,11 +78,10 @@ class JetStreamLeases:
                 terms,
                 _taken(found) if found else 0,
             )
-            revision = self._leases.put(key, _encode(row), found.revision if found else 0)
-            if revision is not None:
+            if self._leases.put(key, _encode(row), found.revision if found else 0) is not None:
                 break
         if not process:
-            self._own[name] = revision
+            self._own[name] = session
 
     def known(self) -> list[KnownLease]:
         found = sorted(self._leases.rows(), key=_taken)
@@ -123,8 +122,8 @@ class JetStreamLeases:
 
     def close(self) -> None:
         """Give back this journal's own leases, as far as the server can be reached."""
-        for revision in tuple(self._own.values()):  # other threads may still release leases
-            self._leases.delete(revision)
+        for name, session in tuple(self._own.items()):  # other threads may still release leases
+            self.release(session, name)
         if self._holder:
             self._alive.purge(self._holder)
         self._holder = ""
@@ -144,7 +143,7 @@ class JetStreamLeases:
             self._connection.send(self._alive.reachable(self._holder))
 
     def _in_doubt(self) -> bool:
-        return self._connection.was_interrupted and monotonic() - self._connection.since < TTL
+        return bool(self._connection.interruptions) and monotonic() - self._connection.since < TTL
 
     def _is_held(self, row: _LeaseValue, in_doubt: bool = False) -> bool:
         if row.holder and row.holder == self._holder:

@@ -1,7 +1,8 @@
 """The sessions of a JetStream journal: where each one ends, which keys it has, and where in the stream an event is.
 
 What a process remembers of a session may be out of date. That is safe: a write names the message that it must follow,
-so the server refuses one that relies on old knowledge, and reads ask the server.
+so the server refuses one that relies on old knowledge, and reads ask the server. But what is remembered ends with the
+connection: a server that lost its last messages may have given their numbers to others by the time it is reached again.
 """
 
 from collections.abc import Iterator
@@ -41,6 +42,13 @@ class SubjectState:
         self.keys: dict[tuple[str, int], tuple[int, int]] | None = None  # complete up to the message `keys_upto`
         self.keys_upto = 0
         self.begun = 0
+        self._interruptions = 0
+
+    def outlast(self, interruptions: int) -> None:
+        """Forget all if the connection was interrupted since the state was learned."""
+        if interruptions != self._interruptions:
+            self._interruptions = interruptions
+            self.end, self.keys, self.keys_upto, self.begun = None, None, 0, 0
 
     def moved(self, end: SubjectEnd, mark: Mark | None = None) -> None:
         """Note the session's new end; `mark` is that of its last message."""
@@ -72,7 +80,7 @@ class SessionSubjects:
         self._knowing = Lock()
         self._listing = Lock()
         self._version: object = None
-        self._removed = -1
+        self._removed: object = None
         self._listed: dict[str, tuple[int, int, KnownSession]] = {}
 
     def subject(self, session: str) -> str:
@@ -96,6 +104,7 @@ class SessionSubjects:
     def take_turn(self, state: SubjectState) -> None:
         if not state.turn.acquire(timeout=TURN):
             raise self._api.connection.away("another thread is still waiting for an answer about this session")
+        state.outlast(self._api.connection.interruptions)
 
     def last(self, session: str) -> StreamMessage | None:
         """The last message of a session."""
@@ -103,6 +112,7 @@ class SessionSubjects:
 
     def refresh(self, state: SubjectState) -> SubjectEnd:
         """Ask the server where the session ends, and note it. The caller has the turn."""
+        state.outlast(self._api.connection.interruptions)
         found = self.last(state.session)
         if found is None:
             state.moved(NOTHING)
@@ -202,10 +212,11 @@ class SessionSubjects:
     def known(self) -> list[KnownSession]:
         """All sessions, in the order in which they began. Asks only for those that changed since the last call."""
         with self._listing:
+            interruptions = self._api.connection.interruptions
             info = self._api.call(f"STREAM.INFO.{self._stream}")["state"]
-            version = info["last_seq"], info["messages"]
+            version = interruptions, info["last_seq"], info["messages"]
             if version != self._version:
-                removed = info["last_seq"] - info["messages"]
+                removed = interruptions, info["last_seq"] - info["messages"]
                 if removed != self._removed:  # messages were removed: the same count may mean other messages
                     self._listed = {}
                 self._list(self._counts())
