@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -330,25 +329,15 @@ def test_a_server_that_is_away_is_said_so_soon_and_works_again_when_it_is_back(o
         assert words(journal.read("s")) == ["one", "two"]
 
 
-def come_back_without(own: NatsServer, lose: Callable[[], object]) -> None:
-    """Have a server lose what happens meanwhile, as after a loss of power."""
-    own.stop()
-    shutil.copytree(own.folder / "store", own.folder / "before")
-    own.start()
-    lose()
-    own.kill()
-    shutil.rmtree(own.folder / "store")
-    (own.folder / "before").rename(own.folder / "store")
-    own.start()
-
-
 @pytest.mark.parametrize("others", [("another",), ("another", "and one more")])
 def test_a_writer_builds_on_nothing_that_its_server_has_lost_though_others_have_its_numbers(
     own: NatsServer, others: tuple[str, ...]
 ) -> None:
     with JetStreamJournal(own.url()) as journal:
         journal.append("s", said("one"))
-        come_back_without(own, lambda: journal.append("s", said("lost"), once=KEY))
+        own.keep()
+        journal.append("s", said("lost"), once=KEY)
+        own.lose_the_rest()
         with JetStreamJournal(own.url()) as other:
             other.append("s", said(*others))
         assert words(journal.append("s", said("two"))) == ["two"]
@@ -357,16 +346,37 @@ def test_a_writer_builds_on_nothing_that_its_server_has_lost_though_others_have_
         assert verify(journal).troubles == []
 
 
-def test_lists_hold_nothing_that_the_server_has_lost_though_other_messages_have_its_numbers(own: NatsServer) -> None:
-    def lose() -> None:
-        journal.append("s", said("lost", "lost"))
-        held.append(journal.lease("s", Terms("lost")))
-        assert ([each.last_seq for each in journal.sessions()], len(journal.leases())) == ([3], 2)
-
+def test_an_append_under_way_follows_nothing_that_its_server_lost_meanwhile(
+    own: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with JetStreamJournal(own.url()) as journal:
         journal.append("s", said("one"))
-        held = [journal.lease("s", Terms("one"))]
-        come_back_without(own, lose)
+        own.keep()
+        journal.append("s", said("lost"))
+
+        def lose(*_: object) -> WireMessage:
+            monkeypatch.undo()
+            own.lose_the_rest()
+            with JetStreamJournal(own.url()) as other:
+                other.append("s", said("another"))
+            until(journal._connection._back.is_set)
+            raise Unanswered("lost")
+
+        monkeypatch.setattr(journal._connection, "request", lose)
+        assert [each.seq for each in journal.append("s", said("two"))] == [3]
+        assert words(journal.read("s")) == ["one", "another", "two"]
+        assert verify(journal).troubles == []
+
+
+def test_lists_hold_nothing_that_the_server_has_lost_though_other_messages_have_its_numbers(own: NatsServer) -> None:
+    with JetStreamJournal(own.url()) as journal:
+        journal.append("s", said("one"))
+        one = journal.lease("s", Terms("one"))
+        own.keep()
+        journal.append("s", said("lost", "lost"))
+        lost = journal.lease("s", Terms("lost"))
+        assert ([each.last_seq for each in journal.sessions()], len(journal.leases())) == ([3], 2)
+        own.lose_the_rest()
         with JetStreamJournal(own.url()) as other:
             other.append("s", said("another"))
             others = other.lease("s", Terms("another"))
@@ -374,7 +384,8 @@ def test_lists_hold_nothing_that_the_server_has_lost_though_other_messages_have_
             assert [each.terms.holder for each in journal.leases()] == ["one", "another"]
             journal.close()
             assert [each.terms.holder for each in other.leases()] == ["another"]
-            others.release()
+            for each in (one, lost, others):
+                each.release()
 
 
 # Followers
@@ -400,9 +411,7 @@ def test_a_stream_that_ends_before_what_a_follower_had_is_said_and_followed_from
     monkeypatch.setattr(jetstream_journal, "SETTLING", 0.05)
     with open_engine(own.url()) as journal:
         journal.append("s", said("one"))
-        own.stop()
-        shutil.copytree(own.folder / "store", own.folder / "before")
-        own.start()
+        own.keep()
         seen: list[str] = []
         troubles: list[str] = []
         unsubscribe = follower_of(journal).subscribe(
@@ -411,10 +420,7 @@ def test_a_stream_that_ends_before_what_a_follower_had_is_said_and_followed_from
         for word in ("lost", "lost as well"):
             journal.append("s", said(word))
         until(lambda: len(seen) == 2)
-        own.kill()
-        shutil.rmtree(own.folder / "store")
-        (own.folder / "before").rename(own.folder / "store")
-        own.start()
+        own.lose_the_rest()
         until(lambda: troubles[-1:] == ["None"])
         assert "has lost its last events: a backup was restored" in troubles[0]
         journal.append("s", said("two"))

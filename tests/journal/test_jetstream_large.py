@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +68,11 @@ def before_the_message(
     """Do something once, right before the next message of a session is written. Returns the subjects written to."""
     write, written, waiting = journal._api.write, list[str](), [do]
 
-    def noted(stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
+    def noted(stream: str, subject: str, *message: Any) -> PublishOutcome:
         if ".events." in subject and waiting:
             waiting.pop()()
         written.append(subject.split(".")[1])
-        return write(stream, subject, head, body)
+        return write(stream, subject, *message)
 
     monkeypatch.setattr(journal._api, "write", noted)
     return written
@@ -325,6 +325,36 @@ def test_a_server_that_is_killed_between_parts_loses_no_acknowledged_append_and_
         assert verify(journal).troubles == []
 
 
+@pytest.mark.parametrize("expected", [None, 1])
+def test_parts_that_a_server_lost_meanwhile_are_sent_again_and_others_with_their_numbers_stay(
+    monkeypatch: pytest.MonkeyPatch, expected: int | None
+) -> None:
+    word, small = large(3), [str(n) for n in range(6)]
+    with server(f"max_payload: {PAYLOAD}") as own, JetStreamJournal(own.url()) as journal:
+        journal.append("s", said("one"))
+        own.keep()
+        write = journal._api.write
+
+        def lose(*given: Any) -> PublishOutcome:
+            if ".events." not in given[1]:
+                return write(*given)
+            monkeypatch.undo()
+            own.lose_the_rest()
+            with JetStreamJournal(own.url()) as other:
+                for each in small:
+                    other.append("t", said(each))
+                if expected:
+                    other.append("s", said("another"))
+            return write(*given)
+
+        monkeypatch.setattr(journal._api, "write", lose)
+        with pytest.raises(Conflict) if expected else nullcontext():
+            journal.append("s", said(word), expected)
+        assert words(journal.read("s")) == ["one", "another" if expected else word]
+        assert words(journal.read("t")) == small
+        assert verify(journal).troubles == []
+
+
 def test_a_large_snapshot_comes_back_and_one_of_mixed_values_does_not(journal: JetStreamJournal, url: str) -> None:
     journal.append("s", said("one", "two"))
     data = os.urandom(3 * PAYLOAD)
@@ -351,10 +381,10 @@ def test_parts_between_which_those_of_another_writer_lie_are_found(
     monkeypatch.setattr(jetstream_parts, "_AT_ONCE", 2)
     write, word = journal._api.write, large(5)
 
-    def crowded(stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
+    def crowded(stream: str, subject: str, *message: Any) -> PublishOutcome:
         if ".parts." in subject:
             write(stream, subject, b"NATS/1.0\r\n\r\n", b"of another")
-        return write(stream, subject, head, body)
+        return write(stream, subject, *message)
 
     monkeypatch.setattr(journal._api, "write", crowded)
     journal.append("s", said(word))

@@ -110,6 +110,19 @@ class NatsServer:
         (self.folder / "log").write_bytes(b"")
         self.start()
 
+    def keep(self) -> None:
+        """Copy what it has so far."""
+        self.stop()
+        shutil.copytree(self.folder / "store", self.folder / "kept")
+        self.start()
+
+    def lose_the_rest(self) -> None:
+        """Go on from the copy, as a server that lost power may: without its last messages."""
+        self.kill()
+        shutil.rmtree(self.folder / "store")
+        (self.folder / "kept").rename(self.folder / "store")
+        self.start()
+
     def remove(self) -> None:
         if self.owner == os.getpid():
             self.kill()

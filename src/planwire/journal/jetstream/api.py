@@ -9,7 +9,7 @@ lack the last ones; callers therefore know which message is the last.
 
 import os
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from time import monotonic
 from typing import Any, Final, NamedTuple
@@ -149,12 +149,17 @@ class JetStreamApi:
                 raise self.connection.away(reason)
             self.connection.wait(end - monotonic())
 
-    def write(self, stream: str, subject: str, head: bytes, body: bytes) -> PublishOutcome:
-        """Write a message whose headers name the one that it must follow. `ApiError` if there is no such stream."""
+    def write(
+        self, stream: str, subject: str, head: bytes, body: bytes, is_apt: Callable[[], bool] = lambda: True
+    ) -> PublishOutcome:
+        """Write a message whose headers name the one that it must follow. `ApiError` if there is no such stream.
+        `is_apt` says before each attempt whether the numbers in the message still mean what they did."""
         is_certain = True
         end = monotonic() + self.patience
         while True:
             self.connection.check()
+            if not is_apt():
+                return PublishOutcome(None, is_certain)
             try:
                 reply = self.connection.request(subject, body, head, min(ATTEMPT, end - monotonic()))
                 ack = _ack_of(reply, stream) if not reply.status else None

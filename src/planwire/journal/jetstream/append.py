@@ -145,7 +145,11 @@ class Appender:
             mark = _mark(state, end, events, keys, body)
             head = head_of(mark, identity, end.message)
             self._refuse_too_large(state.session, len(head) + len(body.data), len(events))
-        written = self._api.write(self._stream.name, state.subject, head, body.data)
+
+        def is_apt() -> bool:
+            return self._sessions.has(state, end) and large.is_there()
+
+        written = self._api.write(self._stream.name, state.subject, head, body.data, is_apt)
         number = written.number
         if number is None and not written.is_certain:
             number = self._written_before(state.subject, end.message, identity)

@@ -68,7 +68,7 @@ class PartStore:
         numbers = message.reference().parts
         found: dict[int, bytes] = {}
         for begin in range(0, len(numbers), _AT_ONCE):
-            found |= self._fetched(message.subject, numbers[begin : begin + _AT_ONCE])
+            found |= self.fetched(message.subject, numbers[begin : begin + _AT_ONCE])
         end = monotonic() + (0 if mark.begun else _SENDING)
         while missing := [number for number in numbers if number not in found]:
             if not self.has(message.number):
@@ -92,13 +92,18 @@ class PartStore:
     def has(self, number: int) -> bool:
         return self._api.get(self.stream.name, seq=number) is not None
 
+    @property
+    def interruptions(self) -> int:
+        """How often the connection was interrupted."""
+        return self._api.connection.interruptions
+
     def drop(self, numbers: Sequence[int]) -> None:
         """Remove parts that no message names, as far as the server can be reached."""
         with suppress(JournalError):
             for number in numbers:
                 self._api.delete(self.stream.name, number)
 
-    def _fetched(self, subject: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    def fetched(self, subject: str, numbers: Sequence[int]) -> dict[int, bytes]:
         """Parts by their numbers, from any replica; from the leader those that this didn't give."""
         wanted = set(numbers)
         page = self._api.page(self.stream.name, parts_subject(subject), numbers[0], len(numbers))
@@ -134,6 +139,7 @@ class LargeBody:
         self._is_compressed = False
         self._links_in_rows = False
         self._place = -1  # what the parts are good for: the end (if they hold links) or beginning of the session
+        self._interruptions = 0  # of the connection, when the parts were certainly there
 
     def __enter__(self) -> Self:
         return self
@@ -143,7 +149,7 @@ class LargeBody:
     ) -> None:
         is_unknown = isinstance(error, EngineAway) and not isinstance(error, NotWritable)
         if error is None or (isinstance(error, JournalError) and not is_unknown):
-            self._store.drop(self._numbers)  # otherwise a message may have been written that names them
+            self._drop()  # otherwise a message may have been written that names them
 
     def body(self, events: Sequence[StoredEvent], end: SubjectEnd) -> MessageBody:
         """The body for a message after `end`: the events themselves, unless their parts were sent already."""
@@ -153,14 +159,33 @@ class LargeBody:
         """The body for a message after `end` whose events are in parts; sends those unless they were sent."""
         self._links_in_rows = len(events) * _LINK > self._store.stream.room // 2
         place = end.message if self._links_in_rows else end.begun
-        if place != self._place:
-            self._store.drop(self._numbers)  # parts for another place
-            self._numbers, self._place = [], -1
+        if place != self._place or not self.is_there():
+            self._drop()  # parts for another place
+            self._place = -1
             rows, self._is_compressed = body_of(events)[:2] if self._links_in_rows else rows_of(events)
             self._parts = self._store.cut(rows)
+            self._interruptions = self._store.interruptions
             self._store.send(self._subject, self._parts, self._numbers)
             self._place = place
         return reference_to(self._numbers, events, self._is_compressed, self._links_in_rows)
+
+    def is_there(self) -> bool:
+        """Whether the server has all parts that it took. It is asked if the connection was interrupted since: it may
+        have lost them, and have given their numbers to other messages."""
+        interruptions = self._store.interruptions
+        if self._numbers and self._interruptions != interruptions:
+            found = self._store.fetched(self._subject, self._numbers)
+            if found != dict(zip(self._numbers, self._parts, strict=False)):
+                return False
+        self._interruptions = interruptions
+        return True
+
+    def _drop(self) -> None:
+        """Remove the parts, as far as the server can be reached."""
+        with suppress(JournalError):
+            if self.is_there():
+                self._store.drop(self._numbers)
+        self._numbers = []
 
     def see_to_parts(self, message: int) -> None:
         """Send the parts again if they were forgotten before the message that names them was written. Checking the

@@ -42,12 +42,12 @@ class SubjectState:
         self.keys: dict[tuple[str, int], tuple[int, int]] | None = None  # complete up to the message `keys_upto`
         self.keys_upto = 0
         self.begun = 0
-        self._interruptions = 0
+        self.interruptions = 0  # of the connection, when all that was learned
 
     def outlast(self, interruptions: int) -> None:
         """Forget all if the connection was interrupted since the state was learned."""
-        if interruptions != self._interruptions:
-            self._interruptions = interruptions
+        if interruptions != self.interruptions:
+            self.interruptions = interruptions
             self.end, self.keys, self.keys_upto, self.begun = None, None, 0, 0
 
     def moved(self, end: SubjectEnd, mark: Mark | None = None) -> None:
@@ -121,6 +121,17 @@ class SessionSubjects:
         end = found.end()
         state.moved(end, found.mark())
         return end
+
+    def has(self, state: SubjectState, end: SubjectEnd) -> bool:
+        """Whether the server still has the message at the end that the state has. It is asked only if the connection
+        was interrupted since that was learned. The caller has the turn."""
+        interruptions = self._api.connection.interruptions
+        if state.interruptions != interruptions and end.message:
+            found = self._api.get(self._stream, seq=end.message, next_by_subj=state.subject)
+            if found is None or found.end() != end:
+                return False
+        state.interruptions = interruptions
+        return True
 
     def numbers_with(self, state: SubjectState, once: Once, end: SubjectEnd) -> tuple[int, int] | None:
         """The numbers of the first and last event written with a key, looking up to `end`, which the state has."""
