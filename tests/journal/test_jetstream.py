@@ -429,6 +429,20 @@ def test_a_stream_that_ends_before_what_a_follower_had_is_said_and_followed_from
         unsubscribe()
 
 
+def test_a_follower_is_told_that_others_have_the_numbers_of_what_it_had(own: NatsServer) -> None:
+    with JetStreamJournal(own.url()) as journal:
+        following = journal.follow(0, timeout=PATIENCE)
+        own.keep()
+        journal.append("s", said("lost"))
+        assert words([next(following).recorded]) == ["lost"]
+        own.lose_the_rest()
+        with JetStreamJournal(own.url()) as other:
+            other.append("t", said("one"))
+            other.append("t", said("two"))
+        with pytest.raises(JournalUnavailable, match="has lost its last events"):
+            next(following)
+
+
 def test_a_follower_that_sleeps_while_much_is_written_loses_nothing_and_holds_little(journal: JetStreamJournal) -> None:
     following = journal.follow(0, timeout=PATIENCE)
     journal.append("s", said("first"))

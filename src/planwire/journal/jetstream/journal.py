@@ -257,19 +257,23 @@ class JetStreamJournal:
         last = self._api.get(self._name, last_by_subj=subject)
         return last.number if last is not None else 0
 
-    def _refuse_lost(self, position: int) -> None:
-        """Raise `JournalUnavailable` if the stream was made anew, or ends before a position where an event was: new
-        events get positions that a follower has passed. A new leader may need a moment to take in what it has."""
+    def _refuse_lost(self, had: StreamMessage | None) -> None:
+        """Raise `JournalUnavailable` if the stream was made anew, or lost the last message that a follower had: new
+        events get positions that the follower has passed. A new leader may need a moment to take in what it has."""
         end = monotonic() + SETTLING
-        while last_position_of(self._stream.last_message()) < position:
+        while self._stream.last_message() < (had.number if had is not None else 0):
             if monotonic() >= end:
                 raise went_back(self._connection.where)
             self._connection.wait(LOOK)
+        if had is not None:
+            found = self._api.get(self._name, seq=had.number)
+            if found is not None and found.body != had.body:  # if there is none, it was forgotten
+                raise went_back(self._connection.where)
 
     def _follow(self, position: int, subject: str, stop: Stop | None, timeout: float | None) -> Iterator[Followed]:
         consumer: OrderedConsumer | None = None
         last = 0  # the last message when this began, or when the server was last asked
-        had = 0  # the position of the last event that was yielded
+        had: StreamMessage | None = None  # the last message with an event that was yielded
         heard = asked = monotonic()
         try:
             while not self._connection.is_closed and not (stop is not None and stop.is_set()):
@@ -291,7 +295,7 @@ class JetStreamJournal:
                     whole = self._parts.whole(message)
                     for each in whole.followed(position) if whole is not None else ():
                         yield each
-                        position = had = each.position
+                        position, had = each.position, message
                         if stop is not None and stop.is_set():
                             return
                     heard = asked = monotonic()
