@@ -8,7 +8,7 @@ import pytest
 
 from planwire.errors import JournalUnavailable, UnknownJournal
 from planwire.journal import open_journal
-from planwire.journal.engines import shared_url
+from planwire.journal.engines import is_remote, open_engine, shared_url
 from planwire.journal.memory import MemoryJournal
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.user_files import VARIABLE, default_path
@@ -54,6 +54,16 @@ def test_memory_is_a_new_journal_each_time() -> None:
 def test_an_unknown_url_is_refused_with_those_that_are_known(url: str) -> None:
     with pytest.raises(UnknownJournal, match=r"known are a path, sqlite:PATH, .* memory:, postgresql://HOST/DATABASE"):
         open_journal(url)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://ann:pa55@h/d\udc80", "nats://ann:pa55@h/\udc80", "tls://h/X?creds=\udc80"]
+)
+def test_the_url_of_a_server_with_bytes_that_are_no_text_is_refused(url: str) -> None:
+    for use in (open_journal, open_engine, shared_url, is_remote):
+        with pytest.raises(UnknownJournal, match="has bytes that are not UTF-8") as caught:
+            use(url)
+        assert "pa55" not in str(caught.value)
 
 
 @pytest.mark.parametrize("value", ["nosuchmodule:ENGINE", "planwire:NO_SUCH_NAME", "planwire:PlanSession"])

@@ -101,6 +101,15 @@ def _refuse_raw_login(url: str) -> None:
         )
 
 
+def _refuse_stray_bytes(url: str) -> None:
+    try:
+        url.encode()
+    except UnicodeEncodeError:
+        raise UnknownJournal(
+            f"the journal {shown_url(url)!r} has bytes that are not UTF-8: in a URL, write them as %XX"
+        ) from None
+
+
 def _open_remote(url: str, engine: Engine, rest: str, create: bool, patience: float | None) -> Journal:
     """A journal on a server, with what this machine can do while the server is away."""
     from planwire.journal.away.journal import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
@@ -154,7 +163,10 @@ def _engine(url: str) -> tuple[Engine | None, str]:
     """The row for a URL, and the rest of it. A URL without a scheme is a path."""
     found = _URL.fullmatch(url)
     scheme, rest = (found[1].lower(), found[2]) if found else (FILE_SCHEME, url)
-    return _ENGINES.get(scheme) or _added(scheme), rest
+    engine = _ENGINES.get(scheme) or _added(scheme)
+    if engine is not None and engine.remote:
+        _refuse_stray_bytes(url)
+    return engine, rest
 
 
 def _added(scheme: str) -> Engine | None:
