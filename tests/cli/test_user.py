@@ -146,6 +146,12 @@ def test_shells_complete_what_to_do_and_roles(shell: str) -> None:
         (["--team", "--behind-proxy", "X User", "--proxy-from", "127.0.0.1"], "takes the name of a header"),
         (["--team", "--uds", "s.sock", "--host", "0.0.0.0"], "instead of an address: leave out --host, or --uds"),
         (["--team", "--insecure", "--host", "203.0.113.7"], "pass an address of this machine to --host"),
+        (["--team", "--insecure", "--host", "[::1]"], "pass an address of this machine to --host"),
+        (["--team", "--insecure", "--host", ""], "expected an address of this machine"),
+        (["--team", "--insecure", "--host", "bücher..example"], "expected an address of this machine"),
+        (["--team", "--allow-host", "https://board.example.org"], "expected a host name without https:// and port"),
+        (["--team", "--allow-host", "board.example.org:8443"], "expected a host name without https:// and port"),
+        (["--team", "--allow-host", "board.example.org."], "expected a host name without https:// and port"),
     ],
 )
 def test_options_that_do_not_fit_are_said_in_words(options: list[str], words: str) -> None:

@@ -182,6 +182,15 @@ def test_a_user_that_planwire_would_not_have_written_is_not_used(users: UsersFil
         users.read()
 
 
+def test_a_file_that_somebody_gave_two_users_of_one_name_is_not_used_since_a_change_would_reach_only_one(
+    users: UsersFile,
+) -> None:
+    twice = ", ".join(f'{{"name": "{name}", "role": "look", "added": 1}}' for name in ("Ann", "ANN"))
+    users.path.write_text(f'{{"salt": "x", "users": [{twice}]}}')
+    with pytest.raises(InputError, match=r"users\.json can't be used: .*two users whose names read like 'ANN'.*Repair"):
+        users.read()
+
+
 def test_a_file_without_an_end_to_its_depth_is_refused_in_words(users: UsersFile) -> None:
     users.path.write_text('{"salt": "x", "more": ' + "[" * 100_000 + "]" * 100_000 + "}")
     with pytest.raises(InputError, match=r"users\.json can't be read"):

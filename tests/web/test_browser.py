@@ -229,6 +229,30 @@ def test_a_plan_is_copied_as_markdown(board: Running, new_page: NewPage) -> None
     assert download.value.suggested_filename == "main.md"
 
 
+def test_a_refusal_is_not_copied_as_a_plan(board: Running, new_page: NewPage) -> None:
+    board.write("s1", items("pending"))
+    page = new_page("/sessions/s1", permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('from before')")
+    page.route("**/*.md", lambda route: route.fulfill(status=401, body="You are not signed in."))
+    page.get_by_role("link", name="Copy").click()
+    expect(page.get_by_text("Not copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "from before"
+
+
+def test_a_button_that_copies_has_its_name_again_after_two_clicks(board: Running, new_page: NewPage) -> None:
+    board.write("s1", items("pending"))
+    page = new_page(permissions=["clipboard-write"])
+    page.clock.install()
+    page.goto(f"{board.pages}/sessions/s1")
+    copy = page.locator("[data-copy]")
+    for _ in range(2):
+        copy.click()
+        expect(copy).to_have_text("Copied")
+        page.clock.run_for(1_000)
+    page.clock.run_for(1_000)
+    expect(copy).to_have_text("Copy")
+
+
 @pytest.mark.parametrize(
     "address", ["/sessions", "/sessions/s1", "/sessions/s1/history?moment=0", "/sessions/s1/compare"]
 )

@@ -118,6 +118,15 @@ def test_who_knows_a_page_that_nobody_else_knows_gets_the_whole_one(board: Runni
         assert ids(events.next()) == ["set content"]
 
 
+def test_who_names_a_version_with_more_digits_than_a_number_may_have_gets_the_whole_page(board: Running) -> None:
+    board.write("s1", items("in_progress"))
+    with watching(board, "/sessions/s1") as events:
+        events.next()
+    name = events.id.rpartition(".")[2]
+    with watching(board, "/sessions/s1", f"1.{'9' * 5_000}.{name}") as events:
+        assert ids(events.next()) == ["set content"]
+
+
 def test_a_page_says_what_it_holds_so_that_its_stream_begins_there(board: Running) -> None:
     board.write("s1", items("in_progress"))
     page = board.page("/sessions/s1")

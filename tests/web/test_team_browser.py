@@ -182,6 +182,22 @@ def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> Non
     expect(page.get_by_role("dialog")).not_to_contain_text("Tick")
 
 
+def test_time_travel_of_a_person_who_was_signed_out_leads_to_the_page_to_sign_in_and_back(
+    page: Page, team: TeamBoard
+) -> None:
+    sign_in(page, team, "Ben")
+    page.get_by_role("link", name="History").click()
+    slider = page.locator("#slider")
+    slider.press("Home")
+    expect(page).to_have_url(re.compile(r"/history\?moment=0$"))
+    team.users.sign_out("Ben")
+    slider.press("End")
+    page.get_by_label("Your code").fill(team.users.pairing_code("Ben"))
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/sessions/s1/history$"))
+    expect(slider).to_be_visible()
+
+
 def test_a_page_whose_person_has_another_role_or_was_removed_says_so_and_not_that_a_connection_was_lost(
     page: Page, team: TeamBoard
 ) -> None:

@@ -2,12 +2,13 @@
 
 import argparse
 import os
+import re
 import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.argument_types import digits, number
@@ -28,7 +29,27 @@ _EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime"
 
 DESCRIPTION = "Serve the board: every session in a journal, with its plans and history, live."
 
+#: A Host header without its port: a name, or an IPv6 address in brackets.
+_HOST: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]")
+
 _port = number("a number from 0 to 65535", digits, lambda port: port < 65_536)
+
+
+def _host(text: str) -> str:
+    """A name as requests have it. Anything else, such as the address of a page, would match none of them."""
+    if not _HOST.fullmatch(text):
+        raise argparse.ArgumentTypeError(
+            f"expected a host name without https:// and port, such as board.example.org, found {text!r}"
+        )
+    return text
+
+
+def _address(text: str) -> str:
+    """An address to listen on. Without one, a socket would listen on all, and the system takes ASCII only."""
+    if not (text and text.isascii()):
+        raise argparse.ArgumentTypeError(f"expected an address of this machine, such as 127.0.0.1, found {text!r}")
+    return text
+
 
 EXAMPLES = """\
 examples:
@@ -64,11 +85,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another folder whose plan files may be shown, besides those of the sessions; repeatable",
     )
     parser.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="an address of this machine to listen on (127.0.0.1)"
+        "--host",
+        metavar="ADDRESS",
+        type=_address,
+        default="127.0.0.1",
+        help="an address of this machine to listen on (127.0.0.1)",
     )
     parser.add_argument(
         "--allow-host",
         metavar="NAME",
+        type=_host,
         action="append",
         default=[],
         help="another host name to accept; repeatable",

@@ -76,11 +76,15 @@ class Users(Struct, frozen=True, omit_defaults=True):
     version: int = 1
 
     def checked(self) -> "Users":
-        """The users, if all of their names and roles are valid. Raises `InputError` for those that planwire never
-        writes."""
+        """The users, if all of their names and roles are valid, and no two are called alike. Raises `InputError` for
+        those that planwire never writes."""
+        names: set[str] = set()
         for each in self.users:
             person_name(each.name)
             checked_role(each.role)
+            if (name := read_as(each.name)) in names:
+                raise InputError(f"there are two users whose names read like {each.name!r}")
+            names.add(name)
         return self
 
     def find(self, name: str) -> TeamUser | None:

@@ -55,8 +55,8 @@ def listen(host: str, port: int) -> socket.socket:
         )
     except (OSError, OverflowError) as error:
         why = reason(error).partition(" (while")[0]  # Python says the address again
-        is_elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", 0) == errno.EADDRNOTAVAIL
-        how = "pass an address of this machine to --host" if is_elsewhere else "choose another with --port"
+        is_port = isinstance(error, OverflowError) or error.errno in (errno.EADDRINUSE, errno.EACCES)
+        how = "choose another with --port" if is_port else "pass an address of this machine to --host"
         raise InputError(f"the board can't listen on {host} port {port} ({why}): {how}") from None
 
 

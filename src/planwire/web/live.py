@@ -121,7 +121,7 @@ class Topic:
     def known_version(self, event_id: str | None) -> int:
         """The version in an id; 0 if it is too old, or of another topic."""
         _, version, name = (*(event_id or "").split("."), "", "", "")[:3]
-        return int(version) if name == self._name and version.isdecimal() and int(version) in self._pages else 0
+        return next((known for known in self._pages if name == self._name and version == str(known)), 0)
 
     def message(self, version: int) -> bytes:
         """The event of the stream that takes a watcher from a version to the newest page."""

@@ -1,7 +1,7 @@
 // The board's script. Pages are complete without it: it keeps them live and makes a few things handier. On the page of a
 // session it loads the scripts for steering, and where agents ask, those for answers.
 
-import { fetched, latest, pageOf } from "./fetching.js";
+import { fetched, latest, pageOf, textAt } from "./fetching.js";
 import { startKeys } from "./keys.js";
 import { keepsListening, lookForNews, startNotify } from "./notify.js";
 import { changed, forget, morph, onChanged, show } from "./page.js";
@@ -147,10 +147,10 @@ document.addEventListener("click", async (event) => {
   const link = event.target.closest("[data-copy], [data-copy-text]");
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
-  const name = link.textContent;
+  const name = link.dataset.myName ??= link.textContent; // a second click finds the words of the first
   try {
     const { copy, copyText } = link.dataset;
-    await navigator.clipboard.writeText(copyText ?? (await (await fetch(copy)).text()));
+    await navigator.clipboard.writeText(copyText ?? (await textAt(copy)));
     link.textContent = "Copied";
   } catch {
     link.textContent = "Not copied";

@@ -1,4 +1,4 @@
-// Parts of other pages.
+// Parts of other pages, and texts.
 
 import { trusted } from "./page.js";
 
@@ -11,6 +11,13 @@ export async function fetched(address, id) {
   if (!answer.ok) return null;
   const page = pageOf(await answer.text());
   return { page, part: page.getElementById(id) };
+}
+
+/** The text at an address. A refusal is no text. */
+export async function textAt(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(answer.statusText);
+  return answer.text();
 }
 
 /** Call it as often as you like: one runs at a time, and the last call is never lost. */

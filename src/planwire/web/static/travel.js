@@ -8,8 +8,8 @@ const besides = matchMedia("(min-width: 68.75rem)"); // the activity has a colum
 
 const show = latest(async () => {
   const address = `${slider.form.dataset.then}?moment=${slider.value}`;
-  const got = await fetched(`${address}&part=then`, "then");
-  if (!got?.part) return;
+  const got = await fetched(`${address}&part=then`, "then").catch(() => null);
+  if (!got?.part) return location.assign(address); // a page of its own says what is wrong
   morph(document.getElementById("then"), got.part);
   history.replaceState(null, "", address);
   changed();
