@@ -174,6 +174,23 @@ def test_what_still_waits_once_the_server_answers_is_said_beside_what_the_server
     assert remarks(seen) == [("comment", "Why?")]
 
 
+def test_a_spool_that_can_not_be_read_hides_nothing_that_is_known_and_is_said_with_its_place(seen: Outage) -> None:
+    spool = away_path(url(seen)) / "spool"
+    spool.mkdir()  # as if it were another user's
+    assert "step 1" in answer("show", "s1").out
+    assert "s1" in answer("sessions").out
+    refused = answer(*COMMENT)
+    assert refused.code == NOT_DONE
+    assert f"Nothing was written: {spool.parent} is full, or this user can't write to it" in refused.err
+    end(seen)
+    for words in (answer("doctor").out, answer("show", "s1").err, answer(*COMMENT).err):
+        assert str(spool) in words
+        assert "its files must be this user's own" in words
+    spool.rmdir()
+    assert answer(*COMMENT).code == DONE
+    assert remarks(seen) == [("comment", "Why?")]
+
+
 def test_a_suggestion_from_a_command_line_waits_and_a_verdict_is_refused_before_anything_is_asked(
     seen: Outage,
 ) -> None:

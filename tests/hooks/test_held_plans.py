@@ -12,12 +12,14 @@ import pytest
 from planwire.hooks.command_line import Role, hook_command
 from planwire.hooks.drained import open_drained
 from planwire.journal import Journal, load_state, open_journal
+from planwire.journal.hook_folders import make_hooks_path
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, ReviewAsked
 from planwire.model.kinds import text_of
 from planwire.model.records import PlanRecord
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.hooks.test_claude_code import EDITED, SESSION, TEXT, hook
+from tests.servers.ports import free_port
 from tests.waiting import until
 
 PLAN = "plan-mode"
@@ -42,9 +44,11 @@ def prompt(session: str) -> dict[str, Any]:
 
 
 @contextmanager
-def running(role: Role, folder: Path, payload: dict[str, Any]) -> Iterator["subprocess.Popen[str]"]:
+def running(
+    role: Role, folder: Path, payload: dict[str, Any], agent: str | None = None
+) -> Iterator["subprocess.Popen[str]"]:
     """A hook as an agent runs it."""
-    command, pipe = hook_command(role, folder).replace(" 2>/dev/null", ""), subprocess.PIPE
+    command, pipe = hook_command(role, folder, agent).replace(" 2>/dev/null", ""), subprocess.PIPE
     with subprocess.Popen(["sh", "-c", command], stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdin is not None
         process.stdin.write(json.dumps(payload))
@@ -116,6 +120,37 @@ def test_a_hook_that_has_no_plan_holds_nothing(journal: Journal, folder: Path) -
         assert ended(process) == {}
     with running("ask", folder, {"no": "payload"}) as process:
         assert ended(process) == {}
+
+
+@pytest.mark.parametrize("trouble", ["its server is away", "it can't be read"])
+def test_a_plan_that_no_one_can_be_asked_about_is_not_approved_by_silence(
+    trouble: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    if trouble == "its server is away":
+        url = f"nats://127.0.0.1:{free_port()}/PLANS"
+    else:
+        url = str(tmp_path / "journal.db")
+        Path(url).write_text("This is no journal.")
+    folder = make_hooks_path(url)
+    assert folder is not None
+    (tmp_path / "g1" / "plans").mkdir(parents=True)
+    (tmp_path / "g1" / "plans" / "parser.md").write_text(TEXT)
+    gemini = {
+        "session_id": "g1",
+        "transcript_path": str(tmp_path / "chats" / "session-1.jsonl"),
+        "cwd": "/home/user/project",
+        "hook_event_name": "BeforeTool",
+        "timestamp": "2026-11-15T16:16:31.567Z",
+        "tool_name": "exit_plan_mode",
+        "tool_input": {"plan_filename": "parser.md"},
+    }
+    with running("ask", folder, gemini, "gemini") as process:
+        said = ended(process)
+        assert said["decision"] == "deny"
+        assert "not approved" in said["reason"]
+    with running("ask", folder, hook("PermissionRequest", **CALL)) as process:
+        assert ended(process) == {}, "its own dialog follows"
 
 
 def codex_stop(tmp_path: Path) -> dict[str, Any]:

@@ -4,11 +4,12 @@
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
+from planwire.errors import PlanwireError
 from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import read_hook
 from planwire.hooks.drained import open_journal_of
@@ -41,14 +42,22 @@ def tell_now(folder: str, answer: str) -> None:
 
 
 def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
-    """Hold the plan of a hook back until a person has decided, and say what they did."""
-    from planwire.hooks.reviewing import hold_review  # noqa: PLC0415  (a hook that tells has no time for it)
+    """Hold the plan of a hook back until a person has decided, and say what they did. Where no one can be asked, since
+    the journal can't be used, this ends at once."""
+    from planwire.hooks.reviewing import hold_review, leave_undecided  # noqa: PLC0415  (a hook that tells has no time)
 
     payload = read_hook(body, note.get("agent"), note.get("variables", "").split())
     if payload is None or payload.heard.moment is not Chance.REVIEW:
         return
     place = Path(folder)
-    with open_journal_of(place) as journal:
+    with ExitStack() as opened:
+        try:
+            journal = opened.enter_context(open_journal_of(place))
+            sessions = HookedSessions(journal, place)
+            session = sessions.name_of(payload)
+        except PlanwireError:
+            leave_undecided(payload, say)
+            return
         drainer = HookDrainer(journal, place)
 
         def drain() -> None:
@@ -59,8 +68,6 @@ def ask(folder: str, note: Mapping[str, str], body: bytes) -> None:
                             drainer.drain()
                             drainer.mark_news()
 
-        sessions = HookedSessions(journal, place)
-        session = sessions.name_of(payload)
         if hold_review(journal, payload, say, session=session, drain=drain):
             sessions.let_rest(session, agent_process(note.get("ancestors", "")))
 

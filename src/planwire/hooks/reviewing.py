@@ -45,7 +45,7 @@ from planwire.session.origin import placed
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.reach import ANSWER, WORDS
 
-__all__ = ["HeldReview", "hold_review"]
+__all__ = ["HeldReview", "hold_review", "leave_undecided"]
 
 #: Seconds between two looks at the journal, between two after QUIET seconds, and between two at the processes above.
 LOOK: Final = 0.2
@@ -81,6 +81,14 @@ def hold_review(
         held = HeldReview(journal, payload, session or heard.session, plan, terms, is_over)
         held.hold(say, drain)
         return held.has_ended_turn
+
+
+def leave_undecided(payload: HookPayload, say: Callable[[bytes], None]) -> None:
+    """Answer a hook about whose proposal no one can be asked: if the agent would take silence for an approval, the plan
+    goes back."""
+    proposed, words = proposal_in(looked_up(payload.heard)), terms_of(payload.heard.agent).unanswered
+    if words and proposed is not None and proposed.text.strip():
+        say(payload.spoken(SendBack(words)))
 
 
 class HeldReview:

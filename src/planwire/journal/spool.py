@@ -137,9 +137,11 @@ class Spool:
         return is_empty
 
     def waiting(self) -> Iterator[Spooled]:
-        """The records that wait, in order, without draining them. A drainer may take them meanwhile."""
+        """The records that wait, in order, without draining them. A drainer may take them meanwhile. What can't be read
+        is passed over: the drainer says what is wrong with it."""
         for segment in (*self._named(SEALED), Segment(self.folder / SPOOL), *self._named(LATE)):
-            yield from (each for each in segment if isinstance(each, Spooled))
+            with suppress(OSError):
+                yield from (each for each in segment if isinstance(each, Spooled))
 
     def drainer_lock(self) -> DrainerLock:
         """The lock to acquire before draining."""
@@ -182,7 +184,7 @@ class Spool:
     def _sealed(self, name: str) -> Iterator[Segment]:
         """Take a file over while holding its lock, unless a writer is in the middle of writing to it."""
         path = self.folder / f"{_SEALED[name]}{time_ns():020d}-{os.urandom(4).hex()}"
-        with suppress(OSError):
+        with suppress(FileNotFoundError):
             if (handle := locked(str(self.folder / name), patience=_PATIENCE)) is None:
                 return
             try:

@@ -107,9 +107,15 @@ def _size(path: Path) -> int:
 
 
 def _records(path: Path) -> int:
-    """How many records a file has: each begins with a byte that occurs nowhere else in it."""
+    """How many records a file has: each begins with a byte that occurs nowhere else in it. A file that can't be read
+    counts as one, since it is not nothing."""
     count = 0
-    with suppress(OSError), path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            count += block.count(b"\x1e")
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                count += block.count(b"\x1e")
+    except FileNotFoundError:
+        return 0
+    except OSError:
+        return 1
     return count
