@@ -160,6 +160,12 @@ def test_a_file_that_is_no_journal_is_named(home: Path) -> None:
     assert path.read_text() == "these are not plans, and never were"
 
 
+@pytest.mark.usefixtures("home")
+def test_a_name_that_the_system_does_not_take_is_named() -> None:
+    said = doctor("--journal", "x" * 300)
+    assert (said.code, said.out.count("File name too long")) == (NOT_DONE, 2)
+
+
 def test_what_waits_for_a_journal_that_could_not_be_made_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = fresh_url()
     monkeypatch.setenv("PLANWIRE_JOURNAL", url)

@@ -156,6 +156,25 @@ def test_a_place_that_can_t_be_written_is_named_in_words() -> None:
         assert "archive/backup.db can't be made (Read-only file system)" in found.err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "backup {}",
+        "restore {}",
+        "restore journal.db --force --journal {}",
+        "copy {} new.db",
+        "copy journal.db {}",
+        "verify --journal {}",
+        "verify --note {}",
+        "verify --against {}",
+    ],
+)
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + "/plans.db"])
+@pytest.mark.usefixtures("journal")
+def test_a_name_that_the_system_does_not_take_is_told_in_words(command: str, name: str) -> None:
+    assert "File name too long" in refused(*command.format(name).split()).err
+
+
 @pytest.mark.usefixtures("journal")
 def test_a_file_whose_name_is_no_text_can_be_a_backup() -> None:
     name = os.fsdecode(b"\xff.db")

@@ -217,6 +217,20 @@ def test_no_journal_is_made_in_a_folder_that_can_not_be_written() -> None:
             path.parent.chmod(0o755)
 
 
+@pytest.mark.parametrize("create", [True, False], ids=["to write", "to read"])
+def test_a_journal_in_a_folder_that_can_not_be_entered_is_not_said_to_be_missing(create: bool) -> None:
+    with TemporaryDirectory() as name:
+        path = Path(name) / "team" / "journal.db"
+        path.parent.mkdir()
+        open_journal(path).close()
+        path.parent.parent.chmod(0)
+        try:
+            with as_somebody_without_rights(), pytest.raises(JournalUnavailable, match=r"\(Permission denied\)"):
+                open_journal(path, create=create)
+        finally:
+            path.parent.parent.chmod(0o755)
+
+
 def test_a_path_through_a_file_can_not_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(JournalUnavailable, match="check the path"):

@@ -81,9 +81,12 @@ def _spool(url: str | None) -> Condition:
     """Whether events from hooks get into the journal."""
     try:
         folder = Path(folder_of_hooks(url))
+        is_there = folder.is_dir()
     except InputError as error:
         return good("hooks", f"none: {error}")
-    if not folder.is_dir():
+    except OSError as error:
+        return trouble("hooks", f"{folder} can't be read: {reason(error)}")
+    if not is_there:
         return good("hooks", "none has said anything yet")
     if not os.access(folder, os.W_OK | os.X_OK):
         return trouble("hooks", f"{folder} can't be written: change its permissions")

@@ -19,6 +19,7 @@ from planwire.journal.engines import file_of, require_folder, shared_url
 from planwire.journal.restoring import restore_file, restore_thoughts
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.sqlite.beside import refuse_place
+from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.verifying import verify
 from planwire.readmodel.plain_text import counted, one_line
 
@@ -31,8 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _backup(arguments: argparse.Namespace) -> int:
     target = file_argument(arguments.target, "a backup", ", or copy the journal with planwire journal copy FROM TO")
-    if not target.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {target.absolute().parent} for the backup: make it first")
+    with translate_errors(target, "the backup {} can't be made"):
+        if not target.absolute().parent.is_dir():
+            raise InputError(f"there is no folder {target.absolute().parent} for the backup: make it first")
     with (
         open_journal(arguments.journal, create=False) as journal,
         ProgressLine("Backing up", "there is no new backup: repeat the command") as line,
@@ -58,10 +60,11 @@ def _backup(arguments: argparse.Namespace) -> int:
 
 def _restore(arguments: argparse.Namespace) -> int:
     backup = file_argument(arguments.backup, "a backup", ", or copy that journal with planwire journal copy FROM TO")
-    if not backup.is_file():
-        raise NotFound(
-            f"there is no backup at {backup}: look for a typing error, or where planwire journal backup put it"
-        )
+    with translate_errors(backup, "the backup {} can't be read"):
+        if not backup.is_file():
+            raise NotFound(
+                f"there is no backup at {backup}: look for a typing error, or where planwire journal backup put it"
+            )
     url = _lasting(arguments.journal)
     with open_journal(backup, create=False) as source:
         with ProgressLine("Checking the backup", "nothing was changed") as line:
@@ -144,7 +147,8 @@ def _copy(arguments: argparse.Namespace) -> int:
     if source_url == target_url or _is_same_file(file_of(source_url), target_file):
         raise InputError("FROM and TO are the same journal: name another one")
     if target_file is not None:
-        refuse_place(Path(os.path.realpath(target_file)))
+        with translate_errors(target_file):
+            refuse_place(Path(os.path.realpath(target_file)))
     with _opened_source(arguments.source) as source:
         source.last_position()  # fails if its server is away, before anything is created
         with open_journal(arguments.to) as target:

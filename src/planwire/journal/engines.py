@@ -245,7 +245,7 @@ def _open_jetstream(scheme: str, rest: str, create: bool) -> Journal | None:
 
 def _open_file(name: str, create: bool) -> Journal:
     path = expanded(name)
-    if not create and not os.path.lexists(path):
+    if not create and not _is_there(path):
         raise absent(shown_url(str(path)))
     require_folder(path)
     from planwire.journal.sqlite.archive import open_sqlite  # noqa: PLC0415  (see above)
@@ -256,11 +256,22 @@ def _open_file(name: str, create: bool) -> Journal:
 def require_folder(path: Path) -> None:
     """Raise `NoJournal` if the folder for a new journal does not exist, unless the journal is the user's own."""
     folder = path.absolute().parent
-    if path != default_path() and not folder.exists():
+    if path != default_path() and not _is_there(Path(os.path.realpath(folder))):
         raise NoJournal(
             f"there is no folder {shown_url(str(folder))} to create the journal {path.name} in: make that folder "
             f"first, or look for a typo in the name of the journal (--journal or {VARIABLE})"
         )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something has a name. If the system doesn't tell, whoever opens it says why."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _path(rest: str) -> str:
