@@ -8,7 +8,7 @@ const besides = matchMedia("(min-width: 68.75rem)"); // the activity has a colum
 
 const show = latest(async () => {
   const address = `${slider.form.dataset.then}?moment=${slider.value}`;
-  const got = await fetched(`${address}&part=then`, "then").catch(() => null);
+  const got = await fetched(`${address}&part=then`, "then");
   if (!got?.part) return location.assign(address); // a page of its own says what is wrong
   morph(document.getElementById("then"), got.part);
   history.replaceState(null, "", address);
