@@ -7,6 +7,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -152,6 +153,30 @@ def test_what_waits_is_read_from_any_number_on(away: AwayJournal, outage: Outage
     assert list(away.read("s", 1, c.seq)) == everything[1:-1]
     assert list(away.read("s", gap.seq, c.seq)) == [c]
     assert list(away.read("s", d.seq + 5)) == []
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_who_reads_as_the_last_record_is_delivered_misses_none(
+    away: AwayJournal, outage: Outage, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    class Late(AbstractContextManager[None]):
+        """A lock that its owner keeps until everything is delivered."""
+
+        def __enter__(self) -> None:
+            outage.end()
+            deliver(away)
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    away.append("s", said("one"))
+    outage.begin()
+    away.append("s", said("two"))
+    monkeypatch.setattr(away._reader, "_lock", Late())
+    if is_whole:
+        assert words(away.read("s")) == ["one", "two"]
+    else:
+        assert away.last_seq("s") == 2
 
 
 def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back(

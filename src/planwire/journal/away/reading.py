@@ -36,30 +36,26 @@ class AwayReader:
         self._lock = lock
 
     def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
-        if not self._is_only_here(session):
-            try:
-                events = self._server.ask(lambda engine: engine.read(session, after, upto))
-                return self._read_on(events, session, after, upto)
-            except EngineAway:
-                pass
-        return iter(self._read_here(session, after, upto))
+        with self._lock:
+            if self._is_only_here(session):
+                return iter(self._read_here(session, after, upto))
+        try:
+            events = self._server.ask(lambda engine: engine.read(session, after, upto))
+        except EngineAway:
+            return iter(self._read_here(session, after, upto))
+        return self._read_on(events, session, after, upto)
 
     def last_seq(self, session: str) -> int:
-        if not self._is_only_here(session):
-            try:
-                last = self._server.ask(lambda engine: engine.last_seq(session))
-            except EngineAway:
-                pass
-            else:
-                if not last:
-                    self._known.note_end(session, 0)
-                return last
         with self._lock:
-            self._recall(session)
-            known = self._known.last(session)
-        if known is None:
-            raise self._server.absence()
-        return known
+            if self._is_only_here(session):
+                return self._last_here(session)
+        try:
+            last = self._server.ask(lambda engine: engine.last_seq(session))
+        except EngineAway:
+            return self._last_here(session)
+        if not last:
+            self._known.note_end(session, 0)
+        return last
 
     def sessions(self) -> list[KnownSession]:
         kept = self._last_known.kept()
@@ -85,8 +81,9 @@ class AwayReader:
             return []  # who serves which session is not known
 
     def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
-        if self._is_only_here(session):
-            return self._last_snapshot(session, name)
+        with self._lock:
+            if self._is_only_here(session):
+                return self._last_snapshot(session, name)
         try:
             kept = self._server.ask(lambda engine: engine.snapshot(session, name))
         except EngineAway:
@@ -132,6 +129,14 @@ class AwayReader:
             raise self._server.absence()
         return found
 
+    def _last_here(self, session: str) -> int:
+        with self._lock:
+            self._recall(session)
+            known = self._known.last(session)
+        if known is None:
+            raise self._server.absence()
+        return known
+
     def _recall(self, session: str) -> None:
         if self.recalled is not None:
             self.recalled.recall(session)
@@ -142,5 +147,6 @@ class AwayReader:
             return self._last_known.snapshot(session) if name == STATE.name else None
 
     def _is_only_here(self, session: str) -> bool:
-        """Whether only this process's knowledge of a session can be used now."""
+        """Whether only this process's knowledge of a session can be used now. Its caller holds the lock until it has
+        used that: once the events that wait are delivered, only the server has them."""
         return self._server.is_away or session in self._known.ahead
