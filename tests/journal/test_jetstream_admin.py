@@ -1,5 +1,6 @@
 """What whoever runs a NATS server may do to a journal on it: limits, purges, deletions. All of it is told."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -99,6 +100,43 @@ def test_an_open_journal_finds_out_that_its_stream_would_lose_events(
         until(lambda: opened._stream._losses)
         with pytest.raises(NotWritable, match="nothing is written"):
             opened.append("s", said("two"))
+
+
+@pytest.mark.parametrize(
+    ("subjects", "is_enough"),
+    [
+        (("{}.events.*", "{}.parts.*"), True),
+        (("{}.>",), True),
+        (("{}.*.*",), True),
+        (("{}.parts.*",), False),
+        (("{}.events.s",), False),
+        (("{}.events.*.*",), False),
+        (("{}.events.*.>",), False),
+    ],
+)
+def test_a_stream_whose_subjects_lack_those_of_events_is_told_and_not_written_to(
+    journal: JetStreamJournal, url: str, subjects: tuple[str, ...], is_enough: bool
+) -> None:
+    change(journal, subjects=[each.format(journal._name) for each in subjects])
+    with JetStreamJournal(url) as other:
+        if is_enough:
+            assert words(other.append("s", said("one"))) == ["one"]
+            return
+        lacks = rf"its subjects lack {journal._name}\.events\.\*"
+        with pytest.raises(NotWritable, match=rf"nothing is written to .*{lacks}.*nats stream edit"):
+            other.append("s", said("one"))
+        change(journal, subjects=[f"{journal._name}.events.*"])
+        assert words(other.append("s", said("one"))) == ["one"]
+
+
+def test_a_stream_whose_subjects_lack_those_of_parts_gets_them_with_the_next_large_append(
+    journal: JetStreamJournal, url: str
+) -> None:
+    change(journal, subjects=[f"{journal._name}.events.*"])
+    word = os.urandom(600_000).hex()
+    with JetStreamJournal(url) as other:
+        other.append("s", said(word))
+        assert words(other.read("s")) == [word]
 
 
 def test_what_is_recorded_while_a_stream_would_lose_it_waits(
