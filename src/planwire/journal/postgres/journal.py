@@ -224,14 +224,11 @@ class PostgresJournal:
     def _look(self, session: str | None, following: PositionFollower, after: int) -> Found | None:
         """A page of what comes after a position; None once the journal is closed."""
         try:
-            if session is None:
-                found = following.look(after, Source(self._behind, self._holders))
-                if found.position == after and following.gap is None and following.is_short(self._last):
-                    raise went_back(self._server.shown)
-                return found
-            last = self.last_position()
-            if following.is_short(lambda: last):
+            if following.gap is None and following.has_lost(self._event_at, self._last):
                 raise went_back(self._server.shown)
+            if session is None:
+                return following.look(after, Source(self._behind, self._holders))
+            last = self.last_position()
             with self._read() as cursor:
                 page = self._reads.behind(cursor, after, last, session)
         except JournalUnavailable:
@@ -244,6 +241,10 @@ class PostgresJournal:
     def _behind(self, position: int, upto: int) -> list[object]:
         with self._read() as cursor:
             return self._reads.behind(cursor, position, upto, None)
+
+    def _event_at(self, position: int) -> tuple[bytes, int, int] | None:
+        with self._read() as cursor:
+            return self._reads.event_at(cursor, position)
 
     def _last(self) -> int:
         with self._read() as cursor:
