@@ -1,5 +1,6 @@
 """What whoever runs a NATS server may do to a journal on it: limits, purges, deletions. All of it is told."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,10 +14,11 @@ from planwire.journal.copying import copy_journal
 from planwire.journal.jetstream import stream as jetstream_stream
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import header
+from planwire.journal.jetstream.wire import WireMessage
 from planwire.journal.verifying import verify
 from planwire.journal.waiting import waiting_of
 from tests.journal.test_contract import PATIENCE, said, words
-from tests.servers.nats import fresh_url, shared
+from tests.servers.nats import PASSWORD, fresh_url, server, shared
 from tests.waiting import until
 
 
@@ -101,6 +103,43 @@ def test_an_open_journal_finds_out_that_its_stream_would_lose_events(
             opened.append("s", said("two"))
 
 
+@pytest.mark.parametrize(
+    ("subjects", "is_enough"),
+    [
+        (("{}.events.*", "{}.parts.*"), True),
+        (("{}.>",), True),
+        (("{}.*.*",), True),
+        (("{}.parts.*",), False),
+        (("{}.events.s",), False),
+        (("{}.events.*.*",), False),
+        (("{}.events.*.>",), False),
+    ],
+)
+def test_a_stream_whose_subjects_lack_those_of_events_is_told_and_not_written_to(
+    journal: JetStreamJournal, url: str, subjects: tuple[str, ...], is_enough: bool
+) -> None:
+    change(journal, subjects=[each.format(journal._name) for each in subjects])
+    with JetStreamJournal(url) as other:
+        if is_enough:
+            assert words(other.append("s", said("one"))) == ["one"]
+            return
+        lacks = rf"its subjects lack {journal._name}\.events\.\*"
+        with pytest.raises(NotWritable, match=rf"nothing is written to .*{lacks}.*nats stream edit"):
+            other.append("s", said("one"))
+        change(journal, subjects=[f"{journal._name}.events.*"])
+        assert words(other.append("s", said("one"))) == ["one"]
+
+
+def test_a_stream_whose_subjects_lack_those_of_parts_gets_them_with_the_next_large_append(
+    journal: JetStreamJournal, url: str
+) -> None:
+    change(journal, subjects=[f"{journal._name}.events.*"])
+    word = os.urandom(600_000).hex()
+    with JetStreamJournal(url) as other:
+        other.append("s", said(word))
+        assert words(other.read("s")) == [word]
+
+
 def test_what_is_recorded_while_a_stream_would_lose_it_waits(
     journal: JetStreamJournal, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +177,35 @@ def test_a_full_stream_refuses_more_at_once_and_goes_on_when_there_is_room(journ
     assert verify(journal).troubles == []
     journal.forget("t")
     assert words(journal.append("s", said("two"))) == ["two"]
+
+
+ACCOUNT = (
+    f"accounts {{ A {{ jetstream {{ max_file: 100K }}\n users: [ {{ user: planwire, password: {PASSWORD} }} ] }} }}"
+)
+
+
+@pytest.mark.parametrize("size", [20_000, 600_000])
+def test_an_account_without_room_takes_no_more_and_what_is_recorded_waits(size: int) -> None:
+    word = os.urandom(size).hex()
+    with server(users=ACCOUNT) as own, JetStreamJournal(own.url()) as journal:
+        with pytest.raises(NotWritable, match=r"takes no more \(resource limits exceeded for account\): forget"):
+            list(map(journal.append, ["s"] * 9, [said(word)] * 9))
+        with open_journal(own.url()) as opened:
+            opened.append("t", said(word))
+            assert waiting_of(opened).count == 1
+        journal.forget("s")
+        assert words(journal.append("s", said("small"))) == ["small"]
+
+
+@pytest.mark.parametrize("number", [10023, 10028, 10047])
+def test_a_server_without_room_refuses_more_at_once(
+    journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    journal.append("s", said("one"))
+    full = b'{"error": {"code": 503, "err_code": %d, "description": "insufficient resources"}}' % number
+    monkeypatch.setattr(journal._connection, "request", lambda *_: WireMessage("", "", b"", full))
+    with pytest.raises(NotWritable, match=r"takes no more \(insufficient resources\): forget sessions"):
+        journal.append("s", said("two"))
 
 
 def test_events_that_a_limit_deleted_are_missing_when_the_journal_is_checked(journal: JetStreamJournal) -> None:

@@ -131,6 +131,24 @@ def test_a_journal_that_ends_before_what_a_follower_had_is_said_and_followed_fro
         unsubscribe()
 
 
+@pytest.mark.parametrize("session", [None, "s"])
+def test_a_follower_is_told_that_others_have_the_positions_of_what_it_had(
+    url: str, monkeypatch: pytest.MonkeyPatch, session: str | None
+) -> None:
+    monkeypatch.setattr(following, "TRUST", 0.02)
+    with PostgresJournal(url) as journal, PostgresJournal(url) as other, postgres().connect() as person:
+        events = journal.follow(0, session=session, timeout=PATIENCE)
+        journal.append("s", said("one", "lost", "lost as well"))
+        assert words([next(events).recorded for _ in range(3)]) == ["one", "lost", "lost as well"]
+        with person.transaction():
+            person.execute(journal._server.sql("DELETE FROM planwire.events WHERE seq > 1"))
+            table = journal._server.sql("planwire.events").decode()
+            person.execute("SELECT setval(pg_get_serial_sequence(%s, 'position'), 1)", (table,))
+        other.append("t", said(*"123456789"))
+        with pytest.raises(JournalUnavailable, match="has lost its last events: a backup was restored"):
+            next(events)
+
+
 def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_nothing(
     own_server: PostgresServer,
 ) -> None:

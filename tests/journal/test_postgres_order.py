@@ -85,6 +85,26 @@ def test_the_end_of_the_journal_is_behind_transactions_that_are_under_way(
     assert len(list(journal.follow(0, session="s", timeout=0))) == 1
 
 
+def test_a_slower_transaction_is_waited_for_where_a_restored_backup_has_fewer_events(
+    journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.append("s", said("one"))
+    for _ in range(5):
+        journal.append("s", said("lost"))
+    assert journal.last_position() == 6
+    with postgres().connect() as person, person.transaction():
+        person.execute(journal._server.sql("DELETE FROM planwire.events WHERE seq > 1"))
+        table = journal._server.sql("planwire.events").decode()
+        person.execute("SELECT setval(pg_get_serial_sequence(%s, 'position'), 1)", (table,))
+    slow = Slow(journal, "slow")
+    journal.append("s", said("quick"))
+    monkeypatch.setattr(engine, "PATIENCE", 0.02)
+    with pytest.raises(JournalUnavailable, match="a transaction has been appending"):
+        journal.last_position()
+    slow.end("COMMIT")
+    assert slow.position < journal.last_position() < 6
+
+
 def test_one_who_follows_without_waiting_waits_for_those_who_write(journal: PostgresJournal) -> None:
     """Whoever wrote, and then looks, finds what it wrote."""
     slow = Slow(journal, "slow")

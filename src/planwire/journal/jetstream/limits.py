@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["bounds", "losses"]
+__all__ = ["bounds", "losses", "takes"]
 
 _SECOND = 1_000_000_000
 
@@ -30,12 +30,30 @@ def losses(config: dict[str, Any]) -> list[str]:
         found.append("subject_transform stores events where planwire does not look for them (remove it)")
     if config.get("no_ack"):
         found.append("no_ack stops the server from confirming what it stored (set it to false)")
+    events, is_copy = f"{config.get('name')}.events.*", config.get("mirror") or config.get("sources")
+    if not (is_copy or takes(config, events)):
+        found.append(f"its subjects lack {events}, so the server drops all events (add it)")
     return found
 
 
 def bounds(config: dict[str, Any]) -> list[str]:
     """The limits at which the server refuses more events."""
     return _full(config) if config.get("discard") == "new" else []
+
+
+def takes(config: dict[str, Any], subjects: str) -> bool:
+    """Whether a stream takes what is published on these subjects; `*` in them stands for any word."""
+    wanted = subjects.split(".")
+    return any(_covers(each.split("."), wanted) for each in config.get("subjects") or ())
+
+
+def _covers(pattern: list[str], wanted: list[str]) -> bool:
+    for each, word in zip(pattern, wanted, strict=False):
+        if each == ">":
+            return True
+        if each not in {"*", word}:
+            return False
+    return len(pattern) == len(wanted)
 
 
 def _full(config: dict[str, Any]) -> list[str]:

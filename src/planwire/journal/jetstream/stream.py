@@ -8,7 +8,7 @@ import msgspec
 
 from planwire.errors import JournalUnavailable, NewerJournal, NotAJournal, NotWritable
 from planwire.journal.jetstream.api import NAME_IN_USE, NO_PEERS, NO_STREAM, ApiError, JetStreamApi
-from planwire.journal.jetstream.limits import bounds, losses
+from planwire.journal.jetstream.limits import bounds, losses, takes
 from planwire.journal.jetstream.settings import JetStreamSettings
 from planwire.journal.jetstream.wire import WireMessage
 from planwire.journal.protocol import JournalFacts
@@ -16,10 +16,9 @@ from planwire.journal.unusable import absent
 
 __all__ = ["JournalStream"]
 
-#: The number of the format, which the stream's description names.
+#: The number of the format, which the stream's description names. A stream of the one before it has no subject for the
+#: parts of large appends, and gets that with its first large append.
 FORMAT: Final = 2
-#: The format before it has no subject for the parts of large appends. A stream gets one with its first large append.
-WITHOUT_PARTS: Final = 1
 _DESCRIPTION: Final = "planwire journal, format "
 #: The oldest server that answers all requests of this engine.
 _OLDEST: Final = (2, 11)
@@ -38,6 +37,7 @@ class JournalStream:
         self._settings = settings
         self.name = settings.name
         self.replicas = settings.replicas or 1
+        self._parts = f"{self.name}.parts.*"
         self._takes_parts = True
         self._largest = 0  # the stream's own limit on messages, if it has one
         self._losses: list[str] = []
@@ -73,7 +73,6 @@ class JournalStream:
                 f"them with nats stream edit {self.name} --allow-direct"
             )
         self._note(found)
-        self._takes_parts = int(number) > WITHOUT_PARTS
         return is_new
 
     @property
@@ -135,7 +134,7 @@ class JournalStream:
 
     def facts(self) -> JournalFacts:
         info, server = self.info(), self._api.connection.server
-        large = self._api.call(f"STREAM.INFO.{self.name}", subjects_filter=f"{self.name}.parts.*")["state"]
+        large = self._api.call(f"STREAM.INFO.{self.name}", subjects_filter=self._parts)["state"]
         parts = sum((large.get("subjects") or {}).values())
         state, cluster = info["state"], info.get("cluster") or {}
         replicas = int(info["config"]["num_replicas"])
@@ -173,6 +172,7 @@ class JournalStream:
         self.replicas = int(config.get("num_replicas") or 1)
         self._largest = max(int(config.get("max_msg_size") or 0), 0)
         self._losses = losses(config)
+        self._takes_parts = takes(config, self._parts)
 
     def _make(self) -> dict[str, Any]:
         config = {
@@ -203,7 +203,7 @@ class JournalStream:
                 return made
 
     def _what_is_ours(self) -> dict[str, Any]:
-        subjects = [f"{self.name}.events.*", f"{self.name}.parts.*"]
+        subjects = [f"{self.name}.events.*", self._parts]
         return {"description": f"{_DESCRIPTION}{FORMAT}", "subjects": subjects}
 
     def _find(self) -> dict[str, Any] | None:

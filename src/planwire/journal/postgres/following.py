@@ -54,28 +54,32 @@ class Source(NamedTuple):
 class PositionFollower:
     """The state of one follower: the `gap` that it waits at, if any, and the last event that it had.
 
-    If the journal ends before that one, its tables were replaced or have lost events, and new ones may get positions
-    that the follower has passed."""
+    If the journal ends before that one, or has another in its place, its tables were replaced or have lost events, and
+    new ones may get positions that the follower has passed."""
 
     def __init__(self) -> None:
         self.gap: PositionGap | None = None
         self._had = 0
+        self._event: tuple[bytes, int, int] | None = None  # what was there
         self._looked = 0.0
         self._was_short = False
 
     def note(self, found: Found) -> None:
         """Note what the follower got."""
         if found.events:
-            self._had = found.position
+            last = found.events[-1]
+            self._had = last.position
+            self._event = last.recorded.session.encode(), last.recorded.seq, last.recorded.at
 
-    def is_short(self, last: Callable[[], int]) -> bool:
-        """Whether the journal ends before the last event, and did so the last time: another standby may lag behind.
-        Asks for its `last` position now and then."""
+    def has_lost(self, event_at: Callable[[int], object], last: Callable[[], int]) -> bool:
+        """Whether the journal has another event in the place of the last one, or ends before it, and did so the last
+        time: another standby may lag behind. Asks only now and then; a forgotten event is not missed."""
         if not self._had or monotonic() - self._looked < TRUST:
             return False
         self._looked = monotonic()
-        was_short, self._was_short = self._was_short, last() < self._had
-        return was_short and self._was_short
+        found = event_at(self._had)
+        was_short, self._was_short = self._was_short, found is None and last() < self._had
+        return (was_short and self._was_short) or found not in (None, self._event)
 
     def look(self, after: int, source: Source) -> Found:
         """The events right after a position, in order; none while slower writers could still fill a gap there."""

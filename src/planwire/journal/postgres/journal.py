@@ -14,7 +14,6 @@ A connection must not cross a fork. A journal that did says so instead of workin
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -86,8 +85,7 @@ class PostgresJournal:
         self._reads = Reads(server)
         self._appends = Appends(server, self._reads, self._written)
         self._leases = PostgresLeases(server, self._renew_leases)
-        self._settling = Lock()
-        self._settled = 0  # no event at or below this position is still to come
+        self._settled = 0  # the last position that was asked for: no event at or below it is still to come
         with self._writing:
             self._writing.greet = check  # tables dropped under an open journal are not made again
 
@@ -144,10 +142,9 @@ class PostgresJournal:
     def last_position(self) -> int:
         """The position of the last event. Waits until no event at or below it is still to come."""
         last = self._last()
-        if last > self._settled:
+        if last != self._settled:  # also if it went back: a restored backup has its own transactions under way
             self._wait_for(self._holders())
-            with self._settling:
-                self._settled = max(self._settled, last)
+            self._settled = last
         return last
 
     def sessions(self) -> list[KnownSession]:
@@ -227,14 +224,11 @@ class PostgresJournal:
     def _look(self, session: str | None, following: PositionFollower, after: int) -> Found | None:
         """A page of what comes after a position; None once the journal is closed."""
         try:
-            if session is None:
-                found = following.look(after, Source(self._behind, self._holders))
-                if found.position == after and following.gap is None and following.is_short(self._last):
-                    raise went_back(self._server.shown)
-                return found
-            last = self.last_position()
-            if following.is_short(lambda: last):
+            if following.gap is None and following.has_lost(self._event_at, self._last):
                 raise went_back(self._server.shown)
+            if session is None:
+                return following.look(after, Source(self._behind, self._holders))
+            last = self.last_position()
             with self._read() as cursor:
                 page = self._reads.behind(cursor, after, last, session)
         except JournalUnavailable:
@@ -247,6 +241,10 @@ class PostgresJournal:
     def _behind(self, position: int, upto: int) -> list[object]:
         with self._read() as cursor:
             return self._reads.behind(cursor, position, upto, None)
+
+    def _event_at(self, position: int) -> tuple[bytes, int, int] | None:
+        with self._read() as cursor:
+            return self._reads.event_at(cursor, position)
 
     def _last(self) -> int:
         with self._read() as cursor:

@@ -51,6 +51,8 @@ _SESSIONS: Final = """SELECT id, newest.seq, first_at, newest.at FROM planwire.s
     (SELECT seq, at FROM planwire.events WHERE session = number ORDER BY seq DESC LIMIT 1) newest ORDER BY number"""
 _SNAPSHOT: Final = """SELECT seq, data FROM planwire.snapshots JOIN planwire.sessions ON number = session
     WHERE sha256(id) = sha256(%b) AND name = %b"""
+_AT: Final = """SELECT id, seq, at FROM planwire.events JOIN planwire.sessions ON number = session
+    WHERE position = %b"""
 _LAST: Final = """SELECT greatest(forgotten, (SELECT max(position) FROM planwire.events)) FROM planwire.journal"""
 
 _Cursor: TypeAlias = Cursor[tuple[Any, ...]]
@@ -129,6 +131,11 @@ class Reads:
             return self._ask(cursor, _FOLLOW, position, upto).fetchall()
         name = bytes_of(session)
         return [] if name is None else self._ask(cursor, _FOLLOW_ONE, position, upto, name).fetchall()
+
+    def event_at(self, cursor: _Cursor, position: int) -> tuple[bytes, int, int] | None:
+        """The session, the number and the time of the event at a position."""
+        found = self._ask(cursor, _AT, position).fetchone()
+        return (found[0], found[1], found[2]) if found else None
 
     def _ask(self, cursor: _Cursor, statement: str, *values: Any) -> _Cursor:
         return cursor.execute(self._sql(statement), values, prepare=True)
