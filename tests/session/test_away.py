@@ -15,8 +15,9 @@ from planwire.journal.away.journal import AwayJournal
 from planwire.journal.provisional import is_provisional
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.waiting import NOT_YET, go_by_last_known
-from planwire.model.events import ACP, Choice, PlanSet, Recorded, Remarked, ReviewAsked, TurnEnded
+from planwire.model.events import ACP, Choice, PlanChanged, PlanSet, Recorded, Remarked, ReviewAsked, TurnEnded
 from planwire.model.plan import MarkdownPlan
+from planwire.model.step_changes import AddStep
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions
 from planwire.session.steering import steer
@@ -118,6 +119,51 @@ def test_the_agent_may_replace_its_plan_when_the_server_is_back(away: AwayJourna
     until(away.tend)
     answer = plans.call("set_plan", {"entries": [{"content": "Other"}]})
     assert not answer.is_error, answer
+
+
+def steps(folder: Path) -> list[tuple[str, str, str]]:
+    """The steps of the plan as the server has it."""
+    with open_server(folder) as server:
+        return [(each.id, each.content, each.status) for each in load_state(server, "s").plans["main"].state.steps]
+
+
+def add_elsewhere(folder: Path, content: str) -> None:
+    """Add a step to the plan on a machine for which the server is not away."""
+    written_there(folder, "s", [Stamped(1, "ann", PlanChanged("main", changes=(AddStep(content),)))])
+
+
+@pytest.mark.parametrize("delivers", ["the same process", "another process"])
+def test_who_names_a_step_that_waits_means_the_same_one_in_the_end_though_others_added_steps(
+    delivers: str, outage: Outage, tmp_path: Path
+) -> None:
+    with behind(tmp_path) as journal:
+        plans = BlockingPlanSession(journal, "s")
+        plans.call("set_plan", PLAN)
+        outage.begin()
+        for change in (
+            {"add": ["Test", "Ship"]},
+            {"steps": {"s3": "completed"}, "reword": {"s4": "Ship it"}, "move": {"s1": "s3"}},
+            {"remove": ["s2"], "add": [{"content": "Tell", "after": "s4"}]},
+        ):
+            assert not plans.call("update_plan", change).is_error
+        until(lambda: [*tmp_path.glob("outbox/known/[!.]*")])
+        with behind(tmp_path) as other:
+            go_by_last_known(other)
+            steer(other, "s", "main", Wanted("comment", "s5", text="To whom?"))
+        add_elsewhere(tmp_path, "Extra")
+        if delivers == "another process":
+            journal.close()
+        outage.end()
+        with behind(tmp_path) as another:
+            until((another if delivers == "another process" else journal).tend)
+    done, new = "completed", "pending"
+    assert steps(tmp_path) == [
+        *(("s3", "Extra", new), ("s4", "Test", done), ("s1", "Read", new), ("s5", "Ship it", new)),
+        ("s6", "Tell", new),
+    ]
+    with open_server(tmp_path) as server:
+        [remark] = load_state(server, "s").plans["main"].remarks
+    assert (remark.text, remark.step) == ("To whom?", "s6")
 
 
 def test_an_agent_that_does_nothing_between_two_outages_goes_on_in_the_second(

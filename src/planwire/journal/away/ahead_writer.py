@@ -12,12 +12,14 @@ from itertools import count
 from threading import RLock
 from time import monotonic
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from planwire.errors import CannotWait, Conflict
+from planwire.journal.away.born_steps import BornSteps, named_steps
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.known_here import KnownHere
 from planwire.journal.away.last_known import LastKnown
-from planwire.journal.away.records import WaitingAppend
+from planwire.journal.away.records import WaitingAppend, WaitingStep
 from planwire.journal.away.server import AwayServer
 from planwire.journal.codec import EventRow, encode
 from planwire.journal.may_wait import may_wait
@@ -25,7 +27,9 @@ from planwire.journal.protocol import Once, Stamped
 from planwire.journal.provisional import AheadEvents, Doubt, deliverable, named_in, remark_in
 from planwire.journal.unusable import closed
 from planwire.journal.waiting import NOT_KNOWN
-from planwire.model.events import Recorded
+from planwire.model.events import Event, Recorded
+from planwire.model.plan import PlanId
+from planwire.model.records import SessionState
 
 __all__ = ["NO_WAITING", "AheadWriter"]
 
@@ -53,6 +57,7 @@ class AheadWriter:
         self._lock = lock
         self._source = os.urandom(8).hex()
         self._numbers = count()
+        self._born: WeakKeyDictionary[AheadEvents, BornSteps] = WeakKeyDictionary()
 
     def is_doubtful(self, session: str, once: Once) -> bool:
         """Whether the connection broke before the server answered an append with this key."""
@@ -112,13 +117,23 @@ class AheadWriter:
             rows = encode(session, [Stamped(row.at, row.by, event) for event, row in zip(events, rows, strict=True)])
         texts = tuple((row.at, row.by, row.text) for row in rows)
         places = {n: place for row in rows for n in named_in(row.event) if (place := ahead.place(n)) is not None}
-        waiting = WaitingAppend(session, ahead.base, texts, once, doubt, places)
+        waiting = WaitingAppend(session, ahead.base, texts, once, doubt, places, self._meant(session, ahead, events))
         if not self._folder.put(waiting):
             full = _FULL.format(self._folder.path)
             if doubt is None:
                 raise self._server.absence(f"Nothing was written: {full}", CannotWait)
             ahead.doubt(doubt, monotonic())  # its writer may repeat it once there is room
             raise self._server.absence(f"{full}. {NOT_KNOWN}")
+
+    def _meant(self, session: str, ahead: AheadEvents, events: Sequence[Event]) -> tuple[WaitingStep, ...]:
+        """The steps that these events name and that waiting events added. Others have their ids from the server."""
+        named = set[tuple[PlanId, str]]().union(*map(named_steps, events))
+        known = (self._last_known.state(session) or SessionState(session)) if named else None
+        if known is None or known.seq > ahead.base:
+            return ()
+        born = self._born.setdefault(ahead, BornSteps(known))
+        born.look(ahead.read(born.seq, None) or ())
+        return tuple(born.meant(named, ahead.place))
 
 
 def _doubt(expected_seq: int | None, base: int, rows: Sequence[EventRow]) -> Doubt:

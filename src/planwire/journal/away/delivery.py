@@ -8,14 +8,15 @@ An append may name earlier events by their provisional numbers. It has their key
 numbers, whichever process delivered those events.
 """
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial, reduce
 from time import monotonic, time_ns
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
+from planwire.journal.away.born_steps import RealStep, with_real_steps
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.records import WaitingAppend, read_waiting
 from planwire.journal.codec import decode, encode
@@ -23,13 +24,18 @@ from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped
 from planwire.journal.provisional import Doubt, RealNumber, is_provisional, resolved
 from planwire.journal.spool import Lost, Segment, Spooled
+from planwire.journal.view import state_at
 from planwire.model.events import Gap, Recorded
-from planwire.model.records import PLANWIRE
+from planwire.model.fold import fold
+from planwire.model.plan import PlanId
+from planwire.model.records import PLANWIRE, SessionState
 
 __all__ = ["AwayDelivery"]
 
 #: Seconds until it is noted again how far a delivery is, for the next process if this one is killed.
 NOTE: Final = 1.0
+#: What gives the events of an append, by its doubt and its key.
+_Found: TypeAlias = Callable[[Doubt | None, Once], tuple[Recorded, ...]]
 _CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
 
@@ -41,6 +47,7 @@ class AwayDelivery:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
+        self._states: dict[str, SessionState] = {}  # sessions as they were after an event that was named
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
     def deliver(self, engine: Journal, until: float) -> bool:
@@ -58,6 +65,8 @@ class AwayDelivery:
             raise JournalUnavailable(
                 f"what waits on this machine can't be delivered ({where}): its files must be this user's own"
             ) from error
+        finally:
+            self._states.clear()
         self._ends.clear()
         return self._folder.is_empty()
 
@@ -113,8 +122,11 @@ class AwayDelivery:
         session, once = waiting.session, waiting.once
         base = 0 if is_provisional(waiting.base) else waiting.base
         decoded = [decode(session, 0, *row) for row in waiting.rows]
-        real = _real_numbers(engine, waiting)
-        events = [Stamped(each.at, each.by, resolved(each.event, real, base)) for each in decoded]
+        found = cache(partial(_found, engine, session))
+        real, step = _real_numbers(found, waiting), self._real_steps(engine, found, waiting)
+        events = [
+            Stamped(each.at, each.by, with_real_steps(resolved(each.event, real, base), step)) for each in decoded
+        ]
         written = _found(engine, session, waiting.doubt, once) if waiting.doubt else ()
         while not written:
             last, at = self._ends.get(session) or _end_of(engine, session)
@@ -126,6 +138,30 @@ class AwayDelivery:
                     written = _found(engine, session, waiting.doubt, once)
         self._ends[session] = (written[-1].seq, written[-1].at)
 
+    def _real_steps(self, engine: Journal, found: _Found, waiting: WaitingAppend) -> RealStep:
+        """What gives the real ids of the steps that an append names."""
+        meant = {(each.plan_id, each.id): each for each in waiting.steps}
+
+        def real(plan_id: PlanId, step: str) -> str | None:
+            if (wanted := meant.get((plan_id, step))) is None:
+                return step
+            events = found(wanted.place.doubt, wanted.place.once)[wanted.place.nth :]
+            record = self._state_at(engine, waiting.session, events[0].seq).plans.get(plan_id) if events else None
+            ids = [each.id for each in record.state.steps if each.content == wanted.content] if record else []
+            return ids[min(wanted.nth, len(ids) - 1)] if ids else None
+
+        return real
+
+    def _state_at(self, engine: Journal, session: str, seq: int) -> SessionState:
+        """A session as it was after an event. What is delivered names ever later events, so each is folded once."""
+        state = self._states.get(session)
+        if state is None or state.seq > seq:
+            state = state_at(engine, session, seq)
+        else:
+            state = reduce(fold, engine.read(session, state.seq, seq), state)
+        self._states[session] = state
+        return state
+
     def _leave_gap(self, engine: Journal, session: str, key: Once, count: int, why: str) -> None:
         """Record the loss of `count` records in their session, if it is known which that is."""
         if session:
@@ -135,16 +171,12 @@ class AwayDelivery:
             self._ends.pop(session, None)
 
 
-def _real_numbers(engine: Journal, waiting: WaitingAppend) -> RealNumber:
+def _real_numbers(found: _Found, waiting: WaitingAppend) -> RealNumber:
     """What gives the real numbers of the events that an append names."""
-
-    @cache
-    def found(once: Once, doubt: Doubt | None) -> tuple[Recorded, ...]:
-        return _found(engine, waiting.session, doubt, once)
 
     def real(number: int) -> tuple[int, int] | None:
         place = waiting.places.get(number)
-        events = found(place.once, place.doubt) if place else ()
+        events = found(place.doubt, place.once) if place else ()
         return (events[place.nth].seq, events[place.nth].at) if place and place.nth < len(events) else None
 
     return real

@@ -8,13 +8,26 @@ from msgspec import Struct
 
 from planwire.journal.protocol import Once
 from planwire.journal.provisional import Doubt, WaitingPlace
+from planwire.model.plan import PlanId
 
-__all__ = ["WaitingAppend", "file_name", "read_waiting", "write_waiting"]
+__all__ = ["WaitingAppend", "WaitingStep", "file_name", "read_waiting", "write_waiting"]
+
+
+class WaitingStep(Struct, frozen=True, array_like=True):
+    """A step that a waiting event added: its plan, its id until then, where that event is, its text there, and how many
+    steps with the same text come before it."""
+
+    plan_id: PlanId
+    id: str
+    place: WaitingPlace
+    content: str
+    nth: int
 
 
 class WaitingAppend(Struct, frozen=True, array_like=True):
     """Events (time, author, text) of a session, to be written with the key `once`. Their writer knew the session up to
-    the event `base`. `places` says where the waiting events are that they name by provisional numbers."""
+    the event `base`. `places` says where the waiting events are that they name by provisional numbers, `steps` which
+    steps they mean that waiting events added."""
 
     session: str
     base: int
@@ -22,6 +35,7 @@ class WaitingAppend(Struct, frozen=True, array_like=True):
     once: Once
     doubt: Doubt | None = None
     places: dict[int, WaitingPlace] = {}
+    steps: tuple[WaitingStep, ...] = ()
 
 
 write_waiting: Callable[[WaitingAppend], bytes] = msgspec.msgpack.Encoder().encode
