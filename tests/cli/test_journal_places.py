@@ -217,6 +217,21 @@ def test_force_replaces_no_other_journal(journal: Path) -> None:
     assert "is damaged" in refused("backup", "backup.db", "--force").err
 
 
+def test_force_replaces_no_backup_that_is_ahead_of_its_journal(journal: Path) -> None:
+    assert answer("journal", "backup", "monday.db").code == DONE
+    with open_journal(journal) as opened:
+        opened.append("s0", said("tuesday"))
+    assert answer("journal", "backup", "latest.db").code == DONE
+    assert answer("journal", "restore", "monday.db", "--force").code == DONE
+    found = refused("backup", "latest.db", "--force")
+    assert "latest.db has 5 events of session 's0', and this journal only 4" in found.err
+    assert answer("journal", "restore", "latest.db", "--force").code == DONE
+    with open_journal(journal) as opened:
+        opened.forget("s0")
+        opened.append("s0", [Stamped(1, "agent", TurnEnded("end_turn"))])
+    assert answer("journal", "backup", "latest.db", "--force").code == DONE
+
+
 @pytest.mark.usefixtures("in_use")
 def test_thoughts_beside_a_backup_are_replaced_by_thoughts_only() -> None:
     Path("new.db.thoughts").write_text("mine")

@@ -224,6 +224,9 @@ def use(path: Path, events: list[Recorded]) -> None:
             for each in journal.read(session):
                 assert each == written[session, each.seq]
 
+    def open_long() -> None:
+        assert journal.snapshot("session 0") in (None, Snapshot(9, b"y" * 3_000))
+
     def follow() -> None:
         for each in heard(journal):
             assert each.recorded == written[each.recorded.session, each.recorded.seq]
@@ -241,7 +244,7 @@ def use(path: Path, events: list[Recorded]) -> None:
             assert words(again) == ["again"] or list(again) == first
 
     with suppress(JournalError), open_journal(path) as journal:
-        for step in (read, follow, repeat, append, journal.sessions, lambda: journal.forget("session 2")):
+        for step in (read, open_long, follow, repeat, append, journal.sessions, lambda: journal.forget("session 2")):
             with suppress(JournalError):
                 step()
 
@@ -257,6 +260,32 @@ def damaged_copy(folder: str, data: bytes) -> Path:
     path = Path(folder) / "journal.db"
     path.write_bytes(data)
     return path
+
+
+@pytest.mark.parametrize(
+    "change_to",
+    [
+        "data = CAST(replace(CAST(data AS TEXT), 'Ship', 'Skip') AS BLOB)",
+        "data = CAST(data AS TEXT)",
+        "data = 7",
+        "data = ''",
+        "seq = 2",
+        "name = 'other'",
+        "session = 2",
+    ],
+)
+def test_a_snapshot_that_was_changed_counts_as_none(path: Path, change_to: str) -> None:
+    with SqliteJournal(path) as journal:
+        for session in ("s", "t"):
+            journal.append(session, said("one", "two"))
+        journal.keep_snapshot("s", 1, b"Ship it")
+        assert journal.snapshot("s") == Snapshot(1, b"Ship it")
+    change(path, f"UPDATE snapshots SET {change_to}")
+    with SqliteJournal(path) as journal:
+        found = [journal.snapshot(session, name) for session in ("s", "t") for name in ("state", "other")]
+        assert found in ([None] * 4, [Snapshot(1, b"Ship it"), None, None, None])
+        journal.keep_snapshot("s", 2, b"Done")
+        assert journal.snapshot("s") == Snapshot(2, b"Done")
 
 
 @settings(max_examples=150, deadline=None)

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable
 from planwire.journal import Stamped, StoredAppend, Terms
+from planwire.journal.sqlite import journal as sqlite_journal
+from planwire.journal.sqlite.file import open_file
 from planwire.journal.sqlite.guard import FileGuard
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import TurnEnded
@@ -93,6 +96,41 @@ def test_a_file_that_is_written_over_where_it_lies_gets_no_further_events_and_st
     assert path.read_bytes() == copy.read_bytes()
 
 
+def fill_a_round(journal: SqliteJournal) -> None:
+    """Write until the log starts over, after which it grows no more."""
+    log = journal.path.with_name(f"{journal.path.name}-wal")
+    size = -1
+    while log.stat().st_size != size:
+        size = log.stat().st_size
+        journal.append("s", said("x" * 400_000))
+
+
+@pytest.mark.parametrize("has_written", [True, False], ids=["written", "closed"])
+@pytest.mark.parametrize("by_another", [True, False], ids=["another process wrote last", "alone"])
+@pytest.mark.parametrize("later", [1, 30], ids=["of this round", "of an earlier round"])
+@pytest.mark.parametrize("over", [["", "-wal"], ["-wal"]], ids=["file and log", "log"])
+def test_a_log_that_is_written_over_with_an_earlier_state_gets_no_further_events(
+    path: Path, over: list[str], later: int, by_another: bool, has_written: bool
+) -> None:
+    """Once a log has started over it keeps its length, so a copy of it is no shorter."""
+    with SqliteJournal(path) as journal:
+        fill_a_round(journal)
+        journal.append("s", said("saved"))
+        for ending in ("", "-wal"):
+            shutil.copyfile(f"{path}{ending}", f"{path}.saved{ending}")
+        for _ in range(later):
+            journal.append("s", said("x" * 200_000))
+        if by_another:
+            run("journal.append('t', said('theirs'))", path)
+        for ending in over:
+            shutil.copyfile(f"{path}.saved{ending}", f"{path}{ending}")
+        for _ in range(3 * has_written):
+            with pytest.raises(JournalError):
+                journal.append("s", said("into nowhere"))
+    for ending in over:
+        assert Path(f"{path}{ending}").read_bytes() == Path(f"{path}.saved{ending}").read_bytes()
+
+
 def test_what_checkpoints_write_disturbs_nobody(path: Path) -> None:
     code = """
 for number in range(60):
@@ -141,22 +179,14 @@ def test_what_sqlite_itself_cuts_disturbs_nobody(path: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [True, False], ids=["written", "empty"])
-def test_a_log_that_another_process_empties_right_after_a_commit_is_no_cut(
-    path: Path, monkeypatch: pytest.MonkeyPatch, write: bool
-) -> None:
-    check_after = FileGuard.check_after
-
-    def look_late(guard: FileGuard, writer: sqlite3.Cursor, is_alone: bool) -> None:
-        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        if write:
-            other.execute("UPDATE sqlite_sequence SET seq = seq")
-        check_after(guard, writer, is_alone)
-
+def test_a_log_that_another_process_empties_right_after_a_commit_is_no_cut(path: Path, write: bool) -> None:
     with SqliteJournal(path) as journal, closing(sqlite3.connect(path, isolation_level=None)) as other:
-        monkeypatch.setattr(FileGuard, "check_after", look_late)
         for number in range(3):
-            journal.append("s", said(str(number)))
             other.execute("UPDATE sqlite_sequence SET seq = seq")
+            journal.append("s", said(str(number)))
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if write:
+                other.execute("UPDATE sqlite_sequence SET seq = seq")
         assert words(journal.read("s")) == ["0", "1", "2"]
 
 
@@ -208,3 +238,19 @@ def test_a_journal_keeps_its_locks_when_another_is_closed_while_it_is_opened(
     with SqliteJournal(path) as other:
         assert run(ALONE, path.with_name("another.db"), path) == ["somebody has it"]
         other.append("s", said("one"))
+
+
+def test_a_journal_that_is_opened_while_the_last_one_closes_works(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite then removes the log and the shared memory, and makes them anew."""
+    one = SqliteJournal(path)
+    one.append("s", said("one"))
+
+    def close_first(*arguments: Any) -> sqlite3.Connection:
+        one.close()
+        return open_file(*arguments)
+
+    monkeypatch.setattr(sqlite_journal, "open_file", close_first)
+    with SqliteJournal(path) as other:
+        other.append("s", said("two"))
+        other.append("s", said("three"))
+        assert words(other.read("s")) == ["one", "two", "three"]

@@ -174,20 +174,29 @@ def _refuse_target(journal: Journal, target: Path, *, replace: bool) -> None:
 
 
 def _refuse_other_journal(journal: Journal, target: Path) -> None:
-    """Backups look like journals: refuse to replace one that has sessions, but none of this journal's."""
+    """Backups look like journals: refuse to replace one that has sessions, but none of this journal's, or one that is
+    ahead of this journal, as after the restore of an older backup."""
     try:
         with ArchivedJournal(target) as found:
-            earlier = {(each.id, each.first_at) for each in found.sessions()}
+            earlier = {(each.id, each.first_at): each.last_seq for each in found.sessions()}
     except DamagedJournal:
         raise Refused(
             f"{target} is damaged, so planwire can't tell whether it is an earlier backup: "
             "delete it yourself, or name another file"
         ) from None
-    if earlier and earlier.isdisjoint((each.id, each.first_at) for each in journal.sessions()):
+    ours = {(each.id, each.first_at): each.last_seq for each in journal.sessions()}
+    if earlier and earlier.keys().isdisjoint(ours):
         raise Refused(
             f"{target} has none of this journal's sessions, so it is not an earlier backup of it: "
             "delete it yourself, or name another file"
         )
+    for (session, began), last in earlier.items():
+        here = ours.get((session, began), last)
+        if here < last:
+            raise Refused(
+                f"{target} has {last} events of session {session!r}, and this journal only {here}, so it is not an "
+                "earlier backup of it: delete it yourself, or name another file"
+            )
 
 
 def _refuse_thoughts(target: Path, *, replace: bool, are_asked_for: bool, are_there: bool) -> None:

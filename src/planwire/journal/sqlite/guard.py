@@ -2,12 +2,12 @@
 
 SQLite knows the end of its log from memory that it shares with other processes, and writes there even if the part
 before is gone from the file. What it writes then lies beyond a hole, and is never read again. So before each commit the
-guard checks that the files still have their names and are no shorter than they were. It knows how long they must be as
-long as no other process has written: a log that starts over, or is cut after a checkpoint, shows in SQLite's
-`data_version`. If another process has written, the guard checks after the commit that the log still has a beginning.
+guard checks that the files still have their names, that the log ends as the shared memory says, and that the file is no
+shorter than it was.
 
-Another program may also overwrite the file in place, as `cp` does with a backup. Apart from that, only a checkpoint
-writes to the file. So whenever its time of last change is new, the guard checks that the log still belongs to it.
+Another program may also overwrite the files in place, as `cp` does with a backup. A log of another state has other
+salts, or another checksum in its last page. Only a checkpoint writes to the file itself. So whenever its time of last
+change is new, the guard checks that the log still belongs to it.
 
 A process that finds no shared memory makes its own, and then neither sees what the other writes: both write to the same
 places of the log. So the shared memory must still have its name, too.
@@ -19,40 +19,58 @@ something in their folder has changed.
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os import SEEK_END, SEEK_SET, fstat, lseek
+from os import fstat
 from pathlib import Path
+from struct import Struct
 from threading import Lock
-from time import monotonic, sleep
+from time import monotonic
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, NewerJournal, NotAJournal
 from planwire.journal.folder_times import is_settled
 from planwire.journal.sqlite.beside import beside
 from planwire.journal.sqlite.errors import translate_errors
-from planwire.journal.sqlite.file import NAP, check_file
-from planwire.journal.sqlite.log import LOG_HEAD, is_log_head, refuse_foreign_log, salts_of
+from planwire.journal.sqlite.file import check_file
+from planwire.journal.sqlite.log import LOG_HEAD, frame_size, read_at, refuse_foreign_log, salts_of
 from planwire.journal.unusable import closed
 
 __all__ = ["FileGuard", "holding"]
 
 #: Seconds until a reader notices that its file is gone. Checking at every read would cost a fifth of its time.
 NOTICE: Final = 0.05
-#: Differs from the salts of any log, even of an empty one.
-_NO_SALTS: Final = b"none"
+
+# The head of the shared memory: https://www.sqlite.org/walformat.html#the_wal_index_file_format
+_MEMORY_HEAD: Final = 48
+#: The number of pages in the log, the checksum of all of them, and the salts of its current round.
+_LOG_PAGES: Final = slice(16, 20)
+_LOG_SUM: Final = slice(24, 32)
+_LOG_SALTS: Final = slice(32, 40)
+#: A checksum in the shared memory is in the order of the machine, and one in the log is not.
+_SUM_HERE, _SUM_IN_LOG = Struct("=2I"), Struct(">2I")
 _READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 
+class _Shared:
+    """Handles on a file and its shared memory, for all journals of this process in that file. The last of them closes
+    them all. Otherwise the first to close its own would drop all of the process's locks there, SQLite's included. A
+    journal that is opened while the last one closes may get new shared memory, and so another handle on it."""
+
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self.memories: dict[tuple[int, int], int] = {}
+        self.users = 0
+
+
 class _Watched(NamedTuple):
-    """What a guard looks through: handles on a journal's folder, its log and its file."""
+    """What a guard looks through: handles on a journal's folder, its log, its shared memory and its file."""
 
     folder: int | None
     log: int
-    file: int
-
-
-_NOTHING: Final = _Watched(None, -1, -1)
+    memory: int
+    shared: _Shared
 
 
 class FileGuard(translate_errors):
@@ -65,11 +83,10 @@ class FileGuard(translate_errors):
         self._files = self._identify()
         self._seen = monotonic()
         self._trouble = ""  # not empty: the journal must be opened again
-        self._watched = _NOTHING
+        self._watched: _Watched | None = None
         self._folder_time = 0
         self._file_time = path.stat().st_mtime_ns
-        self._file_size = self._log_size = 0
-        self._salts = _NO_SALTS
+        self._file_size = 0
 
     def __enter__(self) -> None:
         if self.closed:
@@ -90,8 +107,8 @@ class FileGuard(translate_errors):
         self._watched = _watch(self._path)
 
     def let_go(self) -> None:
-        watched, self._watched = self._watched, _NOTHING
-        if watched is not _NOTHING:
+        watched, self._watched = self._watched, None
+        if watched is not None:
             _let_go(watched)
 
     def in_place(self) -> bool:
@@ -103,7 +120,8 @@ class FileGuard(translate_errors):
     def _is_in_place(self) -> bool:
         """Whether the files are those that were opened; `NewerJournal` if a newer planwire has changed the format."""
         try:
-            return self._has_names() and self._is_ours(self._path.stat().st_mtime_ns)
+            has_log = self._watched is None or _has_its_log(self._watched)
+            return has_log and self._has_names() and self._is_ours(self._path.stat().st_mtime_ns)
         except OSError:
             return False
         except sqlite3.OperationalError:  # no telling now, for instance because too many files are open
@@ -112,24 +130,18 @@ class FileGuard(translate_errors):
     def check_before(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
         """Refuse a transaction that has just begun, if what it builds on is gone. `is_alone`: nobody else has written
         since the last one."""
-        folder, log, file = self._watched
-        if folder is None or fstat(folder).st_mtime_ns != self._folder_time:
-            self._look_at_names(folder)
-        log_size, found = lseek(log, 0, SEEK_END), fstat(file)
-        file_size = found.st_size
-        if log_size < self._log_size and (is_alone or self._salts == salts_of(self._head())):
+        watched = self._watched
+        assert watched is not None
+        if watched.folder is None or fstat(watched.folder).st_mtime_ns != self._folder_time:
+            self._look_at_names(watched.folder)
+        if not _has_its_log(watched):
             raise self._cut(self._names[1])
-        if file_size < self._file_size and not self._may_be(writer, file_size, is_alone):
+        found = fstat(watched.shared.file)
+        if found.st_size < self._file_size and not self._may_be(writer, found.st_size, is_alone):
             raise self._cut(self._names[0])
         if found.st_mtime_ns != self._file_time and not self._is_ours(found.st_mtime_ns):
             raise self._replaced()
-        self._log_size, self._file_size = log_size, file_size
-
-    def check_after(self, writer: sqlite3.Cursor, is_alone: bool) -> None:
-        """Refuse to acknowledge a transaction that went into a log without a beginning."""
-        if not is_alone:
-            self._salts = self._salts_after(writer)
-        self._log_size = lseek(self._watched.log, 0, SEEK_END)
+        self._file_size = found.st_size
 
     def _look_at_names(self, folder: int | None) -> None:
         """Check the names, and remember when their folder was last changed. A change so recent that another one could
@@ -139,19 +151,6 @@ class FileGuard(translate_errors):
         if not self._has_names():
             raise self._replaced()
         self._folder_time = changed if settled else 0
-
-    def _salts_after(self, writer: sqlite3.Cursor) -> bytes:
-        """The salts of the log; `_NO_SALTS` if SQLite knows that a checkpoint has emptied it."""
-        while not (head := self._head()):
-            is_busy, pages, _ = writer.execute("PRAGMA wal_checkpoint").fetchone()
-            if not pages:
-                return _NO_SALTS
-            if not is_busy and not self._head():
-                break
-            sleep(NAP)
-        if not is_log_head(head):
-            raise self._cut(self._names[1])
-        return salts_of(head)
 
     def _has_names(self) -> bool:
         try:
@@ -174,10 +173,6 @@ class FileGuard(translate_errors):
             self._file_time = changed
         return True
 
-    def _head(self) -> bytes:
-        lseek(self._watched.log, 0, SEEK_SET)
-        return os.read(self._watched.log, LOG_HEAD)
-
     def _may_be(self, writer: sqlite3.Cursor, size: int, is_alone: bool) -> bool:
         """Whether a file may rightly have become shorter: a checkpoint cuts it after a session was forgotten."""
         if not is_alone:
@@ -188,8 +183,7 @@ class FileGuard(translate_errors):
 
     def _identify(self) -> list[tuple[int, int]]:
         """What identifies the files whatever their names. They stay the same files while any connection is open."""
-        found = [Path(name).stat() for name in self._names]
-        return [(each.st_dev, each.st_ino) for each in found]
+        return [_identity(Path(name)) for name in self._names]
 
     def _replaced(self) -> JournalUnavailable:
         return self._lost(
@@ -199,9 +193,9 @@ class FileGuard(translate_errors):
 
     def _cut(self, name: str) -> JournalUnavailable:
         return self._lost(
-            f"{name} was cut short by another program while the journal was open: nothing was written after the cut, "
-            "and what was cut off is lost. End everything that uses the journal, then check what is left with planwire "
-            "journal verify, or restore a backup with planwire journal restore"
+            f"{name} was cut short or written over by another program while the journal was open: nothing was written "
+            "after that, and what is gone from it is lost. End everything that uses the journal, then check what is "
+            "left with planwire journal verify, or restore a backup with planwire journal restore"
         )
 
     def _lost(self, trouble: str) -> JournalUnavailable:
@@ -209,12 +203,39 @@ class FileGuard(translate_errors):
         return JournalUnavailable(trouble)
 
 
+def _has_its_log(watched: _Watched) -> bool:
+    """Whether the log is the one that SQLite knows. Another process may move on in the middle of the look; then the
+    shared memory has changed as well."""
+    while True:
+        known = read_at(watched.memory, 0, _MEMORY_HEAD)
+        pages = int.from_bytes(known[_LOG_PAGES], sys.byteorder)
+        if not pages or _ends_as_known(watched.log, pages, known):
+            return True
+        if known == read_at(watched.memory, 0, _MEMORY_HEAD):
+            return False
+
+
+def _ends_as_known(log: int, pages: int, known: bytes) -> bool:
+    head = read_at(log, 0, LOG_HEAD)
+    if salts_of(head) != known[_LOG_SALTS]:
+        return False
+    size = frame_size(head)
+    last = read_at(log, LOG_HEAD + (pages - 1) * size, size)
+    is_whole = len(last) == size and last[8:16] == known[_LOG_SALTS]
+    return is_whole and _SUM_IN_LOG.unpack(last[16:24]) == _SUM_HERE.unpack(known[_LOG_SUM])
+
+
 def _watch(path: Path) -> _Watched:
-    return _Watched(_opened_folder(path.parent), os.open(f"{path}-wal", _READ), _share(path))
+    _, log, memory = beside(path)
+    key, shared = _identity(memory), _share(path)
+    with _sharing:
+        if key not in shared.memories:
+            shared.memories[key] = os.open(memory, _READ)
+    return _Watched(_opened_folder(path.parent), os.open(log, _READ), shared.memories[key], shared)
 
 
 def _let_go(watched: _Watched) -> None:
-    _give_back(watched.file)
+    _give_back(watched.shared)
     os.close(watched.log)
     if watched.folder is not None:
         os.close(watched.folder)
@@ -224,32 +245,34 @@ def _let_go(watched: _Watched) -> None:
 def holding(path: Path) -> Iterator[None]:
     """A context in which to open a journal: this process's other journals in the file don't drop its locks if they are
     closed meanwhile."""
-    file = _share(path)
+    shared = _share(path)
     try:
         yield
     finally:
-        _give_back(file)
+        _give_back(shared)
 
 
-def _share(path: Path) -> int:
-    """A handle on a file that all journals of this process in that file share; the last of them closes it. Otherwise
-    the first to close its own handle would drop all of the process's locks on the file, SQLite's included."""
+def _share(path: Path) -> _Shared:
+    key = _identity(path)
+    with _sharing:
+        shared = _shared.get(key) or _Shared(os.open(path, _READ))
+        shared.users += 1
+        _shared[key] = shared
+    return shared
+
+
+def _give_back(shared: _Shared) -> None:
+    with _sharing:
+        shared.users -= 1
+        if not shared.users:
+            del _shared[next(key for key, each in _shared.items() if each is shared)]
+            for handle in (shared.file, *shared.memories.values()):
+                os.close(handle)
+
+
+def _identity(path: Path) -> tuple[int, int]:
     found = path.stat()
-    key = found.st_dev, found.st_ino
-    with _sharing:
-        file, users = _shared.get(key) or (os.open(path, _READ), 0)
-        _shared[key] = file, users + 1
-    return file
-
-
-def _give_back(shared: int) -> None:
-    with _sharing:
-        key = next(key for key, (file, _) in _shared.items() if file == shared)
-        file, users = _shared.pop(key)
-        if users > 1:
-            _shared[key] = file, users - 1
-        else:
-            os.close(file)
+    return found.st_dev, found.st_ino
 
 
 def _opened_folder(folder: Path) -> int | None:
@@ -261,4 +284,4 @@ def _opened_folder(folder: Path) -> int | None:
 
 
 _sharing: Final = Lock()
-_shared: Final[dict[tuple[int, int], tuple[int, int]]] = {}
+_shared: Final[dict[tuple[int, int], _Shared]] = {}

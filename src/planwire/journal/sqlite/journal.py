@@ -169,10 +169,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
                 self._room = room_in_log(self._log)
                 self._is_log_linked &= self._room > 0  # a longer log may start over with this transaction
             self._others = None
-            self._has_written = False
             outcomes = [self._write_append(writer, append) for append in batch]
-        if self._has_written:
-            self._guard.check_after(writer, is_alone)
         self._others = others
         self._ring()
         return outcomes
@@ -192,7 +189,6 @@ class SqliteJournal(SqliteReading, PolledJournal):
             self._room = 0
         for row in append.rows:
             self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
-        self._has_written = True
         end, recorded = rows.insert(writer, session, known, append.rows)
         self._known[session] = end
         if append.once is not None:
@@ -244,4 +240,3 @@ class SqliteJournal(SqliteReading, PolledJournal):
             refuse_newer(writer, self.path)
             add_log_link(writer)
             yield writer
-        self._guard.check_after(writer, False)

@@ -36,7 +36,8 @@ __all__ = [
     "LOG_HEAD",
     "add_log_link",
     "file_alone",
-    "is_log_head",
+    "frame_size",
+    "read_at",
     "refuse_foreign_log",
     "room_in_log",
     "salts_of",
@@ -94,9 +95,9 @@ def add_log_link(connection: Executor) -> None:
 
 def room_in_log(log: FileIO) -> int:
     """How many more pages fit into this round of a log before it is long enough to start over."""
-    read = partial(_read_at, log.fileno())
+    read = partial(read_at, log.fileno())
     head = read(0, LOG_HEAD)
-    size, salts = _frame_size(head), salts_of(head)
+    size, salts = frame_size(head), salts_of(head)
     frames = range(LOG_HEAD + 8, LOG_HEAD + 8 + CHECKPOINT_PAGES * size, size)
     return CHECKPOINT_PAGES - bisect_left(frames, True, key=lambda place: read(place, 8) != salts)
 
@@ -125,7 +126,7 @@ def refuse_foreign_log(path: Path) -> None:
         seen = file, head
 
 
-def _read_at(handle: int, place: int, size: int) -> bytes:
+def read_at(handle: int, place: int, size: int) -> bytes:
     if hasattr(os, "pread"):
         return os.pread(handle, size, place)
     os.lseek(handle, place, os.SEEK_SET)
@@ -158,12 +159,7 @@ def _log_head(log: Path) -> bytes:
             head = file.read(LOG_HEAD)
     except FileNotFoundError:
         return b""
-    return head if is_log_head(head) else b""
-
-
-def is_log_head(head: bytes) -> bool:
-    """Whether these bytes begin a log that SQLite would read."""
-    return len(head) == LOG_HEAD and head[:4] in _MAGIC
+    return head if len(head) == LOG_HEAD and head[:4] in _MAGIC else b""
 
 
 def salts_of(head: bytes) -> bytes:
@@ -171,13 +167,14 @@ def salts_of(head: bytes) -> bytes:
     return head[16:24]
 
 
-def _frame_size(head: bytes) -> int:
+def frame_size(head: bytes) -> int:
+    """The size of each page in a log, with its frame head."""
     return _FRAME_HEAD + int.from_bytes(head[8:12])
 
 
 def _frames(log: Path, head: bytes) -> Iterator[bytes]:
     """The pages in a log, each with its frame head, without those of earlier rounds, which have other salts."""
-    size, salts = _frame_size(head), salts_of(head)
+    size, salts = frame_size(head), salts_of(head)
     with log.open("rb") as file:
         file.seek(LOG_HEAD)
         while len(frame := file.read(size)) == size and frame[8:16] == salts:

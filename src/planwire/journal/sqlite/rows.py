@@ -2,7 +2,8 @@
 
 SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. So each event has a
 checksum, and the event numbers of a session must have no gaps. The `chain` shows more than that: each event's link has
-a column of its own, which `chain` adds to the file of an older planwire.
+a column of its own, which `chain` adds to the file of an older planwire. A snapshot ends with its checksum: one without
+it, as an older planwire writes, counts as none.
 """
 
 import sqlite3
@@ -63,6 +64,9 @@ _TOMBSTONE = """INSERT OR REPLACE INTO events (position, session, seq, at, by, e
     VALUES (?, 0, 0, 0, '', '', 0)"""
 _KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
     SET seq = excluded.seq, data = excluded.data WHERE excluded.seq >= snapshots.seq"""
+
+
+_SUM_BYTES = 4
 
 
 class SessionEnd(NamedTuple):
@@ -144,15 +148,24 @@ def followed(page: list[Any], path: Path) -> list[Followed]:
 
 
 def snapshot(connection: sqlite3.Connection, session: str, name: str) -> Snapshot | None:
-    query = "SELECT seq, data FROM snapshots WHERE session = ? AND name = ?"
+    query = "SELECT seq, CAST(data AS BLOB) FROM snapshots WHERE session = ? AND name = ?"
     found = connection.execute(query, (find(connection, session).number, name)).fetchone()
-    return None if found is None else Snapshot(*found)
+    if found is None:
+        return None
+    seq, kept = found
+    data = kept[:-_SUM_BYTES]
+    return Snapshot(seq, data) if kept == _summed(session, seq, data, name) else None
 
 
 def keep_snapshot(connection: Executor, session: str, seq: int, data: bytes, name: str) -> None:
     number, last = find(connection, session)
     if 0 < seq <= last:
-        connection.execute(_KEEP, (number, name, seq, data))
+        connection.execute(_KEEP, (number, name, seq, _summed(session, seq, data, name)))
+
+
+def _summed(session: str, seq: int, data: bytes, name: str) -> bytes:
+    """A snapshot with its checksum."""
+    return data + checksum(session, seq, 0, name, data).to_bytes(_SUM_BYTES)
 
 
 def delete_sessions(connection: Executor, sessions: Iterable[str]) -> None:
