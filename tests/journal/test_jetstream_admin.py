@@ -14,10 +14,11 @@ from planwire.journal.copying import copy_journal
 from planwire.journal.jetstream import stream as jetstream_stream
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import header
+from planwire.journal.jetstream.wire import WireMessage
 from planwire.journal.verifying import verify
 from planwire.journal.waiting import waiting_of
 from tests.journal.test_contract import PATIENCE, said, words
-from tests.servers.nats import fresh_url, shared
+from tests.servers.nats import PASSWORD, fresh_url, server, shared
 from tests.waiting import until
 
 
@@ -176,6 +177,35 @@ def test_a_full_stream_refuses_more_at_once_and_goes_on_when_there_is_room(journ
     assert verify(journal).troubles == []
     journal.forget("t")
     assert words(journal.append("s", said("two"))) == ["two"]
+
+
+ACCOUNT = (
+    f"accounts {{ A {{ jetstream {{ max_file: 100K }}\n users: [ {{ user: planwire, password: {PASSWORD} }} ] }} }}"
+)
+
+
+@pytest.mark.parametrize("size", [20_000, 600_000])
+def test_an_account_without_room_takes_no_more_and_what_is_recorded_waits(size: int) -> None:
+    word = os.urandom(size).hex()
+    with server(users=ACCOUNT) as own, JetStreamJournal(own.url()) as journal:
+        with pytest.raises(NotWritable, match=r"takes no more \(resource limits exceeded for account\): forget"):
+            list(map(journal.append, ["s"] * 9, [said(word)] * 9))
+        with open_journal(own.url()) as opened:
+            opened.append("t", said(word))
+            assert waiting_of(opened).count == 1
+        journal.forget("s")
+        assert words(journal.append("s", said("small"))) == ["small"]
+
+
+@pytest.mark.parametrize("number", [10023, 10028, 10047])
+def test_a_server_without_room_refuses_more_at_once(
+    journal: JetStreamJournal, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    journal.append("s", said("one"))
+    full = b'{"error": {"code": 503, "err_code": %d, "description": "insufficient resources"}}' % number
+    monkeypatch.setattr(journal._connection, "request", lambda *_: WireMessage("", "", b"", full))
+    with pytest.raises(NotWritable, match=r"takes no more \(insufficient resources\): forget sessions"):
+        journal.append("s", said("two"))
 
 
 def test_events_that_a_limit_deleted_are_missing_when_the_journal_is_checked(journal: JetStreamJournal) -> None:

@@ -53,8 +53,10 @@ NAME_IN_USE: Final = 10058
 WRONG_LAST: Final = 10071
 #: The message itself is at fault: it is too large for the stream, or its headers are.
 _UNSTORABLE: Final = (10054, 10097)
-#: How the server's description of a reached stream limit begins.
+#: How the server's description of a reached stream limit begins; and its codes for an account that has used up what it
+#: may, and for a server that has.
 _FULL: Final = "maximum "
+_USED_UP: Final = (10002, 10023, 10028, 10047)
 #: The publish may or may not have lost a race within the cluster; or its earlier attempt still waits for the other
 #: replicas. Only repeating it tells.
 _PERHAPS: Final = (10164, 10158)
@@ -175,7 +177,7 @@ class JetStreamApi:
                 if ack.error.err_code == WRONG_LAST:
                     return PublishOutcome(None, is_certain)
                 reason = ack.error.description
-                if reason.startswith(_FULL) or (ack.error.err_code not in _PERHAPS and ack.error.code not in _BUSY):
+                if _is_full(ack.error) or (ack.error.err_code not in _PERHAPS and ack.error.code not in _BUSY):
                     raise self._refusal(ack.error) if is_certain else self.connection.away(reason)
                 is_certain = False
             if monotonic() + SHORTEST >= end:
@@ -188,7 +190,7 @@ class JetStreamApi:
     def _refusal(self, problem: _Problem) -> JournalError:
         """The error for a message that no attempt has written."""
         said = problem.description
-        if said.startswith(_FULL):
+        if _is_full(problem):
             return NotWritable(f"{self.connection.where} takes no more ({said}): forget sessions, or raise the limit")
         kind = UnstorableEvent if problem.err_code in _UNSTORABLE else JournalUnavailable
         return kind(f"the NATS server refused to write the events: {said} ({problem.err_code}). Nothing was written")
@@ -269,6 +271,10 @@ class _Answers:
         seen = -1
         while not self._come.acquire(timeout=max(seconds, 0)) and len(self.found) > max(seen, 0):
             seen = len(self.found)
+
+
+def _is_full(problem: _Problem) -> bool:
+    return problem.description.startswith(_FULL) or problem.err_code in _USED_UP
 
 
 def _is_busy(reply: WireMessage) -> bool:
