@@ -381,7 +381,7 @@ def test_lists_hold_nothing_that_the_server_has_lost_though_other_messages_have_
             other.append("s", said("another"))
             others = other.lease("s", Terms("another"))
             assert [each.last_seq for each in journal.sessions()] == [2]
-            assert [each.terms.holder for each in journal.leases()] == ["one", "another"]
+            until(lambda: {each.terms.holder for each in journal.leases()} == {"one", "another", "lost"})  # taken back
             journal.close()
             assert [each.terms.holder for each in other.leases()] == ["another"]
             for each in (one, lost, others):
@@ -587,6 +587,25 @@ def test_a_holder_on_another_machine_lapses_when_the_server_has_not_heard_of_it_
         assert other.leases() == []
         assert words(other.read("s")) == ["over"]
     held.release()
+
+
+def test_a_holder_that_was_cut_off_takes_its_leases_back_unless_they_were_forgotten_or_released(
+    journal: JetStreamJournal,
+) -> None:
+    leases = {session: journal.lease(session, Terms("relay", is_working=True)) for session in "stu"}
+    for session in "stu":
+        journal.append(session, said("one"))
+    with same(journal) as other:
+        other.forget("t")
+        other._leases._leases.purge(">")  # as others do who end them
+        assert other.leases() == []
+        leases["u"].release()
+        journal._leases._beat()
+        until(other.leases)
+        assert [(each.session, each.terms.is_working, each.is_held) for each in other.leases()] == [("s", True, True)]
+        leases["s"].release()
+        journal._leases._take_back()
+        assert other.leases() == []
 
 
 def test_threads_that_take_the_first_leases_at_once_are_one_holder(

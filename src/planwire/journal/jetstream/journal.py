@@ -85,7 +85,7 @@ class JetStreamJournal:
         snapshots = self._bucket("snapshots")
         buckets = (self._bucket("leases"), self._bucket("alive", TTL), self._bucket("stated", PROCESS_TTL))
         self._snapshots = SnapshotBucket(snapshots, self._sessions, self._connection)
-        self._leases = JetStreamLeases(self._connection, *buckets)
+        self._leases = JetStreamLeases(self._connection, self._sessions, *buckets)
         if is_new and self._stream.replicas > 1:  # later a server may be down, and new buckets impossible
             for bucket in (snapshots, *buckets):
                 with suppress(JournalError):

@@ -8,22 +8,27 @@ third bucket.
 
 No holder can renew its name while the server is away. So no lease lapses until `TTL` seconds after the connection came
 back. Nor does a journal that was opened less than `TTL` seconds ago end a lease: the server may just have come back.
+
+A holder that was cut off for longer may be alive and find that its lease was ended. So with each renewal it looks for
+its leases, and writes those again that are gone. If the session is gone as well, they were forgotten with it.
 """
 
 import os
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
 from typing import Final
 
 import msgspec
 
+from planwire.errors import JournalError
 from planwire.journal.codec import decode_terms
 from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream.api import new_id
 from planwire.journal.jetstream.buckets import Bucket, Row
 from planwire.journal.jetstream.client import NatsConnection
 from planwire.journal.jetstream.messages import is_text, token_of
+from planwire.journal.jetstream.sessions import SessionSubjects
 from planwire.journal.machines import this_machine
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease
@@ -51,14 +56,18 @@ _encode: Final = msgspec.json.Encoder().encode
 class JetStreamLeases:
     """The leases in their buckets, and this journal's own name in `alive` once it has taken one."""
 
-    def __init__(self, connection: NatsConnection, leases: Bucket, alive: Bucket, stated: Bucket) -> None:
+    def __init__(
+        self, connection: NatsConnection, sessions: SessionSubjects, leases: Bucket, alive: Bucket, stated: Bucket
+    ) -> None:
         self._connection = connection
+        self._sessions = sessions
         self._leases = leases
         self._alive = alive
         self._stated = stated
         self._holder = ""
         self._naming = Lock()
-        self._own: dict[str, str] = {}  # the sessions of this journal's own leases, by name
+        self._own: dict[str, _LeaseValue] = {}  # this journal's own leases, by name
+        self._owning = Lock()  # held while one is written again: it may be released meanwhile
 
     def keep(self, name: str, session: str, terms: str, process: str) -> None:
         """Write a lease, new or with other terms, or again after a `forget` removed it."""
@@ -81,7 +90,7 @@ class JetStreamLeases:
             if self._leases.put(key, _encode(row), found.revision if found else 0) is not None:
                 break
         if not process:
-            self._own[name] = session
+            self._own[name] = row
 
     def known(self) -> list[KnownLease]:
         found = sorted(self._leases.rows(), key=_taken)
@@ -110,7 +119,8 @@ class JetStreamLeases:
         self._leases.delete(revision)
 
     def release(self, session: str, name: str) -> None:
-        self._own.pop(name, None)
+        with self._owning:
+            self._own.pop(name, None)
         found = self._leases.get(_key(session, name))
         if found is not None:
             self._leases.delete(found.revision)
@@ -122,8 +132,8 @@ class JetStreamLeases:
 
     def close(self) -> None:
         """Give back this journal's own leases, as far as the server can be reached."""
-        for name, session in tuple(self._own.items()):  # other threads may still release leases
-            self.release(session, name)
+        for each in tuple(self._own.values()):  # other threads may still release leases
+            self.release(each.session, each.name)
         if self._holder:
             self._alive.purge(self._holder)
         self._holder = ""
@@ -141,6 +151,18 @@ class JetStreamLeases:
         """Renew the name, on the thread of the connection, without waiting for an answer: the next beat comes soon."""
         if self._holder:
             self._connection.send(self._alive.reachable(self._holder))
+            Thread(target=self._take_back, name="planwire-leases", daemon=True).start()
+
+    def _take_back(self) -> None:
+        """Write those of this journal's own leases again that others ended."""
+        with suppress(JournalError):
+            there = {row.key for row in self._leases.rows()}
+            for name, lease in tuple(self._own.items()):
+                key = _key(lease.session, name)
+                if key not in there and self._sessions.last(lease.session) is not None:
+                    with self._owning:
+                        if name in self._own:
+                            self._leases.put(key, _encode(self._own[name]), 0)
 
     def _in_doubt(self) -> bool:
         return bool(self._connection.interruptions) and monotonic() - self._connection.since < TTL
