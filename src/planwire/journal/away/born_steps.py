@@ -28,6 +28,7 @@ class BornSteps:
     """The steps that one session's waiting events added. `state` is the session before those."""
 
     def __init__(self, state: SessionState) -> None:
+        self.begun = state.seq
         self._state = state
         #: By plan and id: the number of the event, the step's text, and how many steps with that text come before it.
         self._born: dict[tuple[PlanId, str], tuple[int, str, int]] = {}
