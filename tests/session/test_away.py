@@ -128,8 +128,8 @@ def steps(folder: Path) -> list[tuple[str, str, str]]:
 
 
 def add_elsewhere(folder: Path, content: str) -> None:
-    """Add a step to the plan on a machine for which the server is not away."""
-    written_there(folder, "s", [Stamped(1, "ann", PlanChanged("main", changes=(AddStep(content),)))])
+    """Have the agent of another machine, for which the server is not away, add a step."""
+    written_there(folder, "s", [Stamped(1, "agent", PlanChanged("main", changes=(AddStep(content),)))])
 
 
 @pytest.mark.parametrize("delivers", ["the same process", "another process"])
@@ -185,11 +185,8 @@ def test_a_step_is_the_same_one_in_a_second_outage_whether_or_not_its_agent_look
     add_elsewhere(tmp_path, "More")
     outage.end()
     until(away.tend)
-    found = {content: status for _, content, status in steps(tmp_path)}
-    assert found == {
-        **{"Read": "pending", "Write": "pending", "Extra": "pending", "More": "pending"},
-        **{"Test": "completed", "Ship": "in_progress"},
-    }
+    begun = {content: status for _, content, status in steps(tmp_path) if status != "pending"}
+    assert begun == {"Test": "completed", "Ship": "in_progress"}
 
 
 def test_an_agent_that_does_nothing_between_two_outages_goes_on_in_the_second(
