@@ -163,7 +163,7 @@ def test_what_still_waits_once_the_server_answers_is_said_beside_what_the_server
     assert answer(*COMMENT).code == DONE
     end(seen)
     with DrainerLock(away_path(url(seen))):  # another process is about to deliver
-        for command in (("show", "s1"), ("sessions",)):
+        for command in (("show", "s1"), ("sessions",), ("journal", "info")):
             shown = answer(*command)
             assert "Why?" not in shown.out
             assert shown.err == (

@@ -128,8 +128,8 @@ def steps(folder: Path) -> list[tuple[str, str, str]]:
 
 
 def add_elsewhere(folder: Path, content: str) -> None:
-    """Add a step to the plan on a machine for which the server is not away."""
-    written_there(folder, "s", [Stamped(1, "ann", PlanChanged("main", changes=(AddStep(content),)))])
+    """Have the agent of another machine, for which the server is not away, add a step."""
+    written_there(folder, "s", [Stamped(1, "agent", PlanChanged("main", changes=(AddStep(content),)))])
 
 
 @pytest.mark.parametrize("delivers", ["the same process", "another process"])
@@ -164,6 +164,29 @@ def test_who_names_a_step_that_waits_means_the_same_one_in_the_end_though_others
     with open_server(tmp_path) as server:
         [remark] = load_state(server, "s").plans["main"].remarks
     assert (remark.text, remark.step) == ("To whom?", "s6")
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_a_step_is_the_same_one_in_a_second_outage_whether_or_not_its_agent_looked_at_the_plan_before_that(
+    looks: bool, away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    outage.begin()
+    [first] = plans.call("update_plan", {"add": ["Test"]})["new_steps"]
+    add_elsewhere(tmp_path, "Extra")
+    outage.end()
+    until(away.tend)
+    if looks:
+        first = plans.call("get_plan", {})["plan"]["steps"][-1]["id"]
+    outage.begin()
+    [second] = plans.call("update_plan", {"add": ["Ship"]})["new_steps"]
+    plans.call("update_plan", {"steps": {first: "completed", second: "in_progress"}})
+    add_elsewhere(tmp_path, "More")
+    outage.end()
+    until(away.tend)
+    begun = {content: status for _, content, status in steps(tmp_path) if status != "pending"}
+    assert begun == {"Test": "completed", "Ship": "in_progress"}
 
 
 def test_an_agent_that_does_nothing_between_two_outages_goes_on_in_the_second(

@@ -4,8 +4,9 @@ import argparse
 from datetime import UTC, datetime
 
 from planwire.cli.exit_codes import DONE
-from planwire.cli.input_output import print_json, write_text
+from planwire.cli.input_output import note, print_json, write_text
 from planwire.journal import open_journal
+from planwire.readmodel.away_words import last_known_words
 from planwire.readmodel.plain_text import one_line
 
 __all__ = ["run"]
@@ -14,6 +15,7 @@ __all__ = ["run"]
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:
         facts, sessions = journal.facts(), journal.sessions()
+        note(last_known_words(journal))
     events = sum(each.last_seq for each in sessions)
     oldest = min((each.first_at for each in sessions), default=None)
     newest = max((each.last_at for each in sessions), default=None)

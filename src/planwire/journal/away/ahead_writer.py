@@ -128,10 +128,11 @@ class AheadWriter:
     def _meant(self, session: str, ahead: AheadEvents, events: Sequence[Event]) -> tuple[WaitingStep, ...]:
         """The steps that these events name and that waiting events added. Others have their ids from the server."""
         named = set[tuple[PlanId, str]]().union(*map(named_steps, events))
-        known = (self._last_known.state(session) or SessionState(session)) if named else None
-        if known is None or known.seq > ahead.base:
+        if not named:
             return ()
-        born = self._born.setdefault(ahead, BornSteps(known))
+        known, born = self._last_known.state(session) or SessionState(session), self._born.get(ahead)
+        if born is None or born.begun != known.seq:  # since the last outage, this process has read the session anew
+            born = self._born[ahead] = BornSteps(known)
         born.look(ahead.read(born.seq, None) or ())
         return tuple(born.meant(named, ahead.place))
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from planwire.journal.away.records import WaitingStep
-from planwire.journal.provisional import WaitingPlace, is_provisional
+from planwire.journal.provisional import WaitingPlace
 from planwire.model.events import Event, PlanChanged, PlanSet, Recorded, Remarked
 from planwire.model.fold import fold
 from planwire.model.plan import PlanId
@@ -25,12 +25,14 @@ RealStep: TypeAlias = Callable[[PlanId, str], str | None]
 
 
 class BornSteps:
-    """The steps that one session's waiting events added. `state` is the session before those."""
+    """The steps that events of one session added. `state` is the session before those."""
 
     def __init__(self, state: SessionState) -> None:
+        self.begun = state.seq
         self._state = state
-        #: By plan and id: the number of the event, the step's text, and how many steps with that text come before it.
+        #: By plan and id: the number of the event, the step's text, and how many of its steps before it have that text.
         self._born: dict[tuple[PlanId, str], tuple[int, str, int]] = {}
+        self._ids: dict[tuple[PlanId, int, str], list[str]] = {}
 
     @property
     def seq(self) -> int:
@@ -41,7 +43,7 @@ class BornSteps:
         """Find the steps that these events add, which follow those that were looked at before."""
         for each in events:
             before, self._state = self._state, fold(self._state, each)
-            if is_provisional(each.seq) and self._state.plans is not before.plans:
+            if self._state.plans is not before.plans:
                 self._note(before, each.seq)
 
     def meant(
@@ -54,15 +56,23 @@ class BornSteps:
                 found.append(WaitingStep(plan_id, step, where, *born[1:]))
         return found
 
+    def id_of(self, plan_id: PlanId, seq: int, content: str, nth: int) -> str | None:
+        """The id of a step that an event added, or that was there already with that text."""
+        ids = self._ids.get((plan_id, seq, content))
+        if ids is None and (record := self._state.plans.get(plan_id)) is not None:
+            ids = [step.id for step in record.state.steps if step.content == content]
+        return ids[min(nth, len(ids) - 1)] if ids else None
+
     def _note(self, before: SessionState, seq: int) -> None:
         for plan_id, record in self._state.plans.items():
             was = before.plans.get(plan_id)
             if record.state.born > (was.state.born if was else 0):
                 old = {step.id for step in was.state.steps} if was else ()
-                texts = [step.content for step in record.state.steps]
-                for nth, step in enumerate(record.state.steps):
+                for step in record.state.steps:
                     if step.id not in old:
-                        self._born[plan_id, step.id] = (seq, step.content, texts[:nth].count(step.content))
+                        ids = self._ids.setdefault((plan_id, seq, step.content), [])
+                        self._born[plan_id, step.id] = (seq, step.content, len(ids))
+                        ids.append(step.id)
 
 
 def named_steps(event: Event) -> set[tuple[PlanId, str]]:

@@ -9,14 +9,14 @@ numbers, whichever process delivered those events.
 """
 
 from collections.abc import Callable, Iterable
-from functools import cache, partial, reduce
+from functools import cache, partial
 from time import monotonic, time_ns
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
-from planwire.journal.away.born_steps import RealStep, with_real_steps
+from planwire.journal.away.born_steps import BornSteps, RealStep, with_real_steps
 from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.records import WaitingAppend, read_waiting
 from planwire.journal.codec import decode, encode
@@ -26,9 +26,8 @@ from planwire.journal.provisional import Doubt, RealNumber, is_provisional, reso
 from planwire.journal.spool import Lost, Segment, Spooled
 from planwire.journal.view import state_at
 from planwire.model.events import Gap, Recorded
-from planwire.model.fold import fold
 from planwire.model.plan import PlanId
-from planwire.model.records import PLANWIRE, SessionState
+from planwire.model.records import PLANWIRE
 
 __all__ = ["AwayDelivery"]
 
@@ -47,7 +46,7 @@ class AwayDelivery:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
-        self._states: dict[str, SessionState] = {}  # sessions as they were after an event that was named
+        self._born: dict[str, BornSteps] = {}  # the steps that sessions got since the first waiting event
         self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
     def deliver(self, engine: Journal, until: float) -> bool:
@@ -66,7 +65,7 @@ class AwayDelivery:
                 f"what waits on this machine can't be delivered ({where}): its files must be this user's own"
             ) from error
         finally:
-            self._states.clear()
+            self._born.clear()
         self._ends.clear()
         return self._folder.is_empty()
 
@@ -146,21 +145,23 @@ class AwayDelivery:
             if (wanted := meant.get((plan_id, step))) is None:
                 return step
             events = found(wanted.place.doubt, wanted.place.once)[wanted.place.nth :]
-            record = self._state_at(engine, waiting.session, events[0].seq).plans.get(plan_id) if events else None
-            ids = [each.id for each in record.state.steps if each.content == wanted.content] if record else []
-            return ids[min(wanted.nth, len(ids) - 1)] if ids else None
+            if not events:
+                return None
+            born = self._born_until(engine, waiting, events[0].seq)
+            return born.id_of(plan_id, events[0].seq, wanted.content, wanted.nth)
 
         return real
 
-    def _state_at(self, engine: Journal, session: str, seq: int) -> SessionState:
-        """A session as it was after an event. What is delivered names ever later events, so each is folded once."""
-        state = self._states.get(session)
-        if state is None or state.seq > seq:
-            state = state_at(engine, session, seq)
-        else:
-            state = reduce(fold, engine.read(session, state.seq, seq), state)
-        self._states[session] = state
-        return state
+    def _born_until(self, engine: Journal, waiting: WaitingAppend, seq: int) -> BornSteps:
+        """The steps that a session got up to an event that was delivered. What is delivered names ever later events, so
+        each is folded once."""
+        session, before = waiting.session, min(waiting.base, seq - 1)
+        born = self._born.get(session)
+        if born is None or born.begun > before:
+            born = self._born[session] = BornSteps(state_at(engine, session, before))
+        if born.seq < seq:
+            born.look(engine.read(session, born.seq, seq))
+        return born
 
     def _leave_gap(self, engine: Journal, session: str, key: Once, count: int, why: str) -> None:
         """Record the loss of `count` records in their session, if it is known which that is."""

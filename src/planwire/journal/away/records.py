@@ -15,7 +15,7 @@ __all__ = ["WaitingAppend", "WaitingStep", "file_name", "read_waiting", "write_w
 
 class WaitingStep(Struct, frozen=True, array_like=True):
     """A step that a waiting event added: its plan, its id until then, where that event is, its text there, and how many
-    steps with the same text come before it."""
+    steps that the event added before it have the same text."""
 
     plan_id: PlanId
     id: str
