@@ -22,7 +22,7 @@ from planwire.journal.spool_append import HAS_FLOCK, locked
 from planwire.journal.sqlite.archive import ArchivedJournal, open_sqlite
 from planwire.journal.sqlite.beside import beside, refuse_place
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
-from planwire.journal.sqlite.errors import translate_errors
+from planwire.journal.sqlite.errors import damaged, translate_errors
 from planwire.journal.sqlite.file import check_file, connect, resolved, sync_folder
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
@@ -80,9 +80,16 @@ def _thoughts_put_beside(target: Path, source: Path | None) -> Iterator[None]:
     path = _thoughts_beside(target)
     is_new = not os.path.lexists(path)
     with JournalDraft(path) as draft:
-        with _thoughts_reader(source) as reader, closing(connect(draft.path, _PATIENCE)) as writer:
+        with (
+            translate_errors(source, "what agents thought, in {}, can't be backed up"),
+            _thoughts_reader(source) as reader,
+            closing(connect(draft.path, _PATIENCE)) as writer,
+        ):
             reader.backup(writer)
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (found,) = writer.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise damaged(source, found.splitlines()[-1])
         sync_file(draft.path)
         _give_name(draft, path, replace=not is_new)
     try:
