@@ -10,6 +10,7 @@ If that is interrupted, the next backup to the same place continues from the fil
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -112,7 +113,8 @@ def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
 @contextmanager
 def _part_alone(target: Path) -> Iterator[Path]:
     """The part of a backup, for one process at a time. Two would write to one file, and the first to end would take it
-    away without the log that the other has open."""
+    away without the log that the other has open. A link or another user's file is none: what a backup should not hold
+    would be deleted at the end of the link, and the other user could read the backup."""
     part = target.with_name(f".{target.name}.part")
     if not HAS_FLOCK:
         yield part
@@ -122,6 +124,13 @@ def _part_alone(target: Path) -> Iterator[Path]:
     if handle is None:
         raise Refused(f"another backup to {target} is being made: let it end, or name another file")
     try:
+        if os.path.lexists(part):
+            found = part.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise Refused(
+                    f"{part} is no unfinished backup of yours, and was left as it is: delete it yourself, or name "
+                    "another file for the backup"
+                )
         yield part
     finally:
         lock.unlink(missing_ok=True)
