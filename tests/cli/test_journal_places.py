@@ -245,6 +245,21 @@ def test_thoughts_beside_a_backup_are_replaced_by_thoughts_only() -> None:
     assert answer("journal", "backup", "old.db", "--force", "--thoughts").code == DONE
 
 
+@pytest.mark.parametrize("place", [0, 4_096], ids=["no database", "damaged"])
+def test_thoughts_that_are_not_sound_are_not_backed_up_as_if_they_were(journal: Path, place: int) -> None:
+    with open_journal(journal) as opened:
+        for number in range(100):
+            opened.thoughts.keep("s0", Thought(str(number), "salt", "why " * 50))
+    thoughts = Path("journal.db.thoughts")
+    with thoughts.open("r+b") as file:
+        file.seek(place)
+        file.write(b"no thoughts" * 1_000)
+    found = answer("journal", "backup", "new.db", "--thoughts")
+    assert (found.code != DONE, found.err.count("\n"), list(Path().glob("*new.db*"))) == (True, 1, [])
+    assert "journal.db.thoughts is " in found.err
+    assert answer("journal", "backup", "new.db").code == DONE
+
+
 def test_an_earlier_backup_keeps_its_thoughts_when_the_journal_has_lost_its_own(journal: Path) -> None:
     with open_journal(journal) as opened:
         opened.thoughts.keep("s0", Thought("d", "salt", "why"))

@@ -1,5 +1,6 @@
 """Journals copied into others: the same events, links and keys, however often the copy is cut off."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -116,6 +117,26 @@ def test_of_two_backups_of_a_server_to_one_place_at_once_one_is_refused_and_the_
             assert same(source, backup)
         back_up(source, path, replace=True)
     assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_a_link_in_the_place_of_a_part_leads_to_no_other_journal(path: Path) -> None:
+    mine = path.with_name("mine.db")
+    filled(mine, 3).close()
+    before = mine.read_bytes()
+    path.with_name(f".{path.name}.part").symlink_to(mine)
+    with filled("memory:") as source, pytest.raises(Refused, match=r"part is no unfinished backup of yours"):
+        back_up(source, path)
+    assert mine.read_bytes() == before
+    assert not path.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_part_of_another_user_is_not_used(path: Path) -> None:
+    part = path.with_name(f".{path.name}.part")
+    open_journal(part).close()
+    os.chown(part, 65_534, 65_534)
+    with filled("memory:") as source, pytest.raises(Refused, match=r"part is no unfinished backup of yours"):
+        back_up(source, path)
 
 
 def test_a_part_that_is_not_sound_is_left_to_no_further_backup(path: Path) -> None:

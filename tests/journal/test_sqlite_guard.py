@@ -74,8 +74,9 @@ def test_a_writer_without_its_shared_memory_costs_those_that_came_later_nothing(
 
 @pytest.mark.parametrize("has_written", [True, False], ids=["written", "closed"])
 @pytest.mark.parametrize("other", ["another journal", "an older state", "no journal"])
+@pytest.mark.parametrize("before", ["append", "forget", "nothing"])
 def test_a_file_that_is_written_over_where_it_lies_gets_no_further_events_and_stays_as_it_is(
-    path: Path, tmp_path: Path, other: str, has_written: bool
+    path: Path, tmp_path: Path, before: str, other: str, has_written: bool
 ) -> None:
     """`cp` writes into the file that has the name: it is neither another file nor a shorter one."""
     copy = tmp_path / "copy.db"
@@ -88,7 +89,10 @@ def test_a_file_that_is_written_over_where_it_lies_gets_no_further_events_and_st
     elif other == "no journal":
         copy.write_bytes(b"no journal " * 10_000)
     with SqliteJournal(path) as journal:
-        journal.append("s", said("one", "two", "three"))
+        if before != "nothing":
+            journal.append("s", said("one", "two", "three"))
+        if before == "forget":  # then the log is empty
+            journal.forget("s")
         shutil.copyfile(copy, path)
         for _ in range(3 * has_written):
             with pytest.raises(JournalUnavailable, match=r"while (the journal|it) was open"):

@@ -373,12 +373,12 @@ def test_a_log_that_goes_while_one_looks_at_it_is_no_reason_to_refuse(
     """The last process that has a journal open takes the log along when it closes it."""
     journal = open_journal(path)
     journal.append("s", said("one"))
-    file_state = sqlite_log._file_state
+    file_state = sqlite_log.file_state
 
     def close_and_look(file: Path) -> object:
         journal.close()
         return file_state(file)
 
-    monkeypatch.setattr(sqlite_log, "_file_state", close_and_look)
+    monkeypatch.setattr(sqlite_log, "file_state", close_and_look)
     with open_journal(path) as again:
         assert words(again.read("s")) == ["one"]

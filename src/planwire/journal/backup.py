@@ -10,6 +10,7 @@ If that is interrupted, the next backup to the same place continues from the fil
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from planwire.journal.spool_append import HAS_FLOCK, locked
 from planwire.journal.sqlite.archive import ArchivedJournal, open_sqlite
 from planwire.journal.sqlite.beside import beside, refuse_place
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
-from planwire.journal.sqlite.errors import translate_errors
+from planwire.journal.sqlite.errors import damaged, translate_errors
 from planwire.journal.sqlite.file import check_file, connect, resolved, sync_folder
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
@@ -80,9 +81,16 @@ def _thoughts_put_beside(target: Path, source: Path | None) -> Iterator[None]:
     path = _thoughts_beside(target)
     is_new = not os.path.lexists(path)
     with JournalDraft(path) as draft:
-        with _thoughts_reader(source) as reader, closing(connect(draft.path, _PATIENCE)) as writer:
+        with (
+            translate_errors(source, "what agents thought, in {}, can't be backed up"),
+            _thoughts_reader(source) as reader,
+            closing(connect(draft.path, _PATIENCE)) as writer,
+        ):
             reader.backup(writer)
             writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (found,) = writer.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise damaged(source, found.splitlines()[-1])
         sync_file(draft.path)
         _give_name(draft, path, replace=not is_new)
     try:
@@ -105,7 +113,8 @@ def _give_name(draft: JournalDraft, name: Path, *, replace: bool) -> None:
 @contextmanager
 def _part_alone(target: Path) -> Iterator[Path]:
     """The part of a backup, for one process at a time. Two would write to one file, and the first to end would take it
-    away without the log that the other has open."""
+    away without the log that the other has open. A link or another user's file is none: what a backup should not hold
+    would be deleted at the end of the link, and the other user could read the backup."""
     part = target.with_name(f".{target.name}.part")
     if not HAS_FLOCK:
         yield part
@@ -115,6 +124,13 @@ def _part_alone(target: Path) -> Iterator[Path]:
     if handle is None:
         raise Refused(f"another backup to {target} is being made: let it end, or name another file")
     try:
+        if os.path.lexists(part):
+            found = part.lstat()
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise Refused(
+                    f"{part} is no unfinished backup of yours, and was left as it is: delete it yourself, or name "
+                    "another file for the backup"
+                )
         yield part
     finally:
         lock.unlink(missing_ok=True)

@@ -7,7 +7,8 @@ shorter than it was.
 
 Another program may also overwrite the files in place, as `cp` does with a backup. A log of another state has other
 salts, or another checksum in its last page. Only a checkpoint writes to the file itself. So whenever its time of last
-change is new, the guard checks that the log still belongs to it.
+change is new, the guard checks that the log still belongs to it. If the log was and is empty, the file must be in the
+state that it was in, since SQLite goes on from pages that it remembers.
 
 A process that finds no shared memory makes its own, and then neither sees what the other writes: both write to the same
 places of the log. So the shared memory must still have its name, too.
@@ -34,7 +35,15 @@ from planwire.journal.folder_times import is_settled
 from planwire.journal.sqlite.beside import beside
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.file import check_file
-from planwire.journal.sqlite.log import LOG_HEAD, frame_size, read_at, refuse_foreign_log, salts_of
+from planwire.journal.sqlite.log import (
+    LOG_HEAD,
+    FileState,
+    file_state,
+    frame_size,
+    read_at,
+    refuse_foreign_log,
+    salts_of,
+)
 from planwire.journal.unusable import closed
 
 __all__ = ["FileGuard", "holding"]
@@ -87,6 +96,7 @@ class FileGuard(translate_errors):
         self._folder_time = 0
         self._file_time = path.stat().st_mtime_ns
         self._file_size = 0
+        self._resting: tuple[bytes, FileState | None] | None = None  # how shared memory and file were with an empty log
 
     def __enter__(self) -> None:
         if self.closed:
@@ -105,6 +115,7 @@ class FileGuard(translate_errors):
     def watch(self) -> None:
         """Open the handles that the checks need. Close this process's connections before `let_go` closes them."""
         self._watched = _watch(self._path)
+        self.look_at_rest()
 
     def let_go(self) -> None:
         watched, self._watched = self._watched, None
@@ -143,6 +154,18 @@ class FileGuard(translate_errors):
             raise self._replaced()
         self._file_size = found.st_size
 
+    def look_at_rest(self) -> bool:
+        """Remember the state of a file whose log is empty. Returns whether it is the one that was remembered before,
+        unless something has gone through the log since."""
+        assert self._watched is not None
+        known, state = read_at(self._watched.memory, 0, _MEMORY_HEAD), file_state(self._path)
+        if any(known[_LOG_PAGES]) or known != read_at(self._watched.memory, 0, _MEMORY_HEAD):
+            return True
+        if self._resting is not None and self._resting[0] == known:
+            return self._resting[1] == state
+        self._resting = known, state
+        return True
+
     def _look_at_names(self, folder: int | None) -> None:
         """Check the names, and remember when their folder was last changed. A change so recent that another one could
         fall into the same tick of the system's clock is not remembered."""
@@ -164,6 +187,8 @@ class FileGuard(translate_errors):
             try:
                 check_file(self._path)
                 refuse_foreign_log(self._path)
+                if self._watched is not None and not self.look_at_rest():
+                    return False
             except (DamagedJournal, NotAJournal):
                 return False
             except sqlite3.DatabaseError as error:

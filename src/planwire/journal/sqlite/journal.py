@@ -134,6 +134,7 @@ class SqliteJournal(SqliteReading, PolledJournal):
                 keys.delete_orphans(writer)
                 self._leases.forget(writer, sessions)
             trouble = scrub(writer, self._patience)
+            self._guard.look_at_rest()
             if trouble:
                 raise JournalUnavailable(
                     f"the sessions are gone, but traces may be left in {self.path} and its -wal file ({trouble}): "

@@ -34,8 +34,10 @@ from planwire.journal.sqlite.rows import Executor, last_position
 __all__ = [
     "CHECKPOINT_PAGES",
     "LOG_HEAD",
+    "FileState",
     "add_log_link",
     "file_alone",
+    "file_state",
     "frame_size",
     "read_at",
     "refuse_foreign_log",
@@ -66,7 +68,7 @@ _NOT_LAST: Final = b"\0\0\0\0"
 _SCHEMA_COOKIE: Final = slice(_FRAME_HEAD + 40, _FRAME_HEAD + 44)
 
 
-class _FileState(NamedTuple):
+class FileState(NamedTuple):
     """A journal without its log: its link, the position of its last event, and its layout."""
 
     link: bytes
@@ -109,8 +111,8 @@ def refuse_foreign_log(path: Path) -> None:
     log must fail to fit twice, with nothing changed in between.
     """
     log = Path(f"{path}-wal")
-    seen: tuple[_FileState, bytes] | None = None
-    while (head := _log_head(log)) and (file := _file_state(path)):
+    seen: tuple[FileState, bytes] | None = None
+    while (head := _log_head(log)) and (file := file_state(path)):
         try:
             if _fits(file, _frames(log, head)):
                 return
@@ -133,12 +135,12 @@ def read_at(handle: int, place: int, size: int) -> bytes:
     return os.read(handle, size)
 
 
-def _file_state(path: Path) -> _FileState | None:
+def file_state(path: Path) -> FileState | None:
     """The state of a file; None if it can't be read without its log, as in the middle of a checkpoint."""
     try:
         with file_alone(path) as connection:
             (link,) = connection.execute(_LAST).fetchone() or (_NO_LINK,)
-            return _FileState(link.encode(), last_position(connection), _layout(connection))
+            return FileState(link.encode(), last_position(connection), _layout(connection))
     except sqlite3.DatabaseError:
         return None
 
@@ -181,7 +183,7 @@ def _frames(log: Path, head: bytes) -> Iterator[bytes]:
             yield frame
 
 
-def _fits(file: _FileState, frames: Iterator[bytes]) -> bool:
+def _fits(file: FileState, frames: Iterator[bytes]) -> bool:
     """Whether a log begins with the state that the file is in, or made it. One without links fits every file.
 
     A log may begin with transactions of a program that makes no links. Then the first link does not tell how many
