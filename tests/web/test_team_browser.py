@@ -182,6 +182,19 @@ def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> Non
     expect(page.get_by_role("dialog")).not_to_contain_text("Tick")
 
 
+def test_words_of_a_person_who_was_signed_out_are_to_be_copied_where_the_next_sign_in_has_another_path(
+    page: Page, team: TeamBoard
+) -> None:
+    sign_in(page, team, "Ben")
+    is_live(page)
+    page.keyboard.press("C")
+    page.keyboard.type("not lost")
+    team.users.sign_out("Ben")
+    page.get_by_role("dialog").get_by_role("button", name="Comment").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Copy unsent words, then reload the page to sign in.")
+    expect(page.get_by_role("dialog").locator("textarea")).to_have_value("not lost")
+
+
 def test_time_travel_of_a_person_who_was_signed_out_leads_to_the_page_to_sign_in_and_back(
     page: Page, team: TeamBoard
 ) -> None:

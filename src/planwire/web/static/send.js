@@ -5,9 +5,13 @@
 
 const PATIENCE = 20_000;
 const NO_CONNECTION = "there is no connection to the board. Try again when it is back.";
-const LOCKED = "role" in document.body.dataset
+const isTeams = "role" in document.body.dataset;
+// Without encryption a cookie is for one path, and the next one has another: it is never sent from this page.
+const LOCKED = isTeams && location.protocol === "https:"
   ? "you are signed out. Sign in in another tab, then try again here."
-  : "the board was restarted. Open the link it printed in another tab, then try again here.";
+  : isTeams
+    ? "you are signed out. Copy unsent words, then reload the page to sign in."
+    : "the board was restarted. Copy unsent words, then open the link it printed.";
 
 const queues = new Map();
 
