@@ -267,6 +267,17 @@ def test_the_stream_of_a_page_for_another_role_is_refused(team: TeamBoard) -> No
             assert stream.status_code == 200
 
 
+def test_a_page_of_somebody_else_neither_acts_nor_goes_on(team: TeamBoard) -> None:
+    act = {"act": "comment", "text": "whose?"}
+    with team.program("Ben") as ben:
+        refused = ben.post("/sessions/s1/plans/main/acts?person=Ann", json=act)
+        assert refused.status_code == 403
+        assert "Somebody else is signed in now" in refused.json()["error"]
+        assert ben.get("/live/sessions/s1?person=Ann&role=steer").status_code == 403
+        assert ben.post("/sessions/s1/plans/main/acts?person=Ben", json=act).status_code == 200
+    assert team.by() == ["agent", "Ben"]
+
+
 def test_pages_hide_what_a_role_may_not(shared: TeamBoard) -> None:
     def body(name: str) -> str:
         browser, pages = shared.browser(name)

@@ -174,6 +174,30 @@ def test_unsent_words_are_kept_for_who_wrote_them_and_not_for_the_next_person(br
             review.get_by_role("textbox").fill("the other half")
 
 
+def test_words_on_a_page_of_one_person_are_not_said_by_another_who_signed_in_since(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Behind a proxy, and over TLS, the tabs of a browser have one person."""
+    proxy = TrustedProxy("X-Forwarded-User", "127.0.0.1", "approve")
+    with team_board(tmp_path, team={"proxy": proxy}) as team, browser.new_context(**STILL) as context:
+        context.set_extra_http_headers({"X-Forwarded-User": "Zoe"})
+        page = context.new_page()
+        page.goto(f"{team.base}/sessions/s1")
+        is_live(page)
+        page.keyboard.press("C")
+        page.keyboard.type("Zoe's own")
+        context.set_extra_http_headers({"X-Forwarded-User": "Ann"})
+        send = page.get_by_role("dialog").get_by_role("button", name="Comment")
+        send.click()
+        expect(page.get_by_role("dialog")).to_contain_text("Somebody else is signed in now")
+        team.cut()
+        expect(page.locator("#connection")).to_have_text("somebody else is signed in: reload the page")
+        context.set_extra_http_headers({"X-Forwarded-User": "Zoe"})
+        send.click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert team.by() == ["agent", "Zoe"]
+
+
 def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> None:
     sign_in(page, team, "Cleo")
     expect(page.locator(".signed-in .role")).to_have_text("can look")
