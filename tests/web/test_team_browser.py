@@ -231,7 +231,7 @@ def test_time_travel_of_a_person_who_was_signed_out_leads_to_the_page_to_sign_in
     slider.press("End")
     page.get_by_label("Your code").fill(team.users.pairing_code("Ben"))
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"/sessions/s1/history$"))
+    expect(page).to_have_url(re.compile(r"/sessions/s1/history\?moment=1$"))
     expect(slider).to_be_visible()
 
 

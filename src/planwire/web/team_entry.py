@@ -219,7 +219,8 @@ class TeamEntry:
             return words_answer(401, "You are not signed in", what, CHALLENGE)
         if headers.get(b"sec-fetch-site") == "cross-site":
             return HTMLResponse(words_page("One moment", "The board opens.", way_back=False), headers={"refresh": "0"})
-        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, CHALLENGE)
+        wanted = f"{scope['path']}?{scope['query_string'].decode('latin-1')}".removesuffix("?")
+        return HTMLResponse(sign_in_page(next_page=page_to_open(wanted)), 401, CHALLENGE)
 
 
 def _first(scope: Scope) -> str:
