@@ -131,7 +131,7 @@ def test_what_was_written_outlives_the_board_itself(new_page: NewPage, tmp_path:
     ("status", "body", "words"),
     [
         (503, '{"error": "the disk is full"}', "the disk is full"),
-        (401, "<p>locked</p>", "Open the link it printed"),
+        (401, "<p>locked</p>", "Copy unsent words, then open the link it printed"),
         (500, "oops", "error 500"),
     ],
 )

@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from html import unescape
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -75,6 +76,26 @@ def test_a_code_pairs_a_browser_once_and_leads_to_the_page_that_the_person_wante
     again = httpx.post(f"{shared.base}/sign-in", data=form, headers={"Origin": shared.base})
     assert again.status_code == 403
     assert "set-cookie" not in again.headers
+
+
+@pytest.mark.parametrize(
+    ("asked", "opened"),
+    [
+        ("/sessions?group=host&repository=github.com/acme/shop&q=%C3%A4+%22", None),
+        ("/0123456789abcdefghijklmn/sessions/s1/history?moment=3", "/sessions/s1/history?moment=3"),
+        ("/sessions/~" + "A" * 3_000, "/sessions"),
+        ("/sessions?q=" + "%3F" * 1_000, "/sessions"),
+    ],
+)
+def test_the_page_to_sign_in_leads_on_to_what_was_looked_for_and_works_at_any_address(
+    shared: TeamBoard, asked: str, opened: str | None
+) -> None:
+    with httpx.Client(base_url=shared.base, headers={**HTML, "Origin": shared.base}) as browser:
+        kept = re.search(r'name="next" value="([^"]*)"', browser.get(asked).text)
+        form = {"code": shared.users.pairing_code("Ann"), "next": unescape(kept[1]) if kept else ""}
+        answer = browser.post("/sign-in", data=form)
+        assert answer.status_code == 303
+        assert answer.headers["location"][25:] == (opened or asked)
 
 
 def test_a_plain_cookie_is_kept_to_a_path_that_is_this_browsers_own(shared: TeamBoard) -> None:
@@ -150,7 +171,9 @@ def test_a_secret_that_somebody_planted_is_not_taken_over_at_sign_in(shared: Tea
     assert "planted" not in answer.headers["set-cookie"]
 
 
-@pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/static/x", "/sessions/../x", "x"])
+@pytest.mark.parametrize(
+    "wanted", ["https://evil.example", "//evil.example", "/static/x", "/sessions/../x", "/sessions?a b", "x"]
+)
 def test_a_sign_in_leads_to_no_other_place(shared: TeamBoard, wanted: str) -> None:
     form = {"code": shared.users.pairing_code("Ann"), "next": wanted}
     answer = httpx.post(f"{shared.base}/sign-in", data=form, headers={"Origin": shared.base})
@@ -265,6 +288,17 @@ def test_the_stream_of_a_page_for_another_role_is_refused(team: TeamBoard) -> No
         assert ben.get("/live/sessions/s1?role=approve").status_code == 409
         with ben.stream("GET", "/live/sessions/s1?role=steer") as stream:
             assert stream.status_code == 200
+
+
+def test_a_page_of_somebody_else_neither_acts_nor_goes_on(team: TeamBoard) -> None:
+    act = {"act": "comment", "text": "whose?"}
+    with team.program("Ben") as ben:
+        refused = ben.post("/sessions/s1/plans/main/acts?person=Ann", json=act)
+        assert refused.status_code == 403
+        assert "Somebody else is signed in now" in refused.json()["error"]
+        assert ben.get("/live/sessions/s1?person=Ann&role=steer").status_code == 403
+        assert ben.post("/sessions/s1/plans/main/acts?person=Ben", json=act).status_code == 200
+    assert team.by() == ["agent", "Ben"]
 
 
 def test_pages_hide_what_a_role_may_not(shared: TeamBoard) -> None:

@@ -174,12 +174,49 @@ def test_unsent_words_are_kept_for_who_wrote_them_and_not_for_the_next_person(br
             review.get_by_role("textbox").fill("the other half")
 
 
+def test_words_on_a_page_of_one_person_are_not_said_by_another_who_signed_in_since(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Behind a proxy, and over TLS, the tabs of a browser have one person."""
+    proxy = TrustedProxy("X-Forwarded-User", "127.0.0.1", "approve")
+    with team_board(tmp_path, team={"proxy": proxy}) as team, browser.new_context(**STILL) as context:
+        context.set_extra_http_headers({"X-Forwarded-User": "Zoe"})
+        page = context.new_page()
+        page.goto(f"{team.base}/sessions/s1")
+        is_live(page)
+        page.keyboard.press("C")
+        page.keyboard.type("Zoe's own")
+        context.set_extra_http_headers({"X-Forwarded-User": "Ann"})
+        send = page.get_by_role("dialog").get_by_role("button", name="Comment")
+        send.click()
+        expect(page.get_by_role("dialog")).to_contain_text("Somebody else is signed in now")
+        team.cut()
+        expect(page.locator("#connection")).to_have_text("somebody else is signed in: reload the page")
+        context.set_extra_http_headers({"X-Forwarded-User": "Zoe"})
+        send.click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        assert team.by() == ["agent", "Zoe"]
+
+
 def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> None:
     sign_in(page, team, "Cleo")
     expect(page.locator(".signed-in .role")).to_have_text("can look")
     expect(page.locator(".steer:visible")).to_have_count(0)
     page.get_by_role("button", name="Keys").click()
     expect(page.get_by_role("dialog")).not_to_contain_text("Tick")
+
+
+def test_words_of_a_person_who_was_signed_out_are_to_be_copied_where_the_next_sign_in_has_another_path(
+    page: Page, team: TeamBoard
+) -> None:
+    sign_in(page, team, "Ben")
+    is_live(page)
+    page.keyboard.press("C")
+    page.keyboard.type("not lost")
+    team.users.sign_out("Ben")
+    page.get_by_role("dialog").get_by_role("button", name="Comment").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Copy unsent words, then reload the page to sign in.")
+    expect(page.get_by_role("dialog").locator("textarea")).to_have_value("not lost")
 
 
 def test_time_travel_of_a_person_who_was_signed_out_leads_to_the_page_to_sign_in_and_back(
@@ -194,7 +231,7 @@ def test_time_travel_of_a_person_who_was_signed_out_leads_to_the_page_to_sign_in
     slider.press("End")
     page.get_by_label("Your code").fill(team.users.pairing_code("Ben"))
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"/sessions/s1/history$"))
+    expect(page).to_have_url(re.compile(r"/sessions/s1/history\?moment=1$"))
     expect(slider).to_be_visible()
 
 

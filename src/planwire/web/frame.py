@@ -71,6 +71,7 @@ def document(
         data_live=live,
         data_version=version,
         data_only_shows=only_shows or bool(person and not person.may_steer),
+        data_person=person.name if person else None,
         data_role=person.role if person else None,
         data_may_not=person.barred or None if person else None,
     )

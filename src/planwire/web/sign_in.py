@@ -51,8 +51,10 @@ LARGEST_FORM: Final = 2_048
 #: The words for people while the file of users can't be changed.
 UNCHANGED: Final = "The board can't change its users now, and whoever runs it is told why. Try again later."
 
-#: The end of an address that a sign-in may lead to: a page of sessions.
-_NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*\Z")
+#: The end of an address that a sign-in may lead to: a page of sessions, with what was looked for there.
+_NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*(?:\?[!-~]*)?\Z")
+#: The longest one. It comes back in the form, in which each character takes up to three bytes.
+LONGEST_NEXT: Final = 600
 _WRONG: Final = "This code is not right, was already used, or is older than ten minutes. Ask for a new one."
 _TOO_MANY: Final = "There were too many wrong codes. Wait a minute, then try again."
 
@@ -194,10 +196,10 @@ def sign_in_page(trouble: str = "", next_page: str = "") -> str:
     return document("Sign in", el("main", *words, form, why, id="content", class_="sign-in"), script=False)
 
 
-def page_to_open(path: str) -> str:
-    """The page that a sign-in leads to, from the path that was asked for; "" for the overview."""
-    found = _NEXT.search(path)
-    return found[0] if found else ""
+def page_to_open(address: str) -> str:
+    """The page that a sign-in leads to, from the address that was asked for; "" for the overview."""
+    found = _NEXT.search(address)
+    return found[0] if found and len(found[0]) <= LONGEST_NEXT else ""
 
 
 async def _form(request: Request) -> tuple[str, str]:

@@ -14,7 +14,7 @@ and gets a page that has the browser ask again, now from the board's own site.
 import sys
 from functools import partial
 from typing import Final
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
@@ -172,8 +172,10 @@ class TeamEntry:
     def _let_in(self, scope: Scope, person: SignedIn, prefix: str, path: str | None = None) -> App:
         path = scope["path"] if path is None else path
         inner = {**scope, "path": path, "planwire.person": person, "planwire.role": partial(self._may_now, person)}
-        is_live = path.startswith("/live/")
-        if is_live and _role_of_page(scope) not in ("", person.role):
+        is_live, of_page = path.startswith("/live/"), _of_page(scope)
+        if of_page.get("person", person.name) != person.name and (is_live or scope["method"] not in READING):
+            return words_answer(403, "Somebody else is signed in now", "Nothing was changed: reload the page.")
+        if is_live and of_page.get("role", person.role) != person.role:
             return words_answer(409, "Your role has changed", "Reload the page.")
         if path == SIGN_OUT and scope["method"] == "POST" and person.is_browser:
             return self._signs_out(person, prefix)
@@ -217,7 +219,8 @@ class TeamEntry:
             return words_answer(401, "You are not signed in", what, CHALLENGE)
         if headers.get(b"sec-fetch-site") == "cross-site":
             return HTMLResponse(words_page("One moment", "The board opens.", way_back=False), headers={"refresh": "0"})
-        return HTMLResponse(sign_in_page(next_page=page_to_open(scope["path"])), 401, CHALLENGE)
+        wanted = f"{scope['path']}?{scope['query_string'].decode('latin-1')}".removesuffix("?")
+        return HTMLResponse(sign_in_page(next_page=page_to_open(wanted)), 401, CHALLENGE)
 
 
 def _first(scope: Scope) -> str:
@@ -228,10 +231,11 @@ def _path_below(scope: Scope) -> str:
     return f"/{scope['path'][1:].partition('/')[2]}"
 
 
-def _role_of_page(scope: Scope) -> str:
-    """The role that a page was made for, as its stream names it. A person whose role has changed needs another page."""
+def _of_page(scope: Scope) -> dict[str, str]:
+    """The person and the role that a page was made for, as its stream and its acts name them. The person may have
+    another role by now, or somebody else may have signed in in the same browser: neither may act on that page."""
     query: bytes = scope["query_string"]
-    return parse_qs(query.decode("latin-1")).get("role", [""])[0]
+    return dict(parse_qsl(query.decode("latin-1")))
 
 
 def _may_be_plain(scope: Scope, headers: Headers) -> bool:

@@ -29,6 +29,7 @@ function announce() {
 const connection = document.getElementById("connection");
 let source = null;
 let version = body.dataset.version;
+const MADE_FOR = ["person", "role"]; // what of a team's board the page is for
 const SOON = 200, LATER = 2000;
 let patience = SOON; // milliseconds until a page whose stream was refused asks why: the first time at once
 let due = 0;
@@ -43,7 +44,7 @@ function connect() {
   if (source || (document.hidden && !keepsListening()) || !body.dataset.live) return;
   const address = new URL(body.dataset.live, location.href);
   address.searchParams.set("since", version);
-  if (body.dataset.role) address.searchParams.set("role", body.dataset.role);
+  for (const each of MADE_FOR) if (body.dataset[each]) address.searchParams.set(each, body.dataset[each]);
   source = new EventSource(address);
   source.onopen = () => { tell("live", "live"); patience = SOON; };
   source.onmessage = (message) => {
@@ -91,9 +92,11 @@ async function refresh() {
     if (answer.status === 403) tell("locked", "you may not see this board any more: reload the page");
     else if (!answer.ok) lost();
     if (!answer.ok) return refreshIn(2 * LATER);
-    if (pageOf(await answer.text()).body.dataset.role === body.dataset.role) return connect();
+    const now = pageOf(await answer.text()).body.dataset;
+    const differs = MADE_FOR.find((each) => now[each] !== body.dataset[each]);
+    if (!differs) return connect();
     if (!isWritten()) return location.reload();
-    tell("locked", "your role has changed: reload the page");
+    tell("locked", differs === "role" ? "your role has changed: reload the page" : "somebody else is signed in: reload the page");
     refreshIn(LATER);
   } catch {
     lost();

@@ -14,7 +14,7 @@ const barred = (document.body.dataset.mayNot ?? "").split(" ");
 /** The names of the acts that a plan takes, of those that are for this person. */
 export const actsOf = (plan) => now(plan).acts.split(" ").filter((name) => !barred.includes(name));
 /** The name of the person who is signed in; "" on a personal board. Unsent words are theirs, and nobody else's. */
-export const person = document.querySelector(".signed-in .name")?.textContent ?? "";
+export const person = document.body.dataset.person ?? "";
 /** Whether this person decides: on a team's board, not everybody does. */
 export const decides = (document.body.dataset.role ?? "approve") === "approve";
 /** Whether a person is asked before an act, because there is no way back. */

@@ -5,9 +5,15 @@
 
 const PATIENCE = 20_000;
 const NO_CONNECTION = "there is no connection to the board. Try again when it is back.";
-const LOCKED = "role" in document.body.dataset
+/** Says whose page it is: somebody else may have signed in since, in another tab. */
+const { person } = document.body.dataset;
+const OF_PAGE = person ? `?${new URLSearchParams({ person })}` : "";
+// Without encryption a cookie is for one path, and the next one has another: it is never sent from this page.
+const LOCKED = person && location.protocol === "https:"
   ? "you are signed out. Sign in in another tab, then try again here."
-  : "the board was restarted. Open the link it printed in another tab, then try again here.";
+  : person
+    ? "you are signed out. Copy unsent words, then reload the page to sign in."
+    : "the board was restarted. Copy unsent words, then open the link it printed.";
 
 const queues = new Map();
 
@@ -27,7 +33,7 @@ export function send(address, body, name) {
 
 async function attempt(address, body, name) {
   try {
-    const answer = await fetch(`${address}/acts`, {
+    const answer = await fetch(`${address}/acts${OF_PAGE}`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json", "idempotency-key": name },
       body: JSON.stringify(body),
