@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from planwire.errors import JournalUnavailable, NoJournal
+from planwire.errors import JournalUnavailable, NoJournal, NotAJournal
 from planwire.hooks import draining
 from planwire.hooks.drain_thread import DrainThread
 from planwire.hooks.drained import drain_into, open_drained, tell_hooks
@@ -344,6 +344,20 @@ def test_a_segment_that_nobody_understands_does_not_stop_the_others(
         terminal.drain()
     assert [name.startswith("aside-") for name in terminal.names() if "sealed" in name] == [True]
     terminal.todo()
+    terminal.drain()
+    assert len(terminal.events(PlanSet)) == 1
+
+
+def test_what_hooks_said_waits_until_the_journal_is_one_again(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise NotAJournal("another program has its schema")
+
+    terminal.todo()
+    with monkeypatch.context() as taken:
+        taken.setattr(terminal.journal, "append", refuse)
+        terminal.drain()
     terminal.drain()
     assert len(terminal.events(PlanSet)) == 1
 

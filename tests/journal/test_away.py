@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotWritable
+from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotAJournal, NotWritable
 from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state, spool_append
 from planwire.journal.away.delivery import AwayDelivery
 from planwire.journal.away.folder import AwayFolder
@@ -565,6 +565,23 @@ def test_a_record_that_nobody_can_write_is_set_aside_with_a_gap_and_the_rest_goe
     assert [each.read_bytes() for each in (tmp_path / "outbox").glob(f"{ASIDE}*")] == [b"no record of ours"]
     away.forget("another", "s")
     assert not [*(tmp_path / "outbox").glob(f"{ASIDE}*")]
+
+
+def test_what_another_program_has_in_the_place_of_the_journal_is_no_fault_of_the_records(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise NotAJournal("the schema planwire is another program's")
+
+    outage.begin()
+    away.append("s", said("one"))
+    with monkeypatch.context() as taken:
+        taken.setattr(SqliteJournal, "append", refuse)
+        outage.end()
+        until(lambda: "another program's" in waiting_of(away).why)
+        assert waiting_of(away).count == 1
+    deliver(away)
+    assert delivered(tmp_path) == ["one"]
 
 
 def test_a_record_that_was_cut_short_leaves_a_gap(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Final, NamedTuple
 
-from planwire.errors import DamagedJournal, JournalUnavailable, UnstorableEvent
+from planwire.errors import DamagedJournal, UnstorableEvent
 from planwire.hooks.agent_process import agent_process
 from planwire.hooks.agents import HookPayload, read_hook
 from planwire.hooks.answer_files import AnswerFiles, OfferedTelling
@@ -26,6 +26,7 @@ from planwire.hooks.telling import to_tell
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.spool import Lost, Segment, Spool, Spooled
+from planwire.journal.unusable import UNUSABLE
 from planwire.model.events import Gap, Recorded, SessionOpened, Told
 from planwire.model.fold import fold
 from planwire.model.records import PLANWIRE, SessionState
@@ -88,7 +89,7 @@ class HookDrainer:
         for segment in self._spool.drain(self.lock):
             try:
                 is_taken = self._take(segment)
-            except JournalUnavailable:  # the segment stays for the next drainer
+            except UNUSABLE:  # the segment stays for the next drainer
                 raise
             except Exception:
                 segment.set_aside()

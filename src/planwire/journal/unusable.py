@@ -1,8 +1,14 @@
 """Why no engine can use a journal: it is not there, it is closed, it lost events, or another process opened it."""
 
-from planwire.errors import JournalUnavailable, NoJournal
+from typing import Final
 
-__all__ = ["absent", "closed", "forked", "went_back"]
+from planwire.errors import JournalUnavailable, NewerJournal, NoJournal, NotAJournal
+
+__all__ = ["UNUSABLE", "absent", "closed", "forked", "went_back"]
+
+#: What is wrong with a journal whatever is to be written to it. So a record that met one of these is not at fault, and
+#: waits until the journal can be used again.
+UNUSABLE: Final = (JournalUnavailable, NewerJournal, NoJournal, NotAJournal)
 
 
 def absent(where: object) -> NoJournal:

@@ -24,6 +24,7 @@ from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped
 from planwire.journal.provisional import Doubt, RealNumber, is_provisional, resolved
 from planwire.journal.spool import Lost, Segment, Spooled
+from planwire.journal.unusable import UNUSABLE
 from planwire.journal.view import state_at
 from planwire.model.events import Gap, Recorded
 from planwire.model.plan import PlanId
@@ -105,14 +106,14 @@ class AwayDelivery:
                 self._leave_gap(engine, session, given.key, given.count, _CUT_SHORT)
             else:
                 self._write(engine, read_waiting(given.body))
-        except JournalUnavailable:
+        except UNUSABLE:
             raise
         except Exception as error:  # whatever is wrong with this record, the others must not wait for ever
             body = given.body if isinstance(given, Spooled) else given.head
             self._folder.set_aside(session, given.key, body)
             try:
                 self._leave_gap(engine, session, given.key, 1, f"{_UNWRITABLE}: {error}")
-            except JournalUnavailable:
+            except UNUSABLE:
                 raise
             except JournalError:  # a damaged session can't take the gap either
                 pass
