@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from planwire.journal import drainer_lock, spool_append
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.spool import Lost, Spool, Spooled
-from planwire.journal.spool_append import MOST_IN_A_RECORD, encode_note, is_drained, locked
+from planwire.journal.spool_append import MOST_IN_A_RECORD, encode_note, is_drained, locked, make_folder
 from planwire.journal.spool_records import read_note
 from tests.waiting import until
 
@@ -92,6 +92,13 @@ class TestOrder:
         spool.append({}, b"body", most=0)
         assert spool.folder.stat().st_mode & 0o777 == 0o700
         assert {path.stat().st_mode & 0o777 for path in spool.folder.iterdir()} == {0o600}
+
+
+def test_no_folder_that_is_made_around_a_spool_can_be_entered_by_others(tmp_path: Path) -> None:
+    folder = tmp_path / "share" / "planwire" / "spool"
+    assert make_folder(str(folder))
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (folder, *folder.parents[:2])] == [0o700] * 3
+    assert not make_folder(str(folder))
 
 
 @given(st.dictionaries(st.text("abc", min_size=1), st.text(st.characters(exclude_characters="\t\n"))))

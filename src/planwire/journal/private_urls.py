@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from planwire.errors import UnknownJournal, reason
+from planwire.journal.spool_append import make_folder
 from planwire.journal.user_files import expanded
 
 __all__ = ["FILE", "read_url", "resolved", "write_url"]
@@ -43,7 +44,7 @@ def read_url(path: Path) -> str:
 
 def write_url(path: Path, url: str) -> None:
     """Put a URL into a file that only the user can read, in a folder that nobody else can enter."""
-    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    make_folder(str(path.parent))
     with suppress(OSError, ValueError):
         if read_url(path) == url:
             path.chmod(0o600)

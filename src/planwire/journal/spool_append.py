@@ -106,12 +106,12 @@ def encode_note(note: "dict[str, str]") -> bytes:
 
 
 def make_folder(folder: str) -> bool:
-    """Make a folder that only its owner can read, if it is missing; returns whether it was."""
+    """Make a folder that only its owner can read, if it is missing, with those around it; returns whether it was."""
     if os.path.isdir(folder):
         return False
     parent = os.path.dirname(folder)
     if parent and not os.path.isdir(parent):
-        os.makedirs(parent, _PRIVATE_FOLDER, exist_ok=True)
+        make_folder(parent)
     try:
         os.mkdir(folder, _PRIVATE_FOLDER)
     except FileExistsError:

@@ -14,9 +14,10 @@ from typing import Final
 
 from planwire.errors import JournalUnavailable
 from planwire.journal.protocol import Thought
+from planwire.journal.spool_append import make_folder
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import not_a_journal, translate_errors
-from planwire.journal.sqlite.file import PRIVATE_FOLDER, connect, resolved, scrub, transaction
+from planwire.journal.sqlite.file import connect, resolved, scrub, transaction
 from planwire.journal.sqlite.log import file_alone
 from planwire.journal.sqlite.rows import bindable
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
@@ -126,7 +127,7 @@ class FileThoughts:
             return
         if create:
             resolved(self.path)
-            self.path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+            make_folder(str(self.path.parent))
             if not self.path.exists():
                 _create(self.path)
         elif not self.path.exists():
