@@ -260,13 +260,13 @@ def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_p
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
         until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
-        for number in range(200):
+        for number in range(80):  # five records each: all of them may wait for a slow disk, and none is lost
             relayed.prompt(session, a_list(f"step {number}"))
             steer(ours, session, None, Wanted("comment", text=f"hurry {number}!"))
             relayed.prompt(session)
         assert relayed.end() == (0, "")
     told = [event.message["content"] for event in journalled(journal, session) if isinstance(event, MessageAdded)]
-    assert [f"hurry {number}!" in text for number, text in enumerate(told)] == 200 * [True]
+    assert [f"hurry {number}!" in text for number, text in enumerate(told)] == 80 * [True]
 
 
 def test_a_prompt_in_the_middle_of_a_flood_waits_for_nothing_and_takes_the_last_word_along(tmp_path: Path) -> None:
