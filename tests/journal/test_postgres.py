@@ -746,6 +746,30 @@ def test_an_append_that_meets_a_forget_begins_the_session_anew(url: str, count: 
         assert other.execute(left).fetchone() == (count,)
 
 
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("has_foreign_key", [False, True], ids=["", "in the tables of an earlier planwire"])
+def test_a_forget_waits_for_an_append_under_way_and_takes_its_events_along(
+    url: str, count: int, has_foreign_key: bool
+) -> None:
+    with PostgresJournal(url) as journal, journal._server.connect() as other, ThreadPoolExecutor(1) as pool:
+        schema = journal._server.schema
+        if has_foreign_key:
+            key = (
+                f"ALTER TABLE {schema}.events ADD FOREIGN KEY (session) REFERENCES {schema}.sessions ON DELETE CASCADE"
+            )
+            other.execute(key.encode())
+        journal.append("s", said("one"))
+        with other.transaction():
+            journal._appends.add(other, Append("s", encode("s", said(*("under way",) * count)), None))
+            forgetting = pool.submit(journal.forget, "s")
+            waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+            until(lambda: other.execute(waits).fetchone() is not None)
+        forgetting.result(PATIENCE)
+        assert (journal.sessions(), heard(journal)) == ([], [])
+        assert other.execute(f"SELECT count(*) FROM {schema}.events".encode()).fetchone() == (0,)
+        assert verify(journal).troubles == []
+
+
 def test_what_is_done_again_and_again_is_planned_once(url: str) -> None:
     with PostgresJournal(url) as journal:
         for n in range(3):
@@ -974,6 +998,7 @@ def test_rows_that_a_person_changed_are_found_and_cost_nobody_more_than_an_error
     ("change", "found"),
     [
         ("DELETE FROM {}.events", "session 's' has no events"),
+        ("DELETE FROM {}.sessions", "the session with the number 1 has events, but the row with its name is gone"),
         ("DELETE FROM {}.events WHERE seq > 3", "session 's' ends with event 3, but had 4 events"),
         ("UPDATE {}.once SET after = 1 WHERE n = 2", "session 's': the key 2 of 'w' is not as it was written"),
         (
@@ -982,7 +1007,9 @@ def test_rows_that_a_person_changed_are_found_and_cost_nobody_more_than_an_error
         ),
     ],
 )
-def test_sessions_without_events_and_keys_that_do_not_fit_are_found(url: str, change: str, found: str) -> None:
+def test_sessions_without_events_events_without_a_session_and_keys_that_do_not_fit_are_found(
+    url: str, change: str, found: str
+) -> None:
     with open_journal(url) as journal:
         for number in range(3):
             journal.append("s", said(*"xy"[: number % 2 + 1]), once=Once("w", number))

@@ -7,7 +7,9 @@ arrays.
 
 The tables may have been replaced meanwhile, restored from a backup or made anew, and the same numbers may stand for
 other sessions. So an event is only inserted after the very event that its writer knows as the last one, identified by
-its link. (If that event is missing, the new event's session comes out as NULL, which the column refuses.)
+its link. And its session must still be there, and stay until the append commits: a `forget` waits for that, or the
+append for the `forget`. (If either is missing, the new event's session comes out as NULL, which the column refuses.) A
+foreign key would do the same, but take 7 percent of an append's time.
 
 Appends of several threads share one statement: all are written, or none. If the server refuses that statement, they are
 written one by one, as is every append that has to look something up first.
@@ -40,16 +42,19 @@ __all__ = ["Appends"]
 #: Seconds for which an append keeps trying while other writers come first.
 PATIENCE: Final = 30.0
 
-#: The session of an event; NULL if that event is not there.
-_BEHIND: Final = """(SELECT session FROM planwire.events known
-    WHERE session = {} AND seq = {} AND link IS NOT DISTINCT FROM {})"""
+#: A session, held until the transaction ends; NULL if it or the event that must precede the new one is not there.
+_SESSION: Final = "(SELECT number FROM planwire.sessions WHERE number = {} AND {} FOR KEY SHARE)"
+_KNOWN: Final = """EXISTS (
+        SELECT 1 FROM planwire.events WHERE session = {} AND seq = {} AND link IS NOT DISTINCT FROM {}
+    )"""
+_OF_ONE: Final = _SESSION.format("$1", _KNOWN.format("$1", "$2 - 1", "$7"))
+_OF_MANY: Final = _SESSION.format("its", f"(after = 0 OR {_KNOWN.format('its', 'after', 'before')})")
 _ONE: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
-    SELECT {_BEHIND.format("$1", "$2 - 1", "$7")}, $2, $3, $4, $5, $6 FROM {HOLD}"""  # noqa: S608
+    SELECT {_OF_ONE}, $2, $3, $4, $5, $6 FROM {HOLD}"""  # noqa: S608
 _MANY: Final = f"""INSERT INTO planwire.events (session, seq, at, by, event, link)
-    SELECT CASE after WHEN 0 THEN number ELSE {_BEHIND.format("number", "after", "before")} END, n, time, author, text,
-    new FROM {HOLD}, unnest(
+    SELECT {_OF_MANY}, n, time, author, text, new FROM {HOLD}, unnest(
         %b::bigint[], %b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[], %b::bytea[], %b::bytea[], %b::bytea[]
-    ) rows (number, after, before, n, time, author, text, new)"""  # noqa: S608
+    ) rows (its, after, before, n, time, author, text, new)"""  # noqa: S608
 _KEYS: Final = """WITH keys AS (INSERT INTO planwire.once (session, source, n, after, last)
     SELECT * FROM unnest(%b::bigint[], %b::bytea[], %b::bigint[], %b::bigint[], %b::bigint[]))
     """

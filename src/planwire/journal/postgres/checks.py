@@ -1,5 +1,5 @@
-"""Checks of a PostgreSQL journal's tables beyond chains of hashes: sessions without events, positions that are out of
-order, keys that don't fit.
+"""Checks of a PostgreSQL journal's tables beyond chains of hashes: sessions without events, events without a session,
+positions that are out of order, keys that don't fit.
 
 The server looks after its files. But a person with rights on the tables may delete rows, and the keys of appends show
 which events were there.
@@ -21,6 +21,8 @@ CHECKING: Final = 600.0
 
 _EMPTY: Final = """SELECT id FROM planwire.sessions
     WHERE NOT EXISTS (SELECT 1 FROM planwire.events WHERE session = number) ORDER BY number"""
+_STRAY: Final = """SELECT DISTINCT session FROM planwire.events
+    WHERE NOT EXISTS (SELECT 1 FROM planwire.sessions WHERE number = session) ORDER BY session"""
 #: How many positions are read at a time: there may be millions.
 _PAGE: Final = 20_000
 _POSITIONS: Final = """SELECT position, session, seq FROM planwire.events
@@ -45,6 +47,8 @@ def troubles(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Iterat
     yield from _of_positions(server, cursor, names)
     for [session] in cursor.execute(server.sql(_EMPTY)).fetchall():
         yield _trouble("session {!r} has no events", session)
+    for [number] in cursor.execute(server.sql(_STRAY)).fetchall():
+        yield Trouble(f"the session with the number {number} has events, but the row with its name is gone")
     for session, end, last in cursor.execute(server.sql(_CUT_OFF)).fetchall():
         yield _trouble("session {!r} ends with event {}, but had {} events", session, end, last)
     for session, source, n in cursor.execute(server.sql(_ODD)).fetchall():

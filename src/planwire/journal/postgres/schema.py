@@ -5,8 +5,9 @@ were forgotten. Names, authors and events are bytes: PostgreSQL's text can't hol
 letter either. To read them in psql, `SELECT convert_from(event, 'UTF8') FROM planwire.events`. An index can't hold
 values of more than 2,700 bytes, so names are found by their hashes.
 
-No append changes the row of its session, so writers never wait for each other there. Events do refer to that row, which
-puts an append and a simultaneous `forget` of the session one after the other.
+No append changes the row of its session, so writers never wait for each other there. An append does hold that row,
+which puts it and a simultaneous `forget` of the session one after the other. So events need no foreign key, which the
+tables of an earlier planwire have.
 
 A migration runs in one transaction under a lock: of all that open a journal at the same time, one makes its tables.
 """
@@ -35,7 +36,7 @@ _MIGRATIONS: Final[Sequence[Sequence[str]]] = (
         "CREATE UNIQUE INDEX sessions_id ON planwire.sessions (sha256(id))",
         """CREATE TABLE planwire.events (
             position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            session bigint NOT NULL REFERENCES planwire.sessions ON DELETE CASCADE,
+            session bigint NOT NULL,
             seq bigint NOT NULL,
             at bigint NOT NULL,
             by bytea NOT NULL,

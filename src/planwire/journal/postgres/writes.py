@@ -25,6 +25,8 @@ _LOCK: Final = """SELECT number FROM planwire.sessions
 #: The last position stays what it is, even if the last events are deleted.
 _NOTE: Final = """UPDATE planwire.journal
     SET forgotten = greatest(forgotten, (SELECT max(position) FROM planwire.events))"""
+_DELETE_EVENTS: Final = "DELETE FROM planwire.events WHERE session = ANY(%b::bigint[])"
+_DELETE_SESSIONS: Final = "DELETE FROM planwire.sessions WHERE number = ANY(%b::bigint[])"
 
 
 def keep_snapshot(
@@ -41,4 +43,5 @@ def forget_sessions(server: JournalServer, connection: PostgresConnection, names
     with connection.taking(FORGETTING):
         numbers = [number for (number,) in connection.execute(server.sql(_LOCK), (list(names),)).fetchall()]
         connection.execute(server.sql(_NOTE))
-        connection.execute(server.sql("DELETE FROM planwire.sessions WHERE number = ANY(%b::bigint[])"), (numbers,))
+        for statement in (_DELETE_EVENTS, _DELETE_SESSIONS):
+            connection.execute(server.sql(statement), (numbers,))
