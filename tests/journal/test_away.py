@@ -7,10 +7,12 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -48,7 +50,7 @@ from planwire.model.names import made_name
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
-from tests.journal.test_contract import said, words
+from tests.journal.test_contract import PATIENCE, said, words
 from tests.journals import items
 from tests.model.test_events import EVENTS
 from tests.waiting import until
@@ -789,6 +791,30 @@ def test_nobody_waits_for_the_goodbye_to_a_server_that_is_silent(tmp_path: Path)
     assert not said_goodbye.is_set()
     is_back.set()
     assert said_goodbye.wait(10)
+
+
+def test_a_journal_that_closes_in_the_middle_of_a_delivery_brings_it_to_its_end(
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_go_on, deliver_one = threading.Event(), threading.Event(), AwayDelivery._deliver
+
+    def slowly(self: AwayDelivery, *given: Any) -> None:
+        begun.set()
+        assert may_go_on.wait(PATIENCE)
+        deliver_one(self, *given)
+
+    monkeypatch.setattr(AwayDelivery, "_deliver", slowly)
+    outage.begin()
+    for word in ("one", "two"):
+        away.append("s", said(word))
+    outage.end()
+    assert begun.wait(PATIENCE)
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(away.close)
+        wait([closing], 0.2)  # it has no reason to end now
+        may_go_on.set()
+        closing.result(PATIENCE)
+    assert delivered(tmp_path) == ["one", "two"]
 
 
 def test_a_journal_that_closes_while_its_thread_is_at_work_logs_nothing(

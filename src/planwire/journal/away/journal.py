@@ -281,7 +281,7 @@ class AwayJournal:
         if self._server.closing.is_set():
             return
         try:
-            if not self._server.is_away and not self._folder.is_empty():
+            if self._server.answers and not self._folder.is_empty():
                 self.tend(PATIENCE)
             self._last_known.write()
         finally:

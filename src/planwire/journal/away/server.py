@@ -38,6 +38,8 @@ class AwayServer:
         self.engine: Journal | None = None
         self._in_haste = in_haste
         self.closing = Event()
+        #: Whether the last call reached the server. It may still count as away, until what waits is delivered.
+        self.answers = False
         self._open = open_engine
         self._folder = folder
         self._delivery = AwayDelivery(folder)
@@ -153,7 +155,9 @@ class AwayServer:
         why, known = str(error), self._outage
         if isinstance(error, NotWritable) and self.engine is not None:
             self._outage, self._trouble, self._writable_at = None, why, monotonic() + REFUSAL
-        elif isinstance(error, EngineAway) and not isinstance(error, LoginRefused):
+            return
+        self.answers = False
+        if isinstance(error, EngineAway) and not isinstance(error, LoginRefused):
             self._outage = self._folder.outage.note(why, seconds)
         else:
             since = known.since if known else time_ns() // 1_000_000
@@ -199,6 +203,7 @@ class AwayServer:
         if engine is not None:
             with take_time(engine):
                 engine.last_position()
+            self.answers = True
             return engine
         begun = monotonic()
         self.engine = engine = self._open()
@@ -207,6 +212,7 @@ class AwayServer:
         if self.closing.is_set():  # `close` may have come before there was an engine
             engine.close()
         self._folder.outage.note_answer(monotonic() - begun)
+        self.answers = True
         return engine
 
 
