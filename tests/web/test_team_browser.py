@@ -129,13 +129,18 @@ def test_a_page_that_is_open_follows_the_role_of_its_person(page: Page, team: Te
     expect(page.locator(".answer-form textarea")).to_have_value("not lost")
 
 
-def test_a_page_with_words_that_waits_to_be_reloaded_notices_what_else_becomes_of_its_person(
-    page: Page, team: TeamBoard
-) -> None:
+def write_unsent(page: Page, team: TeamBoard) -> None:
+    """Ben has written a comment, and not sent it yet."""
     sign_in(page, team, "Ben")
     is_live(page)
     page.keyboard.press("C")
     page.keyboard.type("not lost")
+
+
+def test_a_page_with_words_that_waits_to_be_reloaded_notices_what_else_becomes_of_its_person(
+    page: Page, team: TeamBoard
+) -> None:
+    write_unsent(page, team)
     connection, bar = page.locator("#connection"), page.locator(".signed-in")
     team.users.change(lambda users: users.changed("Ben", lambda user: replace(user, role="look")))
     expect(connection).to_have_text("your role has changed: reload the page")
@@ -209,10 +214,7 @@ def test_who_only_looks_has_nothing_to_press(page: Page, team: TeamBoard) -> Non
 def test_words_of_a_person_who_was_signed_out_are_to_be_copied_where_the_next_sign_in_has_another_path(
     page: Page, team: TeamBoard
 ) -> None:
-    sign_in(page, team, "Ben")
-    is_live(page)
-    page.keyboard.press("C")
-    page.keyboard.type("not lost")
+    write_unsent(page, team)
     team.users.sign_out("Ben")
     page.get_by_role("dialog").get_by_role("button", name="Comment").click()
     expect(page.get_by_role("dialog")).to_contain_text("Copy unsent words, then reload the page to sign in.")

@@ -3,10 +3,11 @@
 // Each act has a name of its own. A request with an uncertain outcome can go out again under the same name: the board
 // writes nothing twice, and gives the first answer again, even after a restart.
 
+import { person } from "./plans.js";
+
 const PATIENCE = 20_000;
 const NO_CONNECTION = "there is no connection to the board. Try again when it is back.";
 /** Says whose page it is: somebody else may have signed in since, in another tab. */
-const { person } = document.body.dataset;
 const OF_PAGE = person ? `?${new URLSearchParams({ person })}` : "";
 // Without encryption a cookie is for one path, and the next one has another: it is never sent from this page.
 const LOCKED = person && location.protocol === "https:"
