@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from planwire.errors import InputError, reason
-from planwire.journal.spool_append import HAS_FLOCK, locked
+from planwire.journal.spool_append import HAS_FLOCK, locked, make_folder
 from planwire.journal.user_files import default_path
 from planwire.session.team_secrets import (
     code_digest,
@@ -209,7 +209,7 @@ class UsersFile:
     def _lock(self, target: Path) -> Iterator[None]:
         lock = target.with_name(f".{target.name}.lock")
         try:
-            target.parent.mkdir(0o700, parents=True, exist_ok=True)
+            make_folder(str(target.parent))
             handle = locked(str(lock), os.O_CREAT, PATIENCE) if HAS_FLOCK else os.open(os.devnull, os.O_RDONLY)
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be changed: {reason(error)}") from None

@@ -24,7 +24,6 @@ from planwire.journal.sqlite.rows import Executor
 __all__ = [
     "APPLICATION_ID",
     "MIGRATIONS",
-    "PRIVATE_FOLDER",
     "be_patient",
     "check_file",
     "connect",
@@ -68,7 +67,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
-PRIVATE_FOLDER: Final = 0o700
+_PRIVATE_FOLDER: Final = 0o700
 #: The size to which SQLite cuts the log back after something large went through it.
 LOG_BYTES: Final = 16 * 1024 * 1024
 #: Memory for pages, per connection. Little is enough: writers work at the end of a journal, and readers read once.
@@ -253,7 +252,7 @@ def make_folders(path: Path) -> None:
     """Make the missing folders around a new journal, so that only their owner can enter them."""
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
-        folder.mkdir(PRIVATE_FOLDER, exist_ok=True)
+        folder.mkdir(_PRIVATE_FOLDER, exist_ok=True)
         sync_folder(folder.parent)
 
 

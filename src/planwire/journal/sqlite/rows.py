@@ -64,8 +64,7 @@ _TOMBSTONE = """INSERT OR REPLACE INTO events (position, session, seq, at, by, e
     VALUES (?, 0, 0, 0, '', '', 0)"""
 _KEEP = """INSERT INTO snapshots (session, name, seq, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE
     SET seq = excluded.seq, data = excluded.data WHERE excluded.seq >= snapshots.seq"""
-
-
+#: The size of the checksum at the end of a snapshot.
 _SUM_BYTES = 4
 
 
