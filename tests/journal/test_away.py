@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -809,9 +809,16 @@ def test_a_journal_that_closes_in_the_middle_of_a_delivery_brings_it_to_its_end(
         away.append("s", said(word))
     outage.end()
     assert begun.wait(PATIENCE)
+    tending, tend = threading.Event(), away.tend
+
+    def noted(patience: float) -> bool:
+        tending.set()
+        return tend(patience)
+
+    monkeypatch.setattr(away, "tend", noted)
     with ThreadPoolExecutor(1) as pool:
         closing = pool.submit(away.close)
-        wait([closing], 0.2)  # it has no reason to end now
+        until(lambda: tending.is_set() or closing.done())
         may_go_on.set()
         closing.result(PATIENCE)
     assert delivered(tmp_path) == ["one", "two"]
