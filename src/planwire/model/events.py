@@ -28,6 +28,7 @@ __all__ = [
     "SUGGESTION",
     "TOLD",
     "TOOLS",
+    "Act",
     "Choice",
     "Comment",
     "ContextCompacted",
@@ -37,6 +38,7 @@ __all__ = [
     "MessageAdded",
     "MessagePinned",
     "Origin",
+    "Passage",
     "PlanChanged",
     "PlanRemoved",
     "PlanReopened",
@@ -112,6 +114,13 @@ class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened"
     repository: str | None = None
 
 
+class Act(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An event that a person may bring about. `way` is how it came: "" if by the person's own hand, signed in or at
+    their own terminal; otherwise words (`below claude-code`, `by a script`) that every face and model is shown."""
+
+    way: str = ""
+
+
 class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"):
     """Another session was forked off this one, at this one's event `seq`."""
 
@@ -119,12 +128,13 @@ class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"
     seq: int
 
 
-class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
+class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
     """A whole plan, new or in place of the one with its id. `summary` is the why in a sentence; `why` is the digest of
     what the agent thought and said right before it, which is stored beside the journal (`journal.thoughts`).
 
     `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version without them
-    keeps the previous ones. `origin` is the stored message that brought the plan from another chat, with versions, ids
+    keeps the previous ones. `ids` has an id for each step, in order: the writer decided them, once, on the newest state
+    (`model.identity`). `origin` is the stored message that brought the plan from another chat, with versions, ids
     and times. If the plan `replaces` another, only steps with nearly the same text keep their ids; older journals lack
     the flag and keep their own rule.
     """
@@ -138,9 +148,10 @@ class PlanSet(Struct, frozen=True, tag_field="event", tag="plan_set", omit_defau
     reader: str = ""
     origin: Fields | None = None
     replaces: bool = False
+    ids: tuple[str, ...] = ()
 
 
-class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
+class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
     """A change to a plan instead of the whole plan again: a note, step changes, or both. `why` and `origin` are as in
     `PlanSet`."""
 
@@ -151,7 +162,7 @@ class PlanChanged(Struct, frozen=True, tag_field="event", tag="plan_changed", om
     origin: Fields | None = None
 
 
-class PlanRemoved(Struct, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
+class PlanRemoved(Act, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
     """A plan is removed. Its history stays."""
 
     plan_id: PlanId
@@ -164,6 +175,16 @@ class Comment(Struct, frozen=True, omit_defaults=True):
     text: str
     step: str | None = None
     quote: str | None = None
+
+
+class Passage(Struct, frozen=True, omit_defaults=True):
+    """A passage of a plan's text as a person saw it: its text, some of what stands before and after it, and which
+    occurrence of the text it was, from 1."""
+
+    text: str
+    before: str = ""
+    after: str = ""
+    occurrence: int = 1
 
 
 class Choice(Struct, frozen=True, omit_defaults=True):
@@ -185,7 +206,7 @@ class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", om
     takes_edit: bool = False
 
 
-class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
+class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
     """A person's verdict on a plan at a revision, and how it came (`via`).
 
     If it answers a `question` of the agent's, `answer` is the name of the chosen option, `option` its id and `kind` its
@@ -206,7 +227,7 @@ class PlanReviewed(Struct, frozen=True, tag_field="event", tag="plan_reviewed", 
     late: bool = False
 
 
-class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
+class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
     """A person's remark on a plan, on a step of it, or on a passage of its text (`quote`).
 
     `revision` is the revision that its author saw, `review` the number of the verdict that it came with. `steps` belong
@@ -225,9 +246,12 @@ class Remarked(Struct, frozen=True, tag_field="event", tag="remarked", omit_defa
     review: int | None = None
     kept: bool = False
     name: str = ""
+    id: str = ""
+    about: dict[str, str] = {}
+    passage: Passage | None = None
 
 
-class RemarkClosed(Struct, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
+class RemarkClosed(Act, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
     """A person ends a remark; `how` says in a word how, `text` why."""
 
     plan_id: PlanId
@@ -236,7 +260,7 @@ class RemarkClosed(Struct, frozen=True, tag_field="event", tag="remark_closed", 
     text: str = ""
 
 
-class RemarkAnswered(Struct, frozen=True, tag_field="event", tag="remark_answered"):
+class RemarkAnswered(Act, frozen=True, tag_field="event", tag="remark_answered"):
     """An answer to a remark, usually the agent's. It ends a comment on a step, but no other remark."""
 
     plan_id: PlanId
@@ -244,14 +268,14 @@ class RemarkAnswered(Struct, frozen=True, tag_field="event", tag="remark_answere
     text: str
 
 
-class RemarkReopened(Struct, frozen=True, tag_field="event", tag="remark_reopened"):
+class RemarkReopened(Act, frozen=True, tag_field="event", tag="remark_reopened"):
     """A person reopens a remark that had ended."""
 
     plan_id: PlanId
     remark: str
 
 
-class PlanReopened(Struct, frozen=True, tag_field="event", tag="plan_reopened"):
+class PlanReopened(Act, frozen=True, tag_field="event", tag="plan_reopened"):
     """A person reopens a plan that was removed or had ended, with the remarks that had ended with it."""
 
     plan_id: PlanId
@@ -275,13 +299,13 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     reader: str = "agent"
 
 
-class TellAsked(Struct, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):
+class TellAsked(Act, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):
     """A person wants the agent to hear remarks now. With `interrupt`, its turn may be cancelled for that."""
 
     interrupt: bool = False
 
 
-class StopAsked(Struct, frozen=True, tag_field="event", tag="stop_asked"):
+class StopAsked(Act, frozen=True, tag_field="event", tag="stop_asked"):
     """A person wants the agent's turn to be cancelled."""
 
 

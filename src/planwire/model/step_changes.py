@@ -32,12 +32,14 @@ class SetPriority(Struct, frozen=True, tag_field="do", tag="priority"):
 
 
 class AddStep(Struct, frozen=True, tag_field="do", tag="add", omit_defaults=True):
-    """A new step after the step `after`; at the end if that is None, at the beginning if it is ""."""
+    """A new step after the step `after`; at the end if that is None, at the beginning if it is "". Its writer decides
+    its `id`."""
 
     content: str
     after: str | None = None
     priority: str = MEDIUM
     status: str = DEFAULT_STATUS
+    id: str = ""
 
 
 class MoveStep(Struct, frozen=True, tag_field="do", tag="move"):
