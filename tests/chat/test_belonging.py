@@ -71,11 +71,6 @@ def test_a_message_that_keeps_its_steps_needs_no_plan() -> None:
     assert "planwire" not in str(kept.message), "no provider gets it"
 
 
-def test_a_suggestion_in_an_older_stream_starts_no_step() -> None:
-    wish = delta("w", wish=True, seq=1, changes=[{"do": "status", "step": "s2", "status": "in_progress"}])
-    assert found(plan("p", "", steps=STEPS), wish, talk("m")) == {"m": ("main#s1",)}
-
-
 def test_a_pin_leaves_the_rest_of_the_envelope_alone() -> None:
     message = Ordinary("m", says("openai-chat", "words"), {"mine": 1})
     pinned = with_pin(with_steps(message, ("main#s1",)), True)

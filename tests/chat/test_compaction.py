@@ -211,13 +211,6 @@ def test_of_two_messages_with_one_version_the_later_one_counts() -> None:
     assert ids(compact(below_zero, FORM).messages) == ["p2"]
 
 
-def test_what_a_person_suggested_for_a_plan_outlives_it_until_it_is_taken_back() -> None:
-    suggestion = delta("w", seq=1, wish=True, by="user")
-    assert ids(compact([plan("p1"), suggestion, plan("p2", version=2)], FORM).messages) == ["w", "p2"]
-    taken_back: list[Stored] = [plan("p1"), suggestion, delta("t", withdrawn=1), plan("p2", version=2)]
-    assert ids(compact(taken_back, FORM).messages) == ["p2"]
-
-
 def test_a_stream_that_was_compacted_before_keeps_the_plans_of_the_past() -> None:
     stream: list[Stored] = [plan("p1"), plan("p2", version=2), *talk(3)]
     once = compact(stream, FORM)

@@ -64,8 +64,6 @@ def test_a_change_becomes_a_change_of_the_session() -> None:
         delta("d", "of a plan that is not here", "other"),
         delta("d", "note", changes=[{"do": "status", "step": "s9", "status": "completed"}]),
         delta("d", "note", changes=[{"do": "paint"}]),
-        delta("d", "please", wish=True, changes=[{"do": "remove", "step": "s1"}]),
-        delta("d", review={"verdict": "approved"}),
         event("d", "tick"),
     ],
 )

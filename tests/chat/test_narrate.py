@@ -18,10 +18,8 @@ from planwire.chat.narrate import merged_plans, remark_message
 from planwire.model.events import (
     ACP,
     APPROVED,
-    CHANGES_REQUESTED,
     DISMISSED,
     OFFERED,
-    Comment,
     ContextCompacted,
     Event,
     Gap,
@@ -36,7 +34,6 @@ from planwire.model.events import (
     Remarked,
     ReviewAsked,
     SessionOpened,
-    SuggestionWithdrawn,
     Told,
     TurnEnded,
 )
@@ -159,31 +156,6 @@ def test_what_people_say_is_told_where_a_telling_puts_it_and_its_end_with_the_ne
     assert story.shown(Told(CONTEXT, 7, 3, (), "context-8", OFFERED)) == (
         '<plan-remarks>\n<closed id="r1" by="bob" plan="main" how="withdrawn" means="it holds no longer">'
         "never mind</closed>\n</plan-remarks>"
-    )
-
-
-def test_a_suggestion_of_an_older_journal_is_a_remark_too() -> None:
-    story = Story()
-    story.tell(PlanSet(TODO, via=ACP))
-    assert story.tell(PlanChanged("main", None, (SetStatus("s2", "cancelled"),)), "user") is None
-    told = story.shown(Told(CONTEXT, 2, 0, ("r1",), "context-3", OFFERED))
-    assert '<suggestion id="r1" by="user" plan="main" means=' in told
-    assert story.tell(Told(CONTEXT, 2, 0, ("r1",), "context-3")) is None
-    assert story.tell(SuggestionWithdrawn("main", 2), "user") is None
-    assert '<closed id="r1" by="user"' in story.shown(Told(CONTEXT, 5, 2, (), "context-6", OFFERED))
-
-
-def test_a_review_of_an_older_journal_is_told_where_it_stands() -> None:
-    story = Story()
-    story.tell(PlanSet(TODO))
-    review = PlanReviewed("main", 1, CHANGES_REQUESTED, (Comment("Why?", "s2"),), ("s1",))
-    only = "run only these steps now, and leave the others until you are told"
-    assert story.shown(review, "user") == (
-        "<plan-remarks>\n"
-        '<verdict by="user" plan="main" revision="1">changes_requested</verdict>\n'
-        '<comment by="user" plan="main" step="s2">Why?</comment>\n'
-        f'<selection by="user" plan="main" means="{only}">s1</selection>\n'
-        "</plan-remarks>"
     )
 
 

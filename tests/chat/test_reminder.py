@@ -20,18 +20,12 @@ def test_a_reminder_is_a_hidden_message_of_the_chat() -> None:
     assert (message.id, message.subkind, message.source) == ("planwire-w-1", "system_notice", "relay")
 
 
-def test_the_reason_of_an_old_reminder_is_its_first_sentence() -> None:
-    message = write_reminder(Reminder("w-1", TEXT, ""))
-    del message["extra"]["event"]["payload"]["why"]
-    assert read_reminder(message) == Reminder("w-1", TEXT, "Your context was compacted.")
-
-
 @pytest.mark.parametrize(
     "message",
     [
         {"role": "user", "content": TEXT},
         {"role": "event", "content": TEXT, "extra": {"event": {"source": "relay"}}},
-        {"role": "event", "content": TEXT, "extra": {"event": {"source": "me", "payload": {"mark": "w", "told": 1}}}},
+        {"role": "event", "content": TEXT, "extra": {"event": {"source": "me", "payload": {"mark": "w", "why": "x"}}}},
         {},
     ],
 )

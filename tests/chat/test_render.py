@@ -22,7 +22,7 @@ def test_a_plan_with_entries_shows_its_steps_and_the_authors_of_all_its_texts() 
         {"id": "s5", "content": "Ship", "status": "pending"},
     ]
     more: Fields = {"kind": "items", "by": "agent", "authors": {"s3": "ann"}, "summary": "It broke"}
-    notes = [{"by": "bob", "text": "slow"}, "of an older stream"]
+    notes = [{"by": "bob", "text": "slow"}, "of nobody known"]
     assert block(plan("p", "", version=2, revision=17, steps=steps, notes=notes, **more)) == (
         '<plan id="main" version="2" revision="17" by="agent">\n'
         '<step id="s1" status="completed" priority="high">Read the config</step>\n'
@@ -32,7 +32,7 @@ def test_a_plan_with_entries_shows_its_steps_and_the_authors_of_all_its_texts() 
         '<step id="s5">Ship</step>\n'
         "<why>It broke</why>\n"
         '<note by="bob">slow</note>\n'
-        '<note by="unknown">of an older stream</note>\n'
+        '<note by="unknown">of nobody known</note>\n'
         "</plan>"
     )
 
@@ -126,34 +126,6 @@ def test_what_people_said_is_an_element_each_with_its_author_target_and_meaning(
         '<also-open means="get_plan has them in full">r6 r7</also-open>',
         "</plan-remarks>",
     ]
-
-
-def test_suggestions_and_reviews_of_older_streams_are_what_people_said() -> None:
-    wish = block(delta("d", "please", seq=2, wish=True, by="user", changes=[{"do": "remove", "step": "s1"}]))
-    asked = "a change to your plan that is asked for, and not made yet"
-    assert wish == (
-        f'<plan-remarks>\n<suggestion id="update 2" by="user" plan="main" means="{asked}">\n'
-        '<text>please</text>\n<remove step="s1"/>\n</suggestion>\n</plan-remarks>'
-    )
-    withdrawn = block(delta("d", withdrawn=2, by="user"))
-    assert '<closed id="update 2" by="user" plan="main" how="withdrawn" means="it holds no longer"/>' in withdrawn
-    review: Fields = {
-        "revision": 7,
-        "verdict": "changes_requested",
-        "selected": ["s1", "s2"],
-        "comments": [{"text": "Too slow", "step": "s1"}, {"text": "Fine"}],
-        "steps": {"s1": "Read the config"},
-    }
-    only = "run only these steps now, and leave the others until you are told"
-    assert block(delta("d", by="ann", review=review)).split("\n") == [
-        "<plan-remarks>",
-        '<verdict by="ann" plan="main" revision="7">changes_requested</verdict>',
-        f'<selection by="ann" plan="main" means="{only}">s1 s2</selection>',
-        '<comment by="ann" plan="main" step="s1">Too slow</comment>',
-        '<comment by="ann" plan="main">Fine</comment>',
-        "</plan-remarks>",
-    ]
-    assert ">no step</selection>" in block(delta("d", review={**review, "selected": []}))
 
 
 def test_an_event_shows_its_payload_and_its_message() -> None:

@@ -106,8 +106,6 @@ def _parent(message: PlanMessage) -> StepRef | None:
 
 
 def _change(message: EventMessage, record: PlanRecord, origin: Fields) -> PlanChanged | None:
-    if message.payload.get("wish"):
-        return None
     try:
         changes = msgspec.convert(message.payload.get("changes") or [], tuple[StepChange, ...])
         after = apply_changes(record.state, changes)

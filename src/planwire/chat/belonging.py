@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.chat.messages import EventMessage, PlanMessage, Stored
-from planwire.chat.older import older_words
 from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import MAIN, Fields, MarkdownPlan, PlanId
@@ -107,7 +106,7 @@ class _Walk:
             self._drop(message.plan_id)
             for step in message_steps(message) or track(MarkdownPlan(None, message.content)).steps:
                 self._put(message.plan_id, step)
-        elif isinstance(message, EventMessage) and message.subkind == PLAN_DELTA and not older_words(message):
+        elif isinstance(message, EventMessage) and message.subkind == PLAN_DELTA:
             if message.payload.get("removed") is True:
                 self._drop(message.plan_id)
             changes = message.payload.get("changes")

@@ -17,7 +17,7 @@ from planwire.chat.stream import ChatStream
 from planwire.errors import ChatError
 from planwire.model.events import ContextCompacted, MessageAdded, MessagePinned, Recorded
 from planwire.model.fold import fold
-from planwire.model.names import free_name, older_name
+from planwire.model.names import free_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD, reader_of_event
 from planwire.model.records import SessionState
@@ -88,8 +88,7 @@ class ChatHistory:
         if event.kept or event.reason in (COMPACT, REBASE):
             written = (made_here(message, self.state.id) for message in _read(event.written))
             messages = [*self.stream.messages, *written]
-            known = {older: message for message in messages if (older := older_name(message.id))}
-            known |= {message.id: message for message in messages}
+            known = {message.id: message for message in messages}
             kept = [known[message_id] for message_id in event.kept if message_id in known]
             self.stream = ChatStream(self.stream.format, kept)
 

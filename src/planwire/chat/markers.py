@@ -8,7 +8,6 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Final, TypeGuard
 
 from planwire.chat.messages import EventMessage, PlanMessage, Stored
-from planwire.chat.older import open_wishes
 from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import Fields
 
@@ -81,12 +80,7 @@ def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[in
         each.plan_id for index, each in changes if each.payload.get("removed") and index > bases.get(each.plan_id, -1)
     }
     removed |= {plan_id for plan_id in bases if plan_id in ended}
-    wishes = open_wishes(each for _, each in changes)
-    past = {
-        index
-        for index, each in changes
-        if each.plan_id in removed or (index < bases.get(each.plan_id, -1) and each.id not in wishes)
-    }
+    past = {index for index, each in changes if each.plan_id in removed or index < bases.get(each.plan_id, -1)}
     for index, message in enumerate(messages):
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
             past.add(index)

@@ -16,13 +16,11 @@ from planwire.errors import ChatError
 from planwire.model.carried import carried_plan
 from planwire.model.children import Children, children_of, parent_step, progress_below
 from planwire.model.events import (
-    DISMISSED,
     OFFERED,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
-    PlanReviewed,
     PlanSet,
     Recorded,
     StepRef,
@@ -37,7 +35,7 @@ from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.step_changes import AddStep, StepChange
 from planwire.model.titles import plan_title
-from planwire.model.unheard import Words, items_of_review, news
+from planwire.model.unheard import Words, news
 
 __all__ = ["merged_plan", "merged_plans", "message_for", "parent_fields", "remark_message"]
 
@@ -55,9 +53,6 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
             return _update(recorded, plan_id, {"removed": True}, origin=origin)
         case PlanReopened(plan_id=plan_id) if plan_id in before.plans and not before.plans[plan_id].is_living:
             return merged_plan(after.plans[plan_id], made_name("plan", recorded), state=after)
-        case PlanReviewed(via="", plan_id=plan_id) as event if plan_id in before.plans and event.verdict != DISMISSED:
-            words = Words(tuple(items_of_review(event, recorded.by)))
-            return remark_message(made_name("delta", recorded), recorded.session, words)
         case Told(way=way, stage=stage) as told if way == CONTEXT and stage == OFFERED:
             return remark_message(made_name("told", recorded), recorded.session, _words_of(told, before))
     return None
@@ -195,9 +190,7 @@ def _in_file(plan: Plan, read: ReadFile) -> Fields:
     return {} if shown is plan else {"text": text_of(shown)}
 
 
-def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage | None:
-    if len(after.deltas) == len(before.deltas):  # a suggestion of an older journal, which is a remark
-        return None
+def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
     known = {step.id for step in before.state.steps}
     added = (step.id for step in after.state.steps if step.id not in known)
     new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))

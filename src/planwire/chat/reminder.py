@@ -1,8 +1,7 @@
 """The stored form of a reminder: the relay retold an agent its plans, with a mark and a reason.
 
 The relay writes such a message and recognises it after a restart, and `readmodel.history` shows its reason to people.
-The shape is defined only here, so that rewording what an agent reads breaks neither. In older journals the reason is
-only in the text, as the first sentence of the block.
+The shape is defined only here, so that rewording what an agent reads breaks neither.
 """
 
 from typing import Final
@@ -47,10 +46,8 @@ def read_reminder(message: Fields) -> Reminder | None:
         case {
             "role": "event",
             "content": str(text),
-            "extra": {"event": {"source": source, "payload": {"mark": str(mark)} as payload}},
+            "extra": {"event": {"source": source, "payload": {"mark": str(mark), "why": str(why)} as payload}},
         } if source == _SOURCE:
-            why, gap = payload.get("why"), payload.get("gap")
-            first_sentence = text.partition("\n")[2].partition(". ")[0] + "."
-            said = why if isinstance(why, str) else first_sentence
-            return Reminder(mark, text, said, gap if isinstance(gap, str) else "")
+            gap = payload.get("gap")
+            return Reminder(mark, text, why, gap if isinstance(gap, str) else "")
     return None

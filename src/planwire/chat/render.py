@@ -21,7 +21,6 @@ import msgspec
 from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
-from planwire.chat.older import older_words
 from planwire.chat.roles import PARENT, REMARK, SUMMARIZATION_MARKER
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
@@ -72,8 +71,7 @@ def block(message: Stored) -> str:
         case PlanMessage():
             return _plan(message)
         case EventMessage(subkind="plan_delta"):
-            words = older_words(message)
-            return _remarks({"items": words}) if words else _delta(message)
+            return _delta(message)
         case EventMessage(subkind=subkind) if subkind == REMARK:
             return _remarks(message.payload)
         case EventMessage(subkind="summarization_marker", payload={"summarized_subkind": subkind, "count": int(count)}):
@@ -169,7 +167,7 @@ def _step(step: Step, by: str | None, name: str = "step", **attributes: Any) -> 
 
 
 def _note(note: Any) -> str:
-    """A note with its author. Older streams don't name one."""
+    """A note with its author, if its program names one."""
     match note:
         case {"text": str(text)}:
             return element("note", text, by=_author(note) or _UNKNOWN)

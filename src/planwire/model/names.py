@@ -11,12 +11,12 @@ from typing import Final
 
 from planwire.model.events import Recorded
 
-__all__ = ["MESSAGE", "free_name", "made_name", "older_name", "renumbered"]
+__all__ = ["MESSAGE", "free_name", "is_made", "made_name", "renumbered"]
 
 #: The kind of an author's message that has no name of its own.
 MESSAGE: Final = "m"
 
-_MADE: Final = re.compile(r"([a-z]+)-(\d+)-[0-9a-f]{8}'*")
+_MADE: Final = re.compile(r"[a-z]+-\d+-[0-9a-f]{8}'*")
 #: The same in a name that was made of it, by the kinds of those that events get. Compactions make others of their own.
 _OF_EVENT: Final = re.compile(rf"\b({MESSAGE}|plan|delta|told)-(\d+)-[0-9a-f]{{8}}")
 
@@ -47,11 +47,6 @@ def free_name(name: str, taken: Container[str]) -> str:
     return name
 
 
-def older_name(name: str) -> str | None:
-    """The name that older versions gave the same message, and that their compactions refer to; None for a name that
-    planwire did not make."""
-    found = _MADE.fullmatch(name)
-    if found is None:
-        return None
-    kind, number = found.groups()
-    return f"{kind}{number}" if kind == MESSAGE else f"{kind}-{number}"
+def is_made(name: str) -> bool:
+    """Whether planwire made a name, here or in the session that a message came from."""
+    return _MADE.fullmatch(name) is not None

@@ -16,7 +16,7 @@ from planwire.errors import BadMessage, FormatError
 from planwire.journal import Once
 from planwire.model.additions import addition
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
-from planwire.model.names import MESSAGE, made_name, older_name
+from planwire.model.names import MESSAGE, is_made, made_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -46,7 +46,7 @@ class ChatMessages:
             named = False
 
         def prepare(state: SessionState) -> Sequence[Event | Adopted]:
-            if named and self._view.stream.holds(message.id) and older_name(message.id) is None:
+            if named and self._view.stream.holds(message.id) and not is_made(message.id):
                 raise _taken(message.id)
             opening: Sequence[Event] = ()
             if isinstance(message, Ordinary):
