@@ -8,11 +8,11 @@ from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.chat import Stored, write_message
 from planwire.chat.adopt import adopted
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded
-from planwire.model.fold import fold
 from planwire.model.plan import Plan
 from planwire.model.records import SessionState
 from planwire.model.step_changes import SetStatus
 from tests.chats import delta, event, plan
+from tests.deciding import fold
 
 EMPTY = SessionState("s")
 TODO = ItemsPlan("main", (Entry("Read", "high", "pending"),))

@@ -37,11 +37,11 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.fold import fold
 from planwire.model.names import made_name
 from planwire.model.records import CONTEXT, TOOL, PlanRecord, SessionState
 from planwire.model.step_changes import AddStep, SetStatus
 from planwire.model.unheard import standing
+from tests.deciding import fold
 
 TODO = ItemsPlan("main", (Entry("Read", "high", "pending"), Entry("Write", None, "pending")))
 

@@ -27,7 +27,6 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.fold import fold
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
@@ -35,6 +34,7 @@ from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news, standing
 from planwire.relay.reminder import block as reminder_block
 from tests.chats import delta, event, plan
+from tests.deciding import fold
 from tests.strategies import a_third_each
 
 #: Texts that imitate a line of planwire's, behind every line break that Python knows.

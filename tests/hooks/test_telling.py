@@ -8,9 +8,9 @@ from planwire.hooks.happenings import Chance, Child, Compacted, Happening, HookC
 from planwire.hooks.recording import HookedSession, record
 from planwire.hooks.telling import MOST_BYTES, to_tell
 from planwire.model.events import COMMENT, OFFERED, TOLD, Event, Recorded, Remarked, Told
-from planwire.model.fold import fold
 from planwire.model.plan import Entry
 from planwire.model.records import HOOK, RECAP, SessionState
+from tests.deciding import fold
 
 
 def hook(moment: Chance, *what: Happening, child: Child | None = None) -> HookCall:

@@ -24,9 +24,9 @@ from planwire.model.events import (
     SessionOpened,
     TurnEnded,
 )
-from planwire.model.fold import fold_all
 from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, SetStatus
+from tests.deciding import fold_all
 from tests.strategies import plan_ids, plans, texts
 
 OPENING: list[Event] = [

@@ -39,7 +39,6 @@ from planwire.model.events import (
     ReviewAsked,
     SessionOpened,
 )
-from planwire.model.fold import fold_all
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
 from planwire.model.step_changes import SetStatus
 from planwire.readmodel.cards import cards_of
@@ -51,6 +50,7 @@ from planwire.session.origin import placed
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from planwire.tools.schemas import tool_schemas
+from tests.deciding import fold_all
 from tests.strategies import json_values, texts
 from tests.waiting import eventually, until
 

@@ -14,11 +14,11 @@ from planwire.model.events import (
     Remarked,
     Told,
 )
-from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT, PlanRecord, Remark, SessionState
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.unheard import news
+from tests.deciding import fold
 
 #: Changes that leave the wording of the list, and those that do not.
 STATUS_ALONE: tuple[StepChange, ...] = (SetStatus("s3", "completed"), SetPriority("s2", "low"), MoveStep("s3", ""))

@@ -34,10 +34,11 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.events import Told as TellingEvent
-from planwire.model.fold import check_revision, fold_all
+from planwire.model.fold import check_revision
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, SessionState
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.verdicts import MOST_REVIEWS
+from tests.deciding import fold_all
 
 USER = "user"
 Told: TypeAlias = Event | tuple[str, Event]

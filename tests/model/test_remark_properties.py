@@ -15,11 +15,11 @@ from planwire.model.events import (
     RemarkReopened,
     Told,
 )
-from planwire.model.fold import fold, fold_all
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT, Remark, SessionState
 from planwire.model.step_changes import MoveStep, SetPriority, SetStatus, StepChange
 from planwire.model.unheard import Words, news, standing
+from tests.deciding import fold, fold_all
 from tests.event_strategies import busy_pasts, pasts
 
 #: Every example is a session of a dozen events: half as many as usual will do.

@@ -22,10 +22,10 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.fold import fold_all
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import ANSWER, PlanRecord, Review, SessionState
 from planwire.model.unheard import has_word, news, standing
+from tests.deciding import fold_all
 from tests.model.lives import Life
 
 YES, NO = Choice("yes", "Yes", "allow_once"), Choice("no", "No", "reject_once")

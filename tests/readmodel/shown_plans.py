@@ -2,12 +2,12 @@
 
 from planwire.model.events import Event, Recorded
 from planwire.model.file_texts import address_of, state_with_text
-from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import SessionState
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.file_text import FileText
 from planwire.readmodel.shown import ShownSession, show_session
+from tests.deciding import fold_all
 
 __all__ = ["card_of", "session_of", "shown"]
 

@@ -4,9 +4,9 @@ import pytest
 
 from planwire.journal import KnownLease, Terms
 from planwire.model.events import Event, PlanSet, Recorded, ReviewAsked, TurnEnded
-from planwire.model.fold import fold_all
 from planwire.readmodel.overview import DONE, IDLE, NEEDS_YOU, RUNNING, STOPPED, overview, state_words
 from planwire.readmodel.states import NOBODY, Hold, holds_of, stop_words
+from tests.deciding import fold_all
 from tests.journals import items
 
 MINUTE = 60_000

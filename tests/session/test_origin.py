@@ -14,10 +14,10 @@ from planwire import BlockingPlanSession
 from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.model.additions import addition
 from planwire.model.events import SessionOpened
-from planwire.model.fold import fold_all
 from planwire.model.records import SessionState
 from planwire.session.forks import fork_session
 from planwire.session.origin import placed, repository_name, repository_of, this_host, this_user
+from tests.deciding import fold_all
 
 
 @pytest.fixture

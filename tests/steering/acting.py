@@ -3,7 +3,6 @@
 from typing import Any
 
 from planwire.model.events import ACP, SUGGESTION, Choice, Event, PlanChanged, PlanSet, Recorded, RemarkClosed, Remarked
-from planwire.model.fold import fold
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan, PlanId
 from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.remarks import WITHDRAWN
@@ -14,6 +13,7 @@ from planwire.steering.overlay import Overlay
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.target import Decision
 from planwire.steering.wanted import Wanted
+from tests.deciding import fold
 
 #: A list in which each status of the table occurs, and one of the agent's own.
 LIST = ItemsPlan(

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from planwire.errors import NothingChanges
 from planwire.model.events import PlanSet, Recorded
-from planwire.model.fold import fold
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import SessionState
 from planwire.model.steps import Step
 from planwire.steering.acts import decide
 from planwire.steering.wanted import Wanted
+from tests.deciding import fold
 
 
 def with_steps(depths: list[int]) -> SessionState:

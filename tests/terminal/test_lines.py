@@ -23,7 +23,6 @@ from planwire.model.events import (
     SessionOpened,
     Told,
 )
-from planwire.model.fold import fold_all
 from planwire.model.step_changes import AddStep, RewordStep
 from planwire.readmodel.card import STATUS_LOOKS
 from planwire.readmodel.cards import cards_of
@@ -43,6 +42,7 @@ from planwire.terminal.lines import (
 )
 from planwire.terminal.plan_lines import boxed_lines, card_lines
 from planwire.terminal.session_lines import heading_lines, session_age, session_rows
+from tests.deciding import fold_all
 from tests.journals import HOSTILE
 
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Mn", "Zl", "Zp"]), max_size=40)

@@ -31,7 +31,6 @@ from planwire.model.events import (
     ReviewAsked,
     TurnEnded,
 )
-from planwire.model.fold import fold_all
 from planwire.model.step_changes import AddStep, RemoveStep, RewordStep, SetStatus
 from planwire.model.steps import PlanState
 from planwire.readmodel.cards import cards_of
@@ -39,6 +38,7 @@ from planwire.readmodel.plain_text import printable
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.plan_lines import card_lines
 from planwire.terminal.step_lines import Shown
+from tests.deciding import fold_all
 from tests.journals import HOSTILE, items
 from tests.terminal.watched import on_a_loop
 from tests.waiting import eventually

@@ -19,13 +19,13 @@ from planwire.model.events import (
     Remarked,
     StepRef,
 )
-from planwire.model.fold import fold_all
 from planwire.model.plan import BODY_CAP, DELTA_CAP, REMARK_CAP
 from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from planwire.tools.answers import answer_call, failure
 from planwire.tools.call import prepare_call
 from planwire.tools.schemas import FORMATS, tool_schemas
+from tests.deciding import fold_all
 
 
 class Model:

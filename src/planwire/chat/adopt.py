@@ -16,6 +16,7 @@ from planwire.chat.messages import EventMessage, PlanMessage, Stored, write_mess
 from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import PlanError
+from planwire.model.carried import carried_plan
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
     APPROVED,
@@ -75,7 +76,8 @@ def adopted(message: Stored, state: SessionState, *, named: bool, reader: str = 
             why = summary if isinstance(summary, str) else None
             mode = mode if isinstance(mode, str) else ""
             parent = _parent(message)
-            return [Adopted(PlanSet(plan, why, mode=mode, parent=parent, reader=reader, origin=origin))]
+            ids = carried.ids(plan) if (carried := carried_plan(origin)) else ()
+            return [Adopted(PlanSet(plan, why, mode=mode, parent=parent, reader=reader, origin=origin, ids=ids))]
         case EventMessage(subkind=kind, plan_id=plan_id) if kind == PLAN_DELTA and plan_id in state.live():
             if message.payload.get("removed") is True:
                 return [Adopted(PlanRemoved(plan_id, origin))]
@@ -157,8 +159,8 @@ def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
     elif kind in _REMARKS and (remark := _remark(item, record)):
         yield Adopted(remark, by)
         match item:
-            case {"told": {"way": str(way), "request": str(request)}} if remark.name:
-                yield Adopted(Told(way, 0, 0, (remark.name,), request, reader=told_as(reader)))
+            case {"told": {"way": str(way), "request": str(request)}} if remark.carried and not state.remark(remark.id):
+                yield Adopted(Told(way, 0, 0, (remark.id,), request, reader=told_as(reader)))
 
 
 def _remark(item: Fields, record: PlanRecord) -> Remarked | None:
@@ -172,7 +174,9 @@ def _remark(item: Fields, record: PlanRecord) -> Remarked | None:
         "steps": item.get("steps") or (),
         "changes": item.get("changes") or (),
         "kept": bool(item.get("in_force")),
-        "name": item.get("id") or "",
+        "about": item.get("about") or {},
+        "id": item.get("id") or "",
+        "carried": bool(item.get("id")),
     }
     try:
         return msgspec.convert({"event": "remarked", **fields}, Remarked)

@@ -4,7 +4,6 @@ A message depends only on the event and the states around it, so folding the jou
 ids and the same words.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -29,11 +28,10 @@ from planwire.model.events import (
 from planwire.model.file_texts import ReadFile, no_files, with_text
 from planwire.model.kinds import content_of, kind_of, text_of
 from planwire.model.lineage import is_told_by_title
-from planwire.model.names import MESSAGE, made_name
+from planwire.model.names import MESSAGE, id_number, made_name
 from planwire.model.plan import Fields, OtherPlan, Plan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
-from planwire.model.step_changes import AddStep, StepChange
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news
 
@@ -156,7 +154,7 @@ def _past(record: PlanRecord) -> Fields:
     past: Fields = {}
     if record.numbered:
         past["deltas"] = record.numbered
-    if record.state.born > max((int(step.id.removeprefix("s")) for step in record.state.steps), default=0):
+    if record.state.born > max((id_number("s", step.id) for step in record.state.steps), default=0):
         past["last_step"] = record.state.born
     if record.notes:
         past["notes"] = [
@@ -190,26 +188,16 @@ def _in_file(plan: Plan, read: ReadFile) -> Fields:
     return {} if shown is plan else {"text": text_of(shown)}
 
 
-def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage:
-    known = {step.id for step in before.state.steps}
-    added = (step.id for step in after.state.steps if step.id not in known)
-    new = iter(sorted(added, key=lambda step: int(step.removeprefix("s"))))
-    changes = [_with_id(change, new) for change in event.changes]
+def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage | None:
+    if after.numbered == before.numbered:  # it fitted no plan
+        return None
     payload: Fields = {
         "seq": after.numbered,
         "created_at_ms": after.changed_at,
-        "changes": changes,
+        "changes": _plain(event.changes),
         "revision": after.revision,
     }
     return _update(recorded, event.plan_id, payload, event.note or "", event.origin)
-
-
-def _with_id(change: StepChange, new: Iterator[str]) -> Fields:
-    """A change in its stored form, with the id of a step that it added."""
-    fields: Fields = _plain(change)
-    if isinstance(change, AddStep) and (step := next(new, None)):
-        fields["id"] = step
-    return fields
 
 
 def _update(

@@ -7,7 +7,7 @@ from planwire.errors import NotFound
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.shown import ShownSession
-from planwire.steering.wanted import is_remark
+from planwire.steering.wanted import is_remark, remark_number
 
 __all__ = ["all_remarks", "closed_remarks", "newest_remark", "open_remarks", "plan_of_remark", "remark"]
 
@@ -51,13 +51,13 @@ def plan_of_remark(session: ShownSession, name: str | None, by: str, *, closed: 
         return next((card for card in cards if name in all_remarks(card)), session.main_card())
     if closed:
         return _last(card for card in cards if card.ended or card.removed) or session.main_card()
-    mine = [(int(newest[1:]), at) for at, card in enumerate(cards) if (newest := _newest(card, by))]
+    mine = [(remark_number(newest), at) for at, card in enumerate(cards) if (newest := _newest(card, by))]
     return cards[max(mine)[1]] if mine else session.main_card()
 
 
 def _newest(card: PlanCard, by: str) -> str | None:
     mine = [each for each, of in open_remarks(card) if of == by]
-    return max(mine, key=lambda each: int(each[1:]), default=None)
+    return max(mine, key=remark_number, default=None)
 
 
 def _last(cards: Iterable[PlanCard]) -> PlanCard | None:

@@ -35,6 +35,7 @@ from planwire.hooks.happenings import (
 )
 from planwire.hooks.plan_calls import TODOS
 from planwire.model.additions import addition
+from planwire.model.decide import decided
 from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
@@ -130,6 +131,7 @@ def record(
             state, is_too_large = session.state, isinstance(event, PlanSet) and _is_too_large(event.plan)
             author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, event)
             if (new := addition(state, news)) is not None:
+                new = decided(state, new, author)
                 written.append((author, new))
                 state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), author, new))
                 session = replace(session, state=state)

@@ -17,6 +17,7 @@ __all__ = [
     "WaitingRecords",
     "begin_away",
     "go_by_last_known",
+    "id_suffix",
     "is_away",
     "is_in_doubt",
     "note_state",
@@ -59,6 +60,9 @@ class _Served(Protocol):
 
     def waiting(self) -> WaitingRecords: ...
 
+    @property
+    def id_suffix(self) -> str: ...
+
     def is_in_doubt(self, session: str, once: Once | None = None) -> bool: ...
 
     def begin_away(self, session: str, at: int) -> SessionState | None: ...
@@ -84,6 +88,12 @@ def waiting_of(journal: Journal) -> WaitingRecords:
 def is_away(journal: Journal) -> bool:
     """Whether what is appended now would wait."""
     return served.is_away if (served := _served(journal)) else False
+
+
+def id_suffix(journal: Journal) -> str:
+    """The end of the ids that a writer gives to steps and remarks now. It is not empty while the server is away: nobody
+    knows then which ids others give."""
+    return served.id_suffix if (served := _served(journal)) else ""
 
 
 def is_in_doubt(journal: Journal, session: str, once: Once | None = None) -> bool:

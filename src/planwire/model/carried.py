@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from planwire.model.kinds import drafts_of
+from planwire.model.names import id_number
 from planwire.model.plan import Fields, Plan
 from planwire.model.records import PlanNote
-from planwire.model.steps import PlanState, Step, carried_state
+from planwire.model.steps import Step
 
 __all__ = ["Carried", "carried_change", "carried_plan"]
 
@@ -32,9 +34,11 @@ class Carried(Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     born: int = 0
 
-    def state(self, plan: Plan, before: PlanState | None) -> PlanState | None:
-        """The plan with the ids its steps had; None unless the message names one id per step."""
-        return carried_state(plan, [step.id for step in self.steps], self.born, before)
+    def ids(self, plan: Plan) -> tuple[str, ...]:
+        """The ids that the plan's steps had; none unless the message names one for each."""
+        found = tuple(step.id for step in self.steps)
+        fits = len(set(found)) == len(drafts_of(plan)) == len(found) and all(id_number("s", each) for each in found)
+        return found if fits else ()
 
 
 def carried_plan(origin: Fields | None) -> Carried | None:

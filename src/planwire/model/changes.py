@@ -123,7 +123,7 @@ def _change_list(state: PlanState, plan: ItemsPlan, run: _Run) -> PlanState:
         case AddStep(content=content, priority=priority, status=status):
             place = _behind(state, change.after)
             entries.insert(place, Entry(content, priority, status))
-            ids.insert(place, None)
+            ids.insert(place, change.id or None)
         case MoveStep(step=step, after=after):
             place = place_of(state, step)
             entry, step_id = entries.pop(place), ids.pop(place)
@@ -154,7 +154,7 @@ def _change_text(state: PlanState, plan: MarkdownPlan, run: _Run) -> PlanState:
     match change := run[0]:
         case AddStep(content=content, status=status):
             anchor = _anchor(state, change.after)
-            ids.insert(_behind_family(text, anchor), None)
+            ids.insert(_behind_family(text, anchor), change.id or None)
             text = task_edits.add_task(text, anchor, content, status)
         case MoveStep(step=step, after=after):
             place, anchor = place_of(state, step), _anchor(state, after)

@@ -7,7 +7,7 @@ them (`fold`), so an event says what someone did, never what came of it.
 from typing import Final, TypeAlias
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.step_changes import StepChange
@@ -54,7 +54,6 @@ __all__ = [
     "SessionOpened",
     "StepRef",
     "StopAsked",
-    "SuggestionWithdrawn",
     "TellAsked",
     "Told",
     "TurnEnded",
@@ -133,10 +132,12 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
     what the agent thought and said right before it, which is stored beside the journal (`journal.thoughts`).
 
     `parent` is the step that the plan works for, `reader` the child whose model it belongs to; a version without them
-    keeps the previous ones. `ids` has an id for each step, in order: the writer decided them, once, on the newest state
-    (`model.identity`). `origin` is the stored message that brought the plan from another chat, with versions, ids
-    and times. If the plan `replaces` another, only steps with nearly the same text keep their ids; older journals lack
-    the flag and keep their own rule.
+    keeps the previous ones. `origin` is the stored message that brought the plan from another chat, with versions, ids
+    and times.
+
+    What a comparison of texts decides is decided once, by the writer (`model.decide`): `ids` has an id for each step,
+    in order, `closes` says which remarks the plan closes and how, and it `rewords` if texts or steps differ from those
+    before.
     """
 
     plan: Plan
@@ -147,12 +148,13 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
     parent: StepRef | None = None
     reader: str = ""
     origin: Fields | None = None
-    replaces: bool = False
     ids: tuple[str, ...] = ()
+    closes: dict[str, str] = {}
+    rewords: bool = False
 
 
 class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
-    """A change to a plan instead of the whole plan again: a note, step changes, or both. `why` and `origin` are as in
+    """A change to a plan instead of the whole plan again: a note, step changes, or both. The other fields are as in
     `PlanSet`."""
 
     plan_id: PlanId
@@ -160,6 +162,8 @@ class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_
     changes: tuple[StepChange, ...] = ()
     why: str = ""
     origin: Fields | None = None
+    closes: dict[str, str] = {}
+    rewords: bool = False
 
 
 class PlanRemoved(Act, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
@@ -197,11 +201,11 @@ class Choice(Struct, frozen=True, omit_defaults=True):
 
 class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", omit_defaults=True):
     """The agent waits for a person's review of a plan. `options` are the answers that it offers, if it asks in its
-    client; older journals have only their names. `question` is a unique name for the question, which an answer given
-    elsewhere refers to. `takes_edit`: the person may approve another text than the agent's."""
+    client. `question` is a unique name for the question, which an answer given elsewhere refers to.
+    `takes_edit`: the person may approve another text than the agent's."""
 
     plan_id: PlanId
-    options: tuple[Choice | str, ...] = ()
+    options: tuple[Choice, ...] = ()
     question: str = ""
     takes_edit: bool = False
 
@@ -210,15 +214,12 @@ class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omi
     """A person's verdict on a plan at a revision, and how it came (`via`).
 
     If it answers a `question` of the agent's, `answer` is the name of the chosen option, `option` its id and `kind` its
-    kind. A `late` verdict came after the agent had another answer. Older journals have no `via`, but they have
-    `comments` and `selected` steps, which are remarks now.
+    kind. A `late` verdict came after the agent had another answer.
     """
 
     plan_id: PlanId
     revision: int
     verdict: str
-    comments: tuple[Comment, ...] = ()
-    selected: tuple[str, ...] | None = None
     answer: str | None = None
     via: str = ""
     question: str = ""
@@ -231,8 +232,8 @@ class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_default
     """A person's remark on a plan, on a step of it, or on a passage of its text (`quote`).
 
     `revision` is the revision that its author saw, `review` the number of the verdict that it came with. `steps` belong
-    to a selection, `changes` to a suggestion. If it is `kept` in force, only a person ends it. `name` is its name in
-    the chat that it was imported from.
+    to a selection, `changes` to a suggestion. If it is `kept` in force, only a person ends it. `id` is its
+    name within the session; one that was `carried` over from another chat keeps the one it had there.
     """
 
     plan_id: PlanId
@@ -245,8 +246,8 @@ class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_default
     changes: tuple[StepChange, ...] = ()
     review: int | None = None
     kept: bool = False
-    name: str = ""
     id: str = ""
+    carried: bool = False
     about: dict[str, str] = {}
     passage: Passage | None = None
 
@@ -307,13 +308,6 @@ class TellAsked(Act, frozen=True, tag_field="event", tag="tell_asked", omit_defa
 
 class StopAsked(Act, frozen=True, tag_field="event", tag="stop_asked"):
     """A person wants the agent's turn to be cancelled."""
-
-
-class SuggestionWithdrawn(Struct, frozen=True, tag_field="event", tag="wish_withdrawn"):
-    """A suggestion in an older journal is withdrawn; `suggestion` is the number of its event."""
-
-    plan_id: PlanId
-    suggestion: int = field(name="wish")
 
 
 #: The stop reason of a turn whose agent, client or relay went away in the middle of it.
@@ -400,7 +394,6 @@ KnownEvent: TypeAlias = (
     | RemarkClosed
     | RemarkAnswered
     | RemarkReopened
-    | SuggestionWithdrawn
     | TellAsked
     | StopAsked
     | Told

@@ -20,8 +20,8 @@ event that does not fit its plan changes nothing. Writers check with `check_revi
 
 A plan from planwire's tools is planwire's: everyone's change is a change. A plan that an agent reports, over ACP or by
 hooks, is the agent's, and its next report replaces it: there a person's change is a suggestion, which is a remark.
-In older journals a suggestion is a `PlanChanged` by someone other than the owner, and comments are part of reviews:
-both become remarks here.
+
+Nothing here compares texts or guesses: what a comparison says is in the event, since its writer decided it (`decide`).
 
 In one case a person does change an agent's plan: the agent asks, accepts edits, and they approve the plan as they
 edited it. The plan stays the agent's, its turn goes on, and the question stays open until the agent has its answer.
@@ -34,13 +34,10 @@ from msgspec.structs import asdict, replace
 
 from planwire.errors import StaleRevision
 from planwire.model.events import (
-    COMMENT,
     COMMENTED,
     OFFERED,
     REFUSED,
-    SELECTION,
     TOLD,
-    Choice,
     ContextCompacted,
     Event,
     MessageAdded,
@@ -59,7 +56,6 @@ from planwire.model.events import (
     SessionForked,
     SessionOpened,
     StopAsked,
-    SuggestionWithdrawn,
     TellAsked,
     Told,
     TurnEnded,
@@ -84,13 +80,10 @@ from planwire.model.records import (
 )
 from planwire.model.remarks import (
     ANSWERED,
-    WITHDRAWN,
     answered,
     close,
-    known,
     offered,
     refused,
-    remark_of,
     reopened,
     told,
 )
@@ -145,24 +138,14 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> Chang
     record = state.live().get(event.plan_id)
     if record is None:
         return {}
-    options = tuple(each if isinstance(each, Choice) else Choice("", each) for each in event.options)
-    question = OpenQuestion(recorded.seq, recorded.at, options, event.question, event.takes_edit)
+    question = OpenQuestion(recorded.seq, recorded.at, event.options, event.question, event.takes_edit)
     asked = replace(record, asked=question, disputed=0)
     return {"plans": proposed({**state.plans, event.plan_id: asked}, event.plan_id, recorded)}
 
 
 def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> Changes:
     record = state.plans.get(event.plan_id)
-    if record is None:
-        return {}
-    said = [
-        remark_of(recorded, each, number) for number, each in enumerate(_said_with(event), start=state.remarked + 1)
-    ]
-    if said:
-        record = replace(record, remarks=known(record.remarks, said))
-    if event.verdict != COMMENTED:
-        record = reviewed(state, record, recorded, event)
-    return {**put(state, record), "remarked": state.remarked + len(said)}
+    return put(state, reviewed(state, record, recorded, event)) if record and event.verdict != COMMENTED else {}
 
 
 def _answered(state: SessionState, recorded: Recorded, event: Told) -> Changes:
@@ -170,17 +153,9 @@ def _answered(state: SessionState, recorded: Recorded, event: Told) -> Changes:
     return {"plans": {key: with_answer(state, record, recorded, telling) for key, record in state.plans.items()}}
 
 
-def _said_with(event: PlanReviewed) -> Iterable[Remarked]:
-    """The remarks inside a review, as older journals have them."""
-    for each in event.comments:
-        yield Remarked(event.plan_id, COMMENT, each.text, event.revision, each.step, each.quote)
-    if event.selected is not None:
-        yield Remarked(event.plan_id, SELECTION, "", event.revision, steps=event.selected)
-
-
 def _remarked(state: SessionState, recorded: Recorded, event: Remarked) -> Changes:
     record = state.plans.get(event.plan_id)
-    return remarked(state, record, recorded, event) if record else {"remarked": state.remarked + 1}
+    return remarked(state, record, recorded, event) if record else {}
 
 
 def _remark_closed(state: SessionState, recorded: Recorded, event: RemarkClosed) -> Changes:
@@ -203,16 +178,6 @@ def _remark_reopened(state: SessionState, recorded: Recorded, event: RemarkReope
     if record is None:
         return {}
     return put(state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark, recorded)))
-
-
-def _withdrawn(state: SessionState, recorded: Recorded, event: SuggestionWithdrawn) -> Changes:
-    record = state.plans.get(event.plan_id)
-    if record is None:
-        return {}
-    closing = Closing(recorded.seq, recorded.at, recorded.by, WITHDRAWN)
-    ids = [each.id for each in record.suggestions if each.seq == event.suggestion]
-    remarks = close(record.remarks, ids[0], closing) if ids else record.remarks
-    return put(state, replace(record, remarks=remarks, revision=recorded.seq, changed_at=recorded.at))
 
 
 def _told(state: SessionState, recorded: Recorded, event: Told) -> Changes:
@@ -253,22 +218,12 @@ def _heard(state: SessionState, reader: str, now: HeardUpTo) -> Changes:
     return {"children": {**state.children, reader: now}}
 
 
-def _message(state: SessionState, recorded: Recorded, event: MessageAdded) -> Changes:
-    """A message may switch the mode. In older journals, the relay's reminder also told the agent what people said."""
+def _message(_state: SessionState, _recorded: Recorded, event: MessageAdded) -> Changes:
+    """A message may switch the mode."""
     match event.message:
         case {"role": "event", "extra": {"event": {"subkind": "mode_switch", "payload": {"to": str(mode)}}}}:
             return {"mode": mode} if event.reader == LEAD else {}
-        case {"role": "event", "extra": {"event": {"source": "relay", "payload": {"mark": str(), "told": int(upto)}}}}:
-            pass
-        case _:
-            return {}
-    telling = Telling(recorded.seq, recorded.at, "", "")
-
-    def heard(record: PlanRecord) -> PlanRecord:
-        ids = frozenset(each.id for each in record.remarks if each.seq <= upto)
-        return replace(record, remarks=told(record.remarks, ids, telling))
-
-    return {"plans": _each(state, heard), "told": max(state.told, upto)}
+    return {}
 
 
 def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> dict[PlanId, PlanRecord]:
@@ -308,7 +263,6 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], Changes]
     RemarkClosed: _remark_closed,
     RemarkAnswered: _remark_answered,
     RemarkReopened: _remark_reopened,
-    SuggestionWithdrawn: _withdrawn,
     TellAsked: _tell_asked,
     StopAsked: _stop_asked,
     Told: _told,

@@ -5,7 +5,6 @@ proposal of its session, or carried out: the first list set after its approval h
 it lives again, and so does a proposal that a person reopens. Every other plan lives until it is removed.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
@@ -59,7 +58,7 @@ def with_verdict(state: SessionState, record: PlanRecord, verdict: str, recorded
     return _end(record, REJECTED, recorded) if verdict == CHANGES_REQUESTED else record
 
 
-def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, is_new: Callable[[], bool] = lambda: False) -> Plans:
+def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, *, is_new: bool = False) -> Plans:
     """The plans after a change to one of them, which may be the list that carries out a proposal. Only a new list
     becomes that: a tick on an older one says nothing about the proposal."""
     if not any(each.approval and each.is_living for each in plans.values()):
@@ -72,7 +71,7 @@ def carried_out(plans: Plans, changed: PlanId, recorded: Recorded, is_new: Calla
     for plan_id, each in plans.items():
         if each.approval is None or not each.is_living or plan_id == changed:
             continue
-        carrier = each.approval.carrier or ((changed,) if is_new() else ())
+        carrier = each.approval.carrier or ((changed,) if is_new else ())
         carried = replace(each, approval=replace(each.approval, carrier=carrier))
         after[plan_id] = _end(carried, CARRIED_OUT, recorded) if is_done and carrier == (changed,) else carried
     return after

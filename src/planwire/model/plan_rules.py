@@ -3,6 +3,7 @@
 A rule takes the state before an event and returns the fields of the state that the event changes.
 """
 
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import (
     ACP,
     HOOKS,
-    SUGGESTION,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -22,12 +22,13 @@ from planwire.model.events import (
     Remarked,
 )
 from planwire.model.lineage import carried_out, close_remarks
-from planwire.model.names import made_name
+from planwire.model.names import id_number, made_name
 from planwire.model.plan import NOTES_CAP
 from planwire.model.records import AGENT, PLANWIRE, Delta, PlanNote, PlanRecord, SessionState
 from planwire.model.remarks import PLAN_ENDED, closed_by_change, made, remark_of, reopened
-from planwire.model.steps import PlanState, track
-from planwire.model.wording import is_cleared, texts_of, wording
+from planwire.model.step_changes import AddStep, RewordStep
+from planwire.model.steps import restate
+from planwire.model.wording import is_cleared
 
 __all__ = ["Changes", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
 
@@ -44,9 +45,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     kept = before if before and not before.removed else None
     is_edit = kept is not None and _is_edit(kept, recorded.by)
     carried = carried_plan(event.origin)
-    after = (carried.state(event.plan, then) if carried else None) or track(
-        event.plan, then, is_replacement=event.replaces
-    )
+    after = restate(event.plan, event.ids, then, carried.born if carried else 0)
     record = PlanRecord(
         after,
         kept.owner if kept and is_edit else AGENT if event.via in (ACP, HOOKS) else PLANWIRE,
@@ -75,12 +74,9 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     )
     if carried:
         record = _as_it_was(record, carried, before)
-    record = _judged(before, record, recorded)
-
-    def is_new() -> bool:
-        return before is None or before.removed or wording(before.cleared or before.state) != wording(after)
-
-    plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_new)
+    record = _judged(before, record, recorded, event)
+    is_new = before is None or before.removed or event.rewords
+    plans = carried_out({**state.plans, event.plan.id: record}, event.plan.id, recorded, is_new=is_new)
     return {"plans": plans, "stopped": state.stopped if is_edit else None, "mode": event.mode or state.mode}
 
 
@@ -114,24 +110,21 @@ def _as_it_was(record: PlanRecord, carried: Carried, before: PlanRecord | None) 
 
 def plan_changed(state: SessionState, recorded: Recorded, event: PlanChanged) -> Changes:
     record = state.plans.get(event.plan_id)
-    if record is None or record.removed:
+    if record is None or record.removed or (record.owner == AGENT and recorded.by != AGENT):
         return {}
     number, author, at = carried_change(event.origin)
     number, author, at = max(number, record.numbered + 1), author or recorded.by, at or recorded.at
     touched = {"revision": recorded.seq, "changed_at": at, "numbered": number, "carried": 0}
-    if record.owner == AGENT and recorded.by != AGENT:
-        suggestion = Remarked(event.plan_id, SUGGESTION, event.note or "", record.revision, changes=event.changes)
-        return remarked(state, replace(record, **touched), recorded, suggestion)
     delta = Delta(number, recorded.seq, at, author, event.note, event.changes)
     try:
         after = apply_changes(record.state, event.changes)
-    except PlanError:  # written under other rules
+    except PlanError:  # another writer, whose rules differ, made it
         after = record.state
-    authors = _authors(record, after, author)
+    authors = {**record.authors, **dict.fromkeys(_written(event), author)}
     changed = replace(record, state=after, deltas=_recent(state, record, delta), authors=authors, **touched)
     changed = replace(changed, why=event.why or record.why, **_noted(record, delta))
     news = {"asked": None} if recorded.by == AGENT else {"edited": recorded.seq}
-    changed = _judged(record, replace(changed, **news), recorded)
+    changed = _judged(record, replace(changed, **news), recorded, event)
     plans = carried_out({**state.plans, event.plan_id: changed}, event.plan_id, recorded)
     return {"plans": plans, "stopped": None} if recorded.by == AGENT else {"plans": plans}
 
@@ -159,22 +152,23 @@ def _noted(record: PlanRecord, delta: Delta) -> Changes:
     return {"notes": tuple(reversed(notes)), "noted": record.noted + 1}
 
 
-def _authors(record: PlanRecord, after: PlanState, by: str) -> dict[str, str]:
-    """The authors of single steps after a change: its author wrote every step that it added or reworded."""
-    before = texts_of(record.state)
-    written = [step for step, text in texts_of(after).items() if before.get(step) != text]
-    return {**record.authors, **dict.fromkeys(written, by)} if written else record.authors
+def _written(event: PlanChanged) -> Iterator[str]:
+    """The steps whose text a change wrote."""
+    for change in event.changes:
+        match change:
+            case AddStep(id=step) | RewordStep(step=step) if step:
+                yield step
 
 
-def _judged(before: PlanRecord | None, after: PlanRecord, recorded: Recorded) -> PlanRecord:
-    """A plan after a change, with the remarks that the change ends closed, and verdicts on another wording marked as
-    stale. Clearing a list does neither, until there is another list to compare."""
-    then = (before.cleared or before.state) if before else None
+def _judged(
+    before: PlanRecord | None, after: PlanRecord, recorded: Recorded, event: PlanSet | PlanChanged
+) -> PlanRecord:
+    """A plan after a change, with the remarks closed that the change closes, and verdicts on another wording marked as
+    stale. Clearing a list does neither, until there is another list."""
     if is_cleared(after.state):
-        return replace(after, cleared=then)
-    after = replace(after, remarks=closed_by_change(then, after, recorded), cleared=None)
-    fresh = any(not each.is_stale for each in after.reviews) or after.approval is not None
-    if then is None or not fresh or wording(then) == wording(after.state):
+        return replace(after, cleared=(before.cleared or before.state) if before else None)
+    after = replace(after, remarks=closed_by_change(after.remarks, event.closes, recorded), cleared=None)
+    if not event.rewords:
         return after
     return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)
 
@@ -198,18 +192,10 @@ def plan_reopened(state: SessionState, recorded: Recorded, event: PlanReopened) 
 
 
 def remarked(state: SessionState, record: PlanRecord, recorded: Recorded, event: Remarked) -> Changes:
-    if event.name and (not _number(event.name) or state.remark(event.name)):
-        event = replace(event, name="")
-    number = max(state.remarked, _number(event.name)) if event.name else state.remarked + 1
-    remark = remark_of(recorded, event, number)
+    remark = remark_of(recorded, event, state.remarked + 1)
     # A remark that was carried over supersedes none here: those that it superseded were in its old chat.
-    remarks = (*record.remarks, remark) if event.name else made(record.remarks, remark, recorded)
-    return {**put(state, replace(record, remarks=remarks)), "remarked": number}
-
-
-def _number(name: str) -> int:
-    """The number in the name of a remark; 0 if it has none."""
-    return int(name[1:]) if name[:1] == "r" and name[1:].isascii() and name[1:].isdecimal() and len(name) < 10 else 0
+    remarks = (*record.remarks, remark) if event.carried else made(record.remarks, remark, recorded)
+    return {**put(state, replace(record, remarks=remarks)), "remarked": max(state.remarked, id_number("r", remark.id))}
 
 
 def put(state: SessionState, record: PlanRecord) -> Changes:

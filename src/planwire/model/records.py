@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, SessionOpened, StepRef
+from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, Passage, SessionOpened, StepRef
 from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.step_changes import StepChange
@@ -153,12 +153,15 @@ class Remark(Struct, frozen=True):
     kind: str
     text: str
     revision: int
+    way: str = ""
     step: str | None = None
     quote: str | None = None
     steps: tuple[str, ...] = ()
     changes: tuple[StepChange, ...] = ()
     review: int | None = None
     kept: bool = False
+    about: dict[str, str] = {}
+    passage: Passage | None = None
     offered: Telling | None = None
     told: Telling | None = None
     closed: Closing | None = None

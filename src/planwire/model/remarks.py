@@ -12,24 +12,21 @@ A person can close and reopen any of them. A comment that its agent has not hear
 `fold` calls the functions here; they depend only on the states around an event.
 """
 
-from collections.abc import Callable, Container, Iterable
-from typing import Final, assert_never
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, Recorded, Remarked
-from planwire.model.records import AGENT, Closing, PlanRecord, Remark, RemarkAnswer, Telling
-from planwire.model.statuses import canonical
-from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.steps import PlanState, Step
-from planwire.model.wording import wording
+from planwire.model.names import new_id
+from planwire.model.records import AGENT, Closing, Remark, RemarkAnswer, Telling
+from planwire.model.step_changes import AddStep, StepChange
 
 __all__ = [
     "ANSWERED",
     "FINISHED",
     "FOLLOWED",
     "GONE",
-    "OLDER",
     "PLAN_ENDED",
     "REVISED",
     "RUN_ALL",
@@ -39,7 +36,6 @@ __all__ = [
     "close",
     "closed_by_change",
     "closed_with_plan",
-    "known",
     "made",
     "offered",
     "refused",
@@ -60,8 +56,6 @@ FOLLOWED: Final = "followed"
 PLAN_ENDED: Final = "plan_ended"
 #: A selection ends because a person chose all steps again.
 RUN_ALL: Final = "run_all"
-#: The remark was part of a review in an older journal, which says nothing more about it.
-OLDER: Final = "older"
 
 #: How many closed remarks of a plan the state holds, the newest first. The journal has them all.
 MOST_CLOSED: Final = 32
@@ -84,32 +78,26 @@ def made(remarks: Remarks, new: Remark, recorded: Recorded) -> Remarks:
     return _bounded((*(replace(each, closed=closing) if each.id in ids else each for each in remarks), new))
 
 
-def known(remarks: Remarks, said: Iterable[Remark]) -> Remarks:
-    """The remarks of a plan with those of a review in an older journal, which are not told again."""
-    older = (
-        replace(each, told=Telling(each.seq, each.at, "", ""), closed=Closing(each.seq, each.at, each.by, OLDER))
-        for each in said
-    )
-    return _bounded((*remarks, *older))
-
-
 def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
-    """The remark that an event makes, with its number within the session."""
+    """The remark that an event makes. It gets this number if its writer gave it no id."""
     return Remark(
-        event.name or f"r{number}",
-        recorded.seq,
-        recorded.at,
-        recorded.by,
-        event.plan_id,
-        event.kind,
-        event.text,
-        event.revision,
-        event.step,
-        event.quote,
-        event.steps,
-        event.changes,
-        event.review,
-        event.kept,
+        id=event.id or new_id("r", number),
+        seq=recorded.seq,
+        at=recorded.at,
+        by=recorded.by,
+        way=event.way,
+        plan_id=event.plan_id,
+        kind=event.kind,
+        text=event.text,
+        revision=event.revision,
+        step=event.step,
+        quote=event.quote,
+        steps=event.steps,
+        changes=event.changes,
+        review=event.review,
+        kept=event.kept,
+        about=event.about,
+        passage=event.passage,
     )
 
 
@@ -176,58 +164,14 @@ def closed_with_plan(remarks: Remarks, closing: Closing, of_request: Closing | N
     return _bounded(tuple(map(ended, remarks)))
 
 
-def closed_by_change(before: PlanState | None, after: PlanRecord, recorded: Recorded) -> Remarks:
-    """The remarks of a plan after a change, with those closed that the change ends."""
-    if all(each.closed for each in after.remarks):
-        return after.remarks
-    change = _Ending(before, after.state, by_agent=recorded.by == AGENT)
-    closed = []
-    for each in after.remarks:
-        how = None if each.closed else change.ends(each)
-        closing = Closing(recorded.seq, recorded.at, recorded.by, how) if how else None
-        closed.append(replace(each, closed=closing) if closing else each)
-    return _bounded(tuple(closed))
+def closed_by_change(remarks: Remarks, closes: Mapping[str, str], recorded: Recorded) -> Remarks:
+    """The remarks of a plan after a change, with those closed that the change closes, each in its way."""
 
+    def after(remark: Remark) -> Remark:
+        how = None if remark.closed else closes.get(remark.id)
+        return replace(remark, closed=Closing(recorded.seq, recorded.at, recorded.by, how)) if how else remark
 
-class _Ending:
-    """Which remarks a change of a plan ends, and how."""
-
-    def __init__(self, before: PlanState | None, after: PlanState, *, by_agent: bool) -> None:
-        self._by_agent = by_agent
-        self._before = before
-        self._after = after
-        self._places = {step.id: place for place, step in enumerate(after.steps)}
-        self._texts = {step.content for step in after.steps}
-
-    def ends(self, remark: Remark) -> str | None:
-        """How the change ends a remark; None if it does not."""
-        match remark.kind:
-            case "suggestion":
-                return FOLLOWED if self._contains(remark.changes) else None
-            case "selection":
-                return None if any(self._is_open(step) for step in remark.steps) else FINISHED
-            case "request":
-                return REVISED if remark.told and self._by_agent and self._rewords() else None
-            case "comment" if remark.step is not None and remark.told and not remark.kept:
-                return self._finishes(remark.step)
-        return None
-
-    def _is_open(self, step: str) -> bool:
-        return step in self._places and self._after.steps[self._places[step]].is_open
-
-    def _finishes(self, step: str) -> str | None:
-        if step not in self._places:
-            return GONE
-        was_over = any(each.id == step and not each.is_open for each in (self._before.steps if self._before else ()))
-        return None if was_over or self._is_open(step) else FINISHED
-
-    def _rewords(self) -> bool:
-        return self._before is None or wording(self._before) != wording(self._after)
-
-    def _contains(self, changes: tuple[StepChange, ...]) -> bool:
-        """Whether the plan contains a suggestion. A suggestion in words alone never counts as contained."""
-        steps, places, texts = self._after.steps, self._places, self._texts
-        return bool(changes) and all(_is_so(change, steps, places, texts) for change in changes)
+    return _bounded(tuple(map(after, remarks))) if closes else remarks
 
 
 def superseded(changes: Iterable[StepChange], suggestions: Iterable[Remark]) -> Remarks:
@@ -241,24 +185,6 @@ def superseded(changes: Iterable[StepChange], suggestions: Iterable[Remark]) -> 
 def _subject(change: StepChange) -> tuple[type, str] | None:
     """The step and the property that a change is for. None for a new step, which never supersedes another."""
     return None if isinstance(change, AddStep) else (type(change), change.step)
-
-
-def _is_so(change: StepChange, steps: tuple[Step, ...], places: dict[str, int], texts: set[str]) -> bool:
-    match change:
-        case AddStep(content=content) | RewordStep(content=content):  # under whichever id the agent put it
-            return content in texts
-        case RemoveStep(step=step):
-            return step not in places
-        case MoveStep(step=step, after=""):
-            return places.get(step) == 0
-        case MoveStep(step=step, after=after):
-            return step in places and after in places and places[step] == places[after] + 1
-        case SetStatus(step=step, status=status):
-            return step in places and canonical(steps[places[step]].status) == canonical(status)
-        case SetPriority(step=step, priority=priority):
-            return step in places and steps[places[step]].priority == priority
-        case _ as never:
-            assert_never(never)
 
 
 def _changed(remarks: Remarks, remark_id: str, change: Callable[[Remark], Remark]) -> Remarks:

@@ -40,10 +40,11 @@ from msgspec import Struct
 
 from planwire.model.kinds import Draft, drafts_of
 from planwire.model.likeness import Likeness
+from planwire.model.names import id_number
 from planwire.model.plan import MEDIUM, ItemsPlan, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
-__all__ = ["PlanState", "Progress", "Step", "carried_state", "restate", "track"]
+__all__ = ["PlanState", "Progress", "Step", "restate", "track"]
 
 #: Similarity (1.0 = the same text) from which texts in equal gaps are one step reworded.
 SIMILAR: Final = 0.4
@@ -171,34 +172,18 @@ def track(plan: Plan, before: PlanState | None = None, *, is_replacement: bool =
     return PlanState(plan, steps, memory)
 
 
-def restate(plan: Plan, ids: Sequence[str | None], before: PlanState) -> PlanState:
-    """The state of a plan whose step ids the caller knows; None stands for a new step."""
-    drafts = drafts_of(plan)
-    if not drafts:
-        return PlanState(plan, (), before.memory)
-    steps, memory = _settle(drafts, ids, before.memory)
-    return PlanState(plan, steps, memory)
-
-
-def carried_state(plan: Plan, ids: Sequence[str], born: int, before: PlanState | None) -> PlanState | None:
-    """The state of a plan whose steps had these ids in another session, which had given out `born` of them; None if
-    the ids don't fit the steps."""
-    drafts = drafts_of(plan)
-    numbers = [_number(each) for each in ids]
-    if len(drafts) != len(ids) or len(set(ids)) != len(ids) or not all(numbers):
-        return None
+def restate(plan: Plan, ids: Sequence[str | None], before: PlanState | None, born: int = 0) -> PlanState:
+    """The state of a plan whose writer decided which step is which: `ids` has one for each step, and None for a new
+    one. `born` is how many ids the plan gave out, if that is known from elsewhere."""
     memory = before.memory if before else _Memory()
-    memory = _Memory(memory.steps, memory.texts, memory.owners, max(memory.born, born, *numbers, 0))
+    born = max(memory.born, born, *(id_number("s", each) for each in ids if each), 0)
+    memory = _Memory(memory.steps, memory.texts, memory.owners, born)
+    drafts = drafts_of(plan)
     if not drafts:
         return PlanState(plan, (), memory)
-    steps, memory = _settle(drafts, ids, memory)
+    fitting = [*ids[: len(drafts)], *[None] * (len(drafts) - len(ids))]
+    steps, memory = _settle(drafts, fitting, memory)
     return PlanState(plan, steps, memory)
-
-
-def _number(step_id: str) -> int:
-    """The number in a step's id; 0 if it is not a step's id."""
-    digits = step_id.removeprefix("s")
-    return int(digits) if step_id != digits and digits.isascii() and digits.isdecimal() and len(digits) < 10 else 0
 
 
 def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> tuple[tuple[Step, ...], _Memory]:

@@ -12,14 +12,14 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from planwire.model.events import COMMENTED, DISMISSED, PlanReviewed
+from planwire.model.events import DISMISSED, PlanReviewed
 from planwire.model.kinds import text_of
 from planwire.model.plan import Fields, PlanId
 from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
-from planwire.model.remarks import OLDER, PLAN_ENDED
+from planwire.model.remarks import PLAN_ENDED
 
-__all__ = ["CLIENT", "RELAY", "Words", "has_word", "items_of_review", "news", "remark_item", "standing"]
+__all__ = ["CLIENT", "RELAY", "Words", "has_word", "news", "remark_item", "standing"]
 
 #: Authors whose words the agent knows: itself, its client, and the relay.
 CLIENT: Final = "client"
@@ -94,17 +94,6 @@ def standing(
 def _heard_of(state: SessionState, reader: str) -> list[PlanRecord]:
     """The plans whose remarks a reader hears."""
     return [record for record in state.plans.values() if is_for(state, record, reader)]
-
-
-def items_of_review(event: PlanReviewed, by: str) -> list[Fields]:
-    """The items of a review that contains comments, as in older journals."""
-    items: list[Fields] = []
-    if event.verdict != COMMENTED:
-        items.append(_verdict(event.plan_id, event, by))
-    items += [_item("comment", by, event.plan_id, {"step": each.step, "text": each.text}) for each in event.comments]
-    if event.selected is not None:
-        items.append(_item("selection", by, event.plan_id, {"steps": list(event.selected)}))
-    return items
 
 
 def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
@@ -185,7 +174,7 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
     """The ends of remarks that the agent was told, where a person ended them. The agent knows what it did itself."""
     for remark in record.remarks:
         end = remark.closed
-        if end and remark.told and end.seq > told and end.by not in _KNOWN and end.how not in (PLAN_ENDED, OLDER):
+        if end and remark.told and end.seq > told and end.by not in _KNOWN and end.how != PLAN_ENDED:
             words = {"id": remark.id, "how": end.how, "text": end.text or None}
             yield end.seq, _item("closed", end.by, remark.plan_id, words)
 

@@ -25,7 +25,7 @@ from planwire.steering.acts import ACTS, On
 from planwire.steering.delivery import client_name
 from planwire.steering.offers import Offer, status_offers
 from planwire.steering.reach import NOBODY, Reach
-from planwire.steering.wanted import is_remark
+from planwire.steering.wanted import is_remark, remark_number
 
 __all__ = [
     "FINISHED_LOOKS",
@@ -279,7 +279,7 @@ class PlanCard(Struct, frozen=True):
     def open_remarks(self) -> tuple[RemarkCard, ...]:
         """All open remarks on it and its steps, except suggestions, the oldest first."""
         remarks = (*self.remarks, *(each for row in self.rows for each in row.remarks))
-        return tuple(sorted(remarks, key=lambda each: int(each.id[1:])))
+        return tuple(sorted(remarks, key=lambda each: remark_number(each.id)))
 
     @property
     def own_name(self) -> str:

@@ -35,7 +35,6 @@ from planwire.model.events import (
     SessionForked,
     SessionOpened,
     StopAsked,
-    SuggestionWithdrawn,
     TellAsked,
     Told,
     TurnEnded,
@@ -69,7 +68,6 @@ _ABOUT_PLANS: Final = (
     RemarkClosed,
     RemarkAnswered,
     RemarkReopened,
-    SuggestionWithdrawn,
 )
 
 
@@ -161,10 +159,6 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("reopened", f"reopened {remark_name(after, remark)}"),)
         case RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
             return plan_id, (Phrase("answered", f"answered {remark_name(after, remark)}: {text}"),)
-        case SuggestionWithdrawn(plan_id=plan_id, suggestion=number):
-            record = after.plans.get(plan_id)
-            names = [remark_name(after, each.id) for each in (record.remarks if record else ()) if each.seq == number]
-            return plan_id, (Phrase("withdrawn", f"withdrew {names[0] if names else 'a suggestion'}"),)
         case TellAsked():
             return None, (Phrase("asked", "asked to tell the agent now"),)
         case StopAsked():
@@ -282,12 +276,6 @@ def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, .
     words = [Phrase(event.verdict, verdict_words(event))] if event.verdict in known else []
     if event.verdict not in (*known, COMMENTED):
         words.append(Phrase("other", verdict_words(event)))
-    if event.selected is not None:
-        words.append(Phrase("selected", f"steps to run: {', '.join(event.selected) or 'none'}"))
-    texts = {step.id: step.content for step in record.state.steps} if record else {}
-    for comment in event.comments:
-        about = f"{texts.get(comment.step, comment.step)}: " if comment.step else ""
-        words.append(Phrase("comment", f"{about}{comment.text}", comment.step))
     return tuple(words)
 
 

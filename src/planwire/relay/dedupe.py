@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from planwire.chat.reminder import read_reminder
 from planwire.journal.protocol import Stamped
 from planwire.model.additions import addition
+from planwire.model.decide import decided, undecided
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import (
     Event,
@@ -71,6 +72,7 @@ class PendingHistory:
 
     def __init__(self, memory: SessionMemory) -> None:
         self.memory = memory
+        self.suffix = ""  # of the ids that are given
         self._streaming: Stamped | None = None
         self._question: Stamped | None = None  # about the text that streams in
 
@@ -113,7 +115,7 @@ class PendingHistory:
         that the journal was told to forget."""
         self.memory = memory
         known = (each for each in unwritten if not (isinstance(each.event, Told) and each.event.upto > memory.seq))
-        return [news for each in known for news in self._news(each)]
+        return [news for each in known for news in self._news(replace(each, event=undecided(each.event)))]
 
     def _news(self, stamped: Stamped) -> list[Stamped]:
         """The event with a time no earlier than that of the event before it, which may be another writer's."""
@@ -121,6 +123,7 @@ class PendingHistory:
         if event is None:
             return []
         state, at = self.memory.state, max(stamped.at, self.memory.at)
+        event = decided(state, event, stamped.by, self.suffix)
         self.memory = learn(self.memory, Recorded(state.id, state.seq + 1, at, stamped.by, event))
         return [Stamped(at, stamped.by, event)]
 

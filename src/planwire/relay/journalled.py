@@ -22,7 +22,7 @@ from planwire.journal.engines import open_journal
 from planwire.journal.protocol import Journal, KnownSession, Stamped, Terms, Thought
 from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
-from planwire.journal.waiting import MOMENT, begin_away, note_state, seen_here, why_away
+from planwire.journal.waiting import MOMENT, begin_away, id_suffix, note_state, seen_here, why_away
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
@@ -189,10 +189,11 @@ class JournalledSessions:
         def latest() -> SessionMemory:
             if session.is_fresh and _is_taken(journal, session.written):
                 self._rename(journal, wire_id, session)
-            known = session.written
+            known, suffix = session.written, id_suffix(journal)
             session.opened = known.state.opened or session.opened
-            if journal.last_seq(known.id) != known.seq:
-                session.written = _MEMORY.catch_up(journal, known)
+            if (is_behind := journal.last_seq(known.id) != known.seq) or suffix != session.pending.suffix:
+                session.pending.suffix = suffix
+                session.written = _MEMORY.catch_up(journal, known) if is_behind else known
                 session.unwritten = session.pending.rebase(session.written, session.unwritten)
                 self._tell_written(wire_id, session, anew=session.written.seq < known.seq)
             return session.written

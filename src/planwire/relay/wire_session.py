@@ -13,6 +13,7 @@ from planwire.acp.translate import Translator
 from planwire.chat.reminder import Reminder, write_reminder
 from planwire.chat.retelling import ANNOUNCED, RESUMED, STEERED, announce, retell
 from planwire.journal.provisional import is_provisional
+from planwire.model.decide import decided
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
@@ -245,7 +246,8 @@ class WireSession:
         state = replace(state, turns=max(state.turns, self._turns))
         for plan in self.plans.plans.values():
             if not _is_recorded(state, plan):
-                state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, PlanSet(plan, via=ACP)))
+                event = decided(state, PlanSet(plan, via=ACP), BY_AGENT)
+                state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, event))
             state = self._reviews.fold_onto(state, plan.id, self.worked)
         for plan_id in self.plans.removed:
             state = fold(state, Recorded(self.id, state.seq + 1, 0, BY_AGENT, PlanRemoved(plan_id)))

@@ -12,7 +12,7 @@ from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
-from planwire.model.events import PlanReviewed, Recorded
+from planwire.model.events import PlanReviewed, Recorded, Remarked
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
@@ -102,7 +102,7 @@ def steer(
         after,
         in_a_row(decision.words, NOT_YET) if is_provisional(recorded[-1].seq) else decision.words,
         decision.is_suggestion,
-        f"r{before.remarked + 1}" if after.remarked > before.remarked else None,
+        next((each.event.id for each in recorded if isinstance(each.event, Remarked)), None),
         _revision(before, plan_id),
         _revision(after, plan_id),
         _added(before.plans.get(plan_id), after.plans.get(plan_id)),

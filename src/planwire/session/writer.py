@@ -4,6 +4,8 @@ faster, prepare again.
 A decision holds for the state that it was made on. So `append_latest` never writes an event that was prepared for an
 older state: the journal refuses it, and `prepare` decides again, perhaps to write nothing. `prepare` must have no
 effects of its own, since it may be called several times.
+
+What events leave open, above all which step is which, is decided here (`model.decide`), on that same state.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +17,10 @@ from msgspec.structs import replace
 from planwire.errors import Conflict
 from planwire.journal import Journal, Once, Stamped
 from planwire.journal.view import Folded
+from planwire.journal.waiting import id_suffix
+from planwire.model.decide import decided
 from planwire.model.events import Event, Recorded, SessionOpened
+from planwire.model.fold import fold
 from planwire.model.records import SessionState
 
 __all__ = ["append_latest", "append_new", "check_session_id", "reopening", "stamped"]
@@ -49,12 +54,24 @@ def append_latest(
         if once is not None and (written := journal.append(state.id, (), once=once)):
             return written
         events = _in_order(prepare(state), state.at)
+        if isinstance(state, SessionState):
+            events = _decided(state, events, id_suffix(journal))
         if not events:
             return ()
         try:
             return journal.append(state.id, events, state.seq, once)
         except Conflict:
             continue
+
+
+def _decided(state: SessionState, events: Sequence[Stamped], suffix: str) -> list[Stamped]:
+    """The events with all that their writer decides, each on the state after those before it."""
+    ready: list[Stamped] = []
+    for each in events:
+        if ready:
+            state = fold(state, Recorded(state.id, state.seq + 1, ready[-1].at, ready[-1].by, ready[-1].event))
+        ready.append(replace(each, event=decided(state, each.event, each.by, suffix)))
+    return ready
 
 
 def append_new(journal: Journal, session: str, events: Sequence[Stamped]) -> tuple[Recorded, ...]:

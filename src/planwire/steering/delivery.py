@@ -9,7 +9,6 @@ from planwire.model.remarks import (
     FINISHED,
     FOLLOWED,
     GONE,
-    OLDER,
     PLAN_ENDED,
     REVISED,
     RUN_ALL,
@@ -30,7 +29,6 @@ CLOSED_WORDS: Final = {
     SUPERSEDED: "Superseded",
     FOLLOWED: "Done",
     PLAN_ENDED: "Plan ended",
-    OLDER: "Closed",
     RUN_ALL: "All steps run",
 }
 

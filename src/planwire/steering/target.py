@@ -13,7 +13,7 @@ from planwire.model.step_changes import AddStep, RewordStep, StepChange
 from planwire.model.steps import PlanState, Step
 from planwire.steering.delivery import heard_when
 from planwire.steering.reach import NOBODY, Reach
-from planwire.steering.wanted import is_remark
+from planwire.steering.wanted import is_remark, remark_number
 from planwire.steering.words import quoted, step_texts
 
 __all__ = ["Decision", "Disputed", "Target", "check_length", "refuse_unchangeable", "remark_named"]
@@ -115,8 +115,6 @@ def remark_named(on: Target, remark_id: str) -> Remark:
     """The remark of a plan with this id. Raises `UnknownRemark` if there is none."""
     known = {each.id: each for each in on.record.remarks}
     if remark_id not in known:
-        open_ones = (
-            ", ".join(sorted((each.id for each in on.record.open_remarks), key=lambda each: int(each[1:]))) or "none"
-        )
+        open_ones = ", ".join(sorted((each.id for each in on.record.open_remarks), key=remark_number)) or "none"
         raise UnknownRemark(f"There is no remark {remark_id!r} on this plan. Open ones: {open_ones}.")
     return known[remark_id]

@@ -8,9 +8,10 @@ from typing import Annotated, Final, TypeAlias
 from msgspec import Meta, Struct
 
 from planwire.model.events import Comment
+from planwire.model.names import id_number
 from planwire.model.step_changes import StepChange
 
-__all__ = ["ARGUMENTS", "Comment", "Wanted", "is_remark"]
+__all__ = ["ARGUMENTS", "Comment", "Wanted", "is_remark", "remark_number"]
 
 #: Bounds of one act. Every change of a text parses it again.
 MOST_CHANGES: Final = 100
@@ -20,9 +21,14 @@ MOST_STEPS: Final = 5_000
 _Number: TypeAlias = Annotated[int, Meta(ge=0, lt=2**53)]
 
 
+def remark_number(name: str) -> int:
+    """The number of a remark: later ones have greater numbers. 0 if this is no remark's id."""
+    return id_number("r", name)
+
+
 def is_remark(target: str | None) -> bool:
     """Whether a target is the id of a remark."""
-    return target is not None and target[:1] == "r" and target[1:].isdecimal()
+    return target is not None and remark_number(target) > 0
 
 
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

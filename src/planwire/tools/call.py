@@ -160,7 +160,7 @@ def _prepare_set(
     has_read = arguments.replace or arguments.expected_revision is not None
     if record and record.has_work_left and not has_read and not knows(record):
         raise _Unread(plan_id)
-    event = PlanSet(plan, arguments.summary, mode=mode, parent=parent, replaces=True)
+    event = PlanSet(plan, arguments.summary, mode=mode, parent=parent)
     return Call(SET_PLAN, plan_id, (event,), cut=cut)
 
 

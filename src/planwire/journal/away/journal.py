@@ -8,6 +8,7 @@ its order.
 """
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import RLock, Thread
@@ -83,6 +84,7 @@ class AwayJournal:
         self._reader = AwayReader(self._server, self._known, self._last_known, self._lock)
         self._written_at = monotonic()
         self._clear_until = 0.0
+        self._suffix = f"k{os.urandom(2).hex()}"
         thread = Thread(target=_tend_on, args=(ref(self), self._server), name="planwire-away", daemon=True)
         try:
             self._server.begin(patience, thread.start)
@@ -98,6 +100,11 @@ class AwayJournal:
     def is_away(self) -> bool:
         """Whether what is appended now would wait."""
         return not self._server.takes_events or bool(self._known.ahead)
+
+    @property
+    def id_suffix(self) -> str:
+        """The end of the ids that are given while the server is away."""
+        return self._suffix if self.is_away else ""
 
     def waiting(self) -> WaitingRecords:
         """What waits here, and whether the server is away."""

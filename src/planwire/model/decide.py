@@ -1,0 +1,130 @@
+"""What a writer decides before it writes, so that no fold has to: ids, and whatever a comparison of texts says.
+
+`decided` completes an event on the newest state of its session. The event then says which step is which, what its new
+steps and remarks are called, which remarks a plan closes, and whether it rewords the plan. Folding only reads that, so
+the rules here can get better for ever without changing what an old journal means.
+"""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from planwire.errors import PlanError
+from planwire.model.changes import apply_changes
+from planwire.model.events import Event, PlanChanged, PlanSet, Remarked
+from planwire.model.identity import step_ids
+from planwire.model.names import id_number, new_id
+from planwire.model.records import AGENT, PlanRecord, Remark, SessionState
+from planwire.model.remarks import FINISHED, FOLLOWED, GONE, REVISED
+from planwire.model.statuses import canonical
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from planwire.model.steps import PlanState, restate
+from planwire.model.wording import is_cleared, wording
+
+__all__ = ["decided", "undecided"]
+
+
+def decided(state: SessionState, event: Event, by: str, suffix: str = "") -> Event:
+    """The event with everything decided that its author left open. What it says already stays. New ids end with
+    `suffix`, which a writer has that can't see what others write at the same time."""
+    match event:
+        case PlanSet(plan=plan):
+            record = state.plans.get(plan.id)
+            before = record.state if record else None
+            ids = event.ids or step_ids(plan, before, suffix)
+            return _with_consequences(replace(event, ids=ids), record, restate(plan, ids, before), by)
+        case PlanChanged():
+            record = state.plans.get(event.plan_id)
+            if record is None or record.removed:
+                return event
+            event = replace(event, changes=tuple(_named(record.state, event.changes, suffix)))
+            try:
+                after = apply_changes(record.state, event.changes)
+            except PlanError:
+                return event
+            return _with_consequences(event, record, after, by)
+        case Remarked() if not id_number("r", event.id) or state.remark(event.id):
+            return replace(event, id=new_id("r", state.remarked + 1, suffix), carried=False)
+    return event
+
+
+def _named(state: PlanState, changes: tuple[StepChange, ...], suffix: str) -> Iterator[StepChange]:
+    """The changes, with an id for each new step."""
+    born, taken = state.born, {step.id for step in state.steps}
+    for change in changes:
+        if isinstance(change, AddStep) and (change.id in taken or not id_number("s", change.id)):
+            born += 1
+            yield replace(change, id=new_id("s", born, suffix))
+        else:
+            yield change
+
+
+def _with_consequences(
+    event: PlanSet | PlanChanged, record: PlanRecord | None, after: PlanState, by: str
+) -> PlanSet | PlanChanged:
+    """The event with what follows from the plan's new texts. Clearing a list says nothing, until there is another."""
+    if record is None or is_cleared(after):
+        return event
+    before = record.cleared or record.state
+    rewords = wording(before) != wording(after)
+    closing = _Closing(before, after, is_revised=rewords and by == AGENT)
+    found = {each.id: how for each in record.open_remarks if (how := closing.of(each))}
+    return replace(event, closes=found, rewords=rewords) if found or rewords else event
+
+
+def undecided(event: Event) -> Event:
+    """The event as its author made it, to be decided on another state."""
+    return replace(event, ids=(), closes={}, rewords=False) if isinstance(event, PlanSet) else event
+
+
+class _Closing:
+    """Which remarks a plan closes by becoming `after`, and how."""
+
+    def __init__(self, before: PlanState, after: PlanState, *, is_revised: bool) -> None:
+        self._is_revised = is_revised
+        self._over = {step.id for step in before.steps if not step.is_open}
+        self._steps = after.steps
+        self._places = {step.id: place for place, step in enumerate(after.steps)}
+        self._texts = {step.content for step in after.steps}
+
+    def of(self, remark: Remark) -> str | None:
+        """How a remark is closed; None if it is not."""
+        match remark.kind:
+            case "suggestion":
+                is_there = bool(remark.changes) and all(map(self._contains, remark.changes))
+                return FOLLOWED if is_there else None
+            case "selection":
+                return None if any(map(self._is_open, remark.steps)) else FINISHED
+            case "request":
+                return REVISED if remark.told and self._is_revised else None
+            case "comment" if remark.step is not None and remark.told and not remark.kept:
+                return self._finishes(remark.step)
+        return None
+
+    def _is_open(self, step: str) -> bool:
+        return step in self._places and self._steps[self._places[step]].is_open
+
+    def _finishes(self, step: str) -> str | None:
+        if step not in self._places:
+            return GONE
+        return None if step in self._over or self._is_open(step) else FINISHED
+
+    def _contains(self, change: StepChange) -> bool:
+        """Whether the plan is as a suggested change would make it. A suggestion in words alone is never contained."""
+        steps, places = self._steps, self._places
+        match change:
+            case AddStep(content=content) | RewordStep(content=content):  # under whichever id the agent put it
+                return content in self._texts
+            case RemoveStep(step=step):
+                return step not in places
+            case MoveStep(step=step, after=""):
+                return places.get(step) == 0
+            case MoveStep(step=step, after=after):
+                return step in places and after in places and places[step] == places[after] + 1
+            case SetStatus(step=step, status=status):
+                return step in places and canonical(steps[places[step]].status) == canonical(status)
+            case SetPriority(step=step, priority=priority):
+                return step in places and steps[places[step]].priority == priority
+            case _ as never:
+                assert_never(never)

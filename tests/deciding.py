@@ -1,0 +1,33 @@
+"""Folding events as their writers leave them: each is decided on the state before it, as every writer does."""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from planwire.journal import Journal, Stamped
+from planwire.journal.view import load_state
+from planwire.model import fold as folding
+from planwire.model.decide import decided
+from planwire.model.events import Recorded
+from planwire.model.records import SessionState
+from planwire.session.writer import append_latest
+
+__all__ = ["fold", "fold_all", "write"]
+
+
+def fold(state: SessionState, recorded: Recorded) -> SessionState:
+    """The state after an event that its writer decided on the state before."""
+    return folding.fold(state, replace(recorded, event=decided(state, recorded.event, recorded.by)))
+
+
+def fold_all(session: str, events: Iterable[Recorded], state: SessionState | None = None) -> SessionState:
+    """The state after all the events, each decided on the state before it."""
+    state = state or SessionState(session)
+    for recorded in events:
+        state = fold(state, recorded)
+    return state
+
+
+def write(journal: Journal, session: str, *events: Stamped) -> tuple[Recorded, ...]:
+    """Append events as a writer does: decided on the newest state."""
+    return append_latest(journal, lambda: load_state(journal, session), lambda _: events)
