@@ -34,6 +34,7 @@ from planwire.model.plan import Fields, OtherPlan, Plan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.step_changes import AddStep, StepChange
+from planwire.model.steps import number_of
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news
 
@@ -156,7 +157,7 @@ def _past(record: PlanRecord) -> Fields:
     past: Fields = {}
     if record.numbered:
         past["deltas"] = record.numbered
-    if record.state.born > max((int(step.id.removeprefix("s")) for step in record.state.steps), default=0):
+    if record.state.born > max((number_of(step.id) for step in record.state.steps), default=0):
         past["last_step"] = record.state.born
     if record.notes:
         past["notes"] = [

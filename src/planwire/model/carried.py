@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from planwire.model.kinds import drafts_of
 from planwire.model.plan import Fields, Plan
 from planwire.model.records import PlanNote
-from planwire.model.steps import PlanState, Step, carried_state
+from planwire.model.steps import PlanState, Step, number_of, restate
 
 __all__ = ["Carried", "carried_change", "carried_plan"]
 
@@ -34,7 +35,9 @@ class Carried(Struct, frozen=True):
 
     def state(self, plan: Plan, before: PlanState | None) -> PlanState | None:
         """The plan with the ids its steps had; None unless the message names one id per step."""
-        return carried_state(plan, [step.id for step in self.steps], self.born, before)
+        ids = [step.id for step in self.steps]
+        fits = len(drafts_of(plan)) == len(set(ids)) == len(ids) and all(map(number_of, ids))
+        return restate(plan, ids, before, self.born) if fits else None
 
 
 def carried_plan(origin: Fields | None) -> Carried | None:

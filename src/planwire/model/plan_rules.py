@@ -21,12 +21,13 @@ from planwire.model.events import (
     Recorded,
     Remarked,
 )
+from planwire.model.identity import track
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import made_name
 from planwire.model.plan import NOTES_CAP
 from planwire.model.records import AGENT, PLANWIRE, Delta, PlanNote, PlanRecord, SessionState
 from planwire.model.remarks import PLAN_ENDED, closed_by_change, made, remark_of, reopened
-from planwire.model.steps import PlanState, track
+from planwire.model.steps import PlanState, restate
 from planwire.model.wording import is_cleared, texts_of, wording
 
 __all__ = ["Changes", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
@@ -44,9 +45,8 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
     kept = before if before and not before.removed else None
     is_edit = kept is not None and _is_edit(kept, recorded.by)
     carried = carried_plan(event.origin)
-    after = (carried.state(event.plan, then) if carried else None) or track(
-        event.plan, then, is_replacement=event.replaces
-    )
+    told = restate(event.plan, event.ids, then) if event.ids else None
+    after = told or (carried.state(event.plan, then) if carried else None) or track(event.plan, then)
     record = PlanRecord(
         after,
         kept.owner if kept and is_edit else AGENT if event.via in (ACP, HOOKS) else PLANWIRE,
