@@ -55,10 +55,11 @@ if _typing.TYPE_CHECKING:
     from planwire.model.changes import mark
     from planwire.model.diff import Diff
     from planwire.model.events import PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
+    from planwire.model.identity import track
     from planwire.model.plan import BODY_CAP, DELTA_CAP, Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
     from planwire.model.plan_change import PlanChange
     from planwire.model.records import PlanRecord, SessionState
-    from planwire.model.steps import PlanState, Progress, Step, track
+    from planwire.model.steps import PlanState, Progress, Step
     from planwire.session.blocking import BlockingPlanSession
     from planwire.session.change import SessionChange
     from planwire.session.client_sync import Peer
@@ -173,12 +174,13 @@ _HOMES: _typing.Final = {
         "planwire.model.changes": ("mark",),
         "planwire.model.diff": ("Diff",),
         "planwire.model.events": ("PlanChanged", "PlanRemoved", "PlanSet", "Recorded", "SessionOpened"),
+        "planwire.model.identity": ("track",),
         "planwire.model.plan_change": ("PlanChange",),
         "planwire.model.plan": (
             *("BODY_CAP", "DELTA_CAP", "Entry", "FilePlan", "ItemsPlan", "MarkdownPlan", "OtherPlan", "Plan"),
         ),
         "planwire.model.records": ("PlanRecord", "SessionState"),
-        "planwire.model.steps": ("PlanState", "Progress", "Step", "track"),
+        "planwire.model.steps": ("PlanState", "Progress", "Step"),
         "planwire.session.blocking": ("BlockingPlanSession",),
         "planwire.session.change": ("SessionChange",),
         "planwire.session.client_sync": ("Peer",),

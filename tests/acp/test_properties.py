@@ -39,8 +39,8 @@ from planwire import (
 from planwire.acp import AGENT, CLIENT, Removal
 from planwire.acp.write import fitted
 from planwire.model import markdown
+from planwire.model.identity import track
 from planwire.model.plan import Entry, Fields, ItemsPlan, MarkdownPlan, Plan
-from planwire.model.steps import track
 from tests import strategies as some
 from tests.model.diffs import apply
 

@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from planwire.errors import PlanError
 from planwire.model.diff import Diff, compare
+from planwire.model.identity import track
 from planwire.model.plan import ItemsPlan, Plan
-from planwire.model.steps import track
 
 __all__ = ["apply", "between"]
 

@@ -1,12 +1,12 @@
 """What stands over an agent's plan."""
 
 from planwire.model.events import ACP, Event, PlanChanged, PlanSet, Recorded
+from planwire.model.fold import fold_all
+from planwire.model.identity import track
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep
-from planwire.model.steps import track
 from planwire.readmodel.annotations import annotations
 from planwire.steering.plan_text import changes_in
-from tests.deciding import fold_all
 
 PLAN = ItemsPlan("main", (Entry("read", "medium", "completed"), Entry("write", "medium", "pending")))
 

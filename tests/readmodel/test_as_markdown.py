@@ -18,11 +18,11 @@ from planwire.model.events import (
     Remarked,
     SessionOpened,
 )
+from planwire.model.identity import track
 from planwire.model.markdown import parse
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS, canonical, status_of
 from planwire.model.step_changes import AddStep, RewordStep, SetStatus
-from planwire.model.steps import track
 from planwire.model.text import unwrapped
 from planwire.readmodel.as_markdown import plan_markdown, session_markdown
 from planwire.readmodel.cards import cards_of

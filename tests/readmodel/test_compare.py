@@ -1,7 +1,8 @@
 """Comparisons of two cards: pairs of steps and lines, and the runs of equal ones between them."""
 
+from planwire.model.identity import track
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.model.steps import PlanState, track
+from planwire.model.steps import PlanState
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.compare import compare_cards, near_changes, paired

@@ -22,12 +22,13 @@ from planwire.model.events import (
     RemarkClosed,
     ReviewAsked,
 )
+from planwire.model.identity import track
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.records import AGENT
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.statuses import STATUSES, canonical
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.steps import Step, track
+from planwire.model.steps import Step
 from planwire.model.text import unwrapped
 from planwire.steering.acts import ACTS, On, act_named, acts_for, check_early
 from planwire.steering.conflict import Touches

@@ -20,12 +20,12 @@ from planwire.model.events import (
     ReviewAsked,
     Told,
 )
+from planwire.model.identity import track
 from planwire.model.kinds import text_of
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import AGENT
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.steps import track
 from planwire.steering.reviews import VIA
 from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents, closed, suggests
 

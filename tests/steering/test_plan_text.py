@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from planwire.errors import PlanError, UneditableText
 from planwire.model.changes import apply_changes
+from planwire.model.identity import track
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
-from planwire.model.steps import PlanState, track
+from planwire.model.steps import PlanState
 from planwire.steering.plan_text import as_text, changes_in, merge
 from planwire.steering.target import Disputed
 from tests.steering.acting import LIST, Session, agents

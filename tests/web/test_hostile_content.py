@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planwire.model.events import PlanSet, SessionOpened
+from planwire.model.identity import track
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
-from planwire.model.steps import track
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
 from planwire.web.addresses import decode_id, encode_id, plan_address, session_address

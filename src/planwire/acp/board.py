@@ -20,9 +20,10 @@ from planwire.acp.dialects import V1, Dialect
 from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans, TooMany
 from planwire.acp.messages import Removal, Report, Update
 from planwire.acp.read import read
+from planwire.model.identity import track
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.plan_change import PlanChange, plan_change
-from planwire.model.steps import PlanState, track
+from planwire.model.steps import PlanState
 
 __all__ = ["Board", "Change", "Moment", "SessionBoard"]
 

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from planwire.chat.messages import EventMessage, PlanMessage, Stored
 from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
+from planwire.model.identity import track
 from planwire.model.plan import MAIN, Fields, MarkdownPlan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.statuses import DEFAULT_STATUS
-from planwire.model.steps import Step, track
+from planwire.model.steps import Step
 
 __all__ = ["Belonging", "CurrentSteps", "belonging", "is_pinned", "open_steps", "with_pin", "with_steps"]
 

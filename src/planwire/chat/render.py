@@ -22,10 +22,11 @@ from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.roles import PARENT, REMARK, SUMMARIZATION_MARKER
+from planwire.model.identity import track
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import DEFAULT_STATUS
-from planwire.model.steps import Step, track
+from planwire.model.steps import Step
 from planwire.model.text import shortened, unwrapped
 
 __all__ = ["block", "message_steps", "remark_elements", "step_line"]

@@ -5,9 +5,10 @@ from msgspec import Struct, field
 from planwire.acp.dialects import Dialect
 from planwire.acp.heard_plans import MAX_PLANS, Heard, HeardPlans
 from planwire.acp.messages import Update
+from planwire.model.identity import track
 from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
-from planwire.model.steps import PlanState, Step, track
+from planwire.model.steps import PlanState, Step
 
 __all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "ReplayEnd", "Turn", "TurnEnd"]
 

@@ -8,8 +8,9 @@ then keeps its address.
 from collections.abc import Callable
 from typing import TypeAlias
 
+from planwire.model.identity import track
 from planwire.model.plan import FilePlan, MarkdownPlan, Plan
-from planwire.model.steps import PlanState, track
+from planwire.model.steps import PlanState
 
 __all__ = ["ReadFile", "address_of", "no_files", "state_with_text", "with_text"]
 

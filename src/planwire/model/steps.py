@@ -1,63 +1,27 @@
-"""A plan's steps: stable ids for entries and checkboxes, which have none on the wire, and progress.
+"""A plan's steps, with ids that the writer decided and events record, and progress.
 
-No dialect gives an entry an identity, and agents reword entries while they work on them, send an empty list between
-two full ones, drop entries and bring them back. So a plan remembers every step it ever had, under every text the step
-ever had, and matches a new list against that memory:
-
-1. By text: first the steps of the last list, then former texts of these, then steps that had left the list.
-2. By neighbours: the unmatched steps between the same two matched ones. Equally many on both sides pair up in order,
-   where the texts are similar or the status moved forward. Otherwise a pair needs both, or nearly the same text.
-3. By the same words and a few more or less, wherever they are now: a step that moved and was made clearer.
-4. The rest is new.
-
-When a model *replaces* a plan, it writes a whole new one, and a step's place says nothing. Then only texts that are
-nearly the same keep their ids, or a remark about one task would land on another.
-
-Ids never come back within a plan. An empty list forgets nothing.
-
-Why neighbours? Text alone loses the most common rewording: agents rename a step as they start it ("Ship it" becomes
-"Uploading wheels", which have next to nothing in common), and comments and suggestions hang on that step's id. Position
-alone does worse: one step inserted at the top would shift every id below it. But a step that changed while both of its
-neighbours stayed is either the same step under another name or its replacement, and the status decides which. A step
-that moves from pending to in progress under a new name was renamed. A step whose status stays must also read alike, or
-"Buy milk" would inherit the comments on "Read the config". The same holds for every step of a list that shares no step
-with the one before, unless all of them moved forward: that is another plan.
-
-Why 0.4? In the recorded conversations of the tests, rewordings measure 0.61 ("Write the parser — with ünïcode" to
-"Writing the parser") to 0.93, and unrelated steps in one place 0.36 at most. Where the counts differ, any pair in the
-gap could be the right one, and "Run the tests" and "Run the linter" already measure 0.74. Hence 0.75 there. In another
-plan, and elsewhere in the list, the place says nothing: 0.8 there ("Write the docs" and "Write the code" measure 0.79),
-and in another plan a changed number makes it another step ("Fix bug 12").
+Folding compares no texts: `restate` gives steps the ids that it is told. The writer decides once which step is which
+(`model.identity`), against what the plan remembers: its last list that was not empty, every text that each step ever
+had, and how many ids were given out. Ids never come back within a plan, and an empty list forgets nothing.
 """
 
 import re
-from bisect import bisect_right
-from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.kinds import Draft, drafts_of
-from planwire.model.likeness import Likeness
-from planwire.model.names import id_number
-from planwire.model.plan import MEDIUM, ItemsPlan, Plan
+from planwire.model.kinds import drafts_of
+from planwire.model.plan import MEDIUM, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
-__all__ = ["PlanState", "Progress", "Step", "restate", "track"]
+__all__ = ["Memory", "PlanState", "Progress", "Step", "number_of", "restate"]
 
-#: Similarity (1.0 = the same text) from which texts in equal gaps are one step reworded.
-SIMILAR: Final = 0.4
-#: The same in unequal gaps, where the position says less.
-NEARLY_SAME: Final = 0.75
-#: The same where the position says nothing.
-ALMOST_EQUAL: Final = 0.8
-#: Characters compared per text, and pairs compared per list: without these limits, and that of `likeness`, one long
-#: list could hold up every line after it.
-COMPARED_CHARACTERS: Final = 240
-COMPARED_PAIRS: Final = 400
 #: Texts that a plan remembers: as many as a list may have entries. Beyond that it forgets those of steps that left.
 REMEMBERED_TEXTS: Final = 20_000
+
+#: An id: a number, and the suffix of the spool of a writer that was cut off. Others are kept as they are.
+_ID: Final = re.compile(r"s([0-9]{1,15})(?:-.+)?", re.DOTALL)
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -121,25 +85,24 @@ class Progress(Struct, frozen=True):
         return cls(done, total, tuple(current), uncounted)
 
 
-class _Memory(Struct, frozen=True):
-    """A plan's memory of its steps.
+class Memory(Struct, frozen=True):
+    """What a plan remembers of its steps.
 
-    `steps` is the last list that was not empty, `texts` its wording, `owners` maps each text to the ids of the steps
-    that ever had it, `born` is the number of ids so far.
+    `steps` is the last list that was not empty, `owners` maps each text to the ids of the steps that ever had it, the
+    oldest text first; `born` is the highest number that a step got.
     """
 
     steps: tuple[Step, ...] = ()
-    texts: list[str] = []
     owners: dict[str, tuple[str, ...]] = {}
     born: int = 0
 
 
 class PlanState(Struct, frozen=True):
-    """A plan together with its steps. `track` makes it, carrying over the ids of the state before."""
+    """A plan together with its steps. `restate` makes it."""
 
     plan: Plan
     steps: tuple[Step, ...]
-    memory: _Memory
+    memory: Memory
 
     @property
     def progress(self) -> Progress:
@@ -147,214 +110,51 @@ class PlanState(Struct, frozen=True):
 
     @property
     def born(self) -> int:
-        """The number of ids that the plan has given to steps so far."""
+        """The highest number that the plan has given to a step so far."""
         return self.memory.born
 
 
-def track(plan: Plan, before: PlanState | None = None, *, is_replacement: bool = False) -> PlanState:
-    """The state of a plan that follows `before`: a step that stays, reworded or not, keeps its id. With
-    `is_replacement` it is another plan in place of that one, and only steps with nearly the same text keep theirs."""
-    memory = before.memory if before else _Memory()
-    if isinstance(plan, ItemsPlan) and [entry.content for entry in plan.entries] == memory.texts:
-        steps = tuple(
-            [
-                step
-                if step.status == entry.status and step.priority == (entry.priority or MEDIUM) and not step.depth
-                else Step(step.id, entry.content, entry.status, entry.priority or MEDIUM)
-                for step, entry in zip(memory.steps, plan.entries, strict=True)
-            ]
-        )
-        return PlanState(plan, steps, _Memory(steps, memory.texts, memory.owners, memory.born))
-    drafts = drafts_of(plan)
-    if not drafts:
-        return PlanState(plan, (), memory)
-    steps, memory = _settle(drafts, _Matching(drafts, memory, is_replacement).ids, memory)
-    return PlanState(plan, steps, memory)
+def restate(plan: Plan, ids: Sequence[str | None], before: PlanState | None = None, born: int = 0) -> PlanState:
+    """The state of a plan whose steps have these ids, after `before`; `born` counts ids given out elsewhere.
 
-
-def restate(plan: Plan, ids: Sequence[str | None], before: PlanState | None, born: int = 0) -> PlanState:
-    """The state of a plan whose writer decided which step is which: `ids` has one for each step, and None for a new
-    one. `born` is how many ids the plan gave out, if that is known from elsewhere."""
-    memory = before.memory if before else _Memory()
-    born = max(memory.born, born, *(id_number("s", each) for each in ids if each), 0)
-    memory = _Memory(memory.steps, memory.texts, memory.owners, born)
-    drafts = drafts_of(plan)
-    if not drafts:
-        return PlanState(plan, (), memory)
-    fitting = [*ids[: len(drafts)], *[None] * (len(drafts) - len(ids))]
-    steps, memory = _settle(drafts, fitting, memory)
-    return PlanState(plan, steps, memory)
-
-
-def _settle(drafts: list[Draft], ids: Sequence[str | None], memory: _Memory) -> tuple[tuple[Step, ...], _Memory]:
-    """Turn drafts into steps, giving new ones new ids, and remember texts that are new."""
-    born = memory.born
+    It takes whatever a journal holds. A step without an id of its own (there are too few, one stands twice, it is None)
+    gets a fresh number; ids without a step are only counted.
+    """
+    memory = before.memory if before else Memory()
     known = {step.id: step for step in memory.steps}
+    born = max(memory.born, born, *(number_of(each) for each in ids if each and each not in known), 0)
     learned: dict[str, list[str]] = {}
-    steps: list[Step] = []
-    for draft, known_id in zip(drafts, ids, strict=True):
-        if known_id is None:
+    steps: dict[str, Step] = {}
+    for place, draft in enumerate(drafts_of(plan)):
+        step_id = ids[place] if place < len(ids) else None
+        if not step_id or step_id in steps:
             born += 1
-        step_id = known_id or f"s{born}"
+            step_id = f"s{born}"
+        step = Step(step_id, draft.content, draft.status, draft.priority, draft.depth)
         old = known.get(step_id)
         if old is None or old.content != draft.content:
             learned.setdefault(draft.content, []).append(step_id)
-        step = Step(step_id, draft.content, draft.status, draft.priority, draft.depth)
-        steps.append(old if step == old else step)
-    owners = memory.owners
-    if learned:
-        owners = owners | {
-            text: tuple(dict.fromkeys((*owners.get(text, ()), *new_owners))) for text, new_owners in learned.items()
-        }
-        if len(owners) > REMEMBERED_TEXTS:
-            owners = {text: tuple(steps[at].id for at in places) for text, places in _places(steps).items()}
-    settled = tuple(steps)
-    return settled, _Memory(settled, [step.content for step in settled], owners, born)
+        steps[step_id] = old if old is not None and step == old else step
+    settled = tuple(steps.values())
+    return PlanState(plan, settled, Memory(settled or memory.steps, _learned(memory, learned, settled), born))
 
 
-class _Matching:
-    """Matches a new list against the memory of a plan. `ids` is the result, with None for a new step."""
-
-    def __init__(self, drafts: list[Draft], memory: _Memory, is_replacement: bool) -> None:
-        self.drafts = drafts
-        self.is_replacement = is_replacement
-        self.last = memory.steps
-        self.ids: list[str | None] = [None] * len(drafts)
-        self.taken: set[str] = set()
-        self.compared = 0
-        self.likeness = Likeness()
-        wanted = _places(drafts)
-        self._by_current_text(wanted)
-        self._by_any_text(wanted, memory.owners)
-        self._by_neighbours()
-        self._by_likeness()
-
-    def _take(self, place: int, step_id: str) -> None:
-        self.ids[place] = step_id
-        self.taken.add(step_id)
-
-    def _by_current_text(self, wanted: dict[str, list[int]]) -> None:
-        for text, olds in _places(self.last).items():
-            news = wanted.get(text, [])
-            equally_many = len(news) == len(olds)
-            for new, old in zip(news, olds, strict=True) if equally_many else self._twins(news, olds):
-                self._take(new, self.last[old].id)
-
-    def _twins(self, news: list[int], olds: list[int]) -> Iterable[tuple[int, int]]:
-        """Pair steps with the same text when their number changed: by status and place, then by status, then in
-        order."""
-        stayed = {place for place in set(news) & set(olds) if self.last[place].status == self.drafts[place].status}
-        yield from ((place, place) for place in sorted(stayed))
-        by_status: dict[str, deque[int]] = {}
-        for old in olds:
-            if old not in stayed:
-                by_status.setdefault(self.last[old].status, deque()).append(old)
-        unpaired: list[int] = []
-        for new in news:
-            if new not in stayed:
-                same = by_status.get(self.drafts[new].status)
-                if same:
-                    yield new, same.popleft()
-                else:
-                    unpaired.append(new)
-        yield from zip(unpaired, sorted(old for rest in by_status.values() for old in rest), strict=False)
-
-    def _by_any_text(self, wanted: dict[str, list[int]], owners: dict[str, tuple[str, ...]]) -> None:
-        live = {step.id for step in self.last}
-        for among_live in (True, False):
-            for text, news in wanted.items():
-                unmatched = [new for new in news if self.ids[new] is None]
-                if unmatched and text in owners:
-                    free = [each for each in owners[text] if each not in self.taken and (each in live) == among_live]
-                    for new, owner in zip(unmatched, free, strict=False):
-                        self._take(new, owner)
-
-    def _by_neighbours(self) -> None:
-        gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
-        for neighbours, news in _gaps(self.ids).items():
-            olds = gaps.get(neighbours, [])
-            if len(olds) == len(news) and not self.is_replacement:
-                pairs = [*zip(news, olds, strict=True)]
-                moved = {new for new, old in pairs if self._moved_forward(old, new)}
-                is_another_plan = neighbours == (None, None) and len(moved) < len(pairs)
-                for new, old in pairs:
-                    if (new in moved and not is_another_plan) or self._alike(old, new, SIMILAR):
-                        self._take(new, self.last[old].id)
-            else:
-                self._pair_nearly_same(news, olds)
-
-    def _pair_nearly_same(self, news: list[int], olds: list[int]) -> None:
-        """Pair steps of one gap in order. In another plan, steps with other numbers in their text are other steps."""
-        kinds: dict[tuple[str, ...], list[int]] = {}
-        for old in olds:
-            kinds.setdefault(self._numbers(self.last[old].content), []).append(old)
-        last = -1
-        for new in news:
-            same = kinds.get(self._numbers(self.drafts[new].content), [])
-            for old in same[bisect_right(same, last) :]:
-                if self.compared >= COMPARED_PAIRS:
-                    return
-                if self._is_pair(old, new):
-                    self._take(new, self.last[old].id)
-                    last = old
-                    break
-
-    def _numbers(self, text: str) -> tuple[str, ...]:
-        return tuple(re.findall(r"\d+", text)) if self.is_replacement else ()
-
-    def _is_pair(self, old: int, new: int) -> bool:
-        """Whether two steps in the same gap are one, where the gap alone doesn't decide."""
-        if self.is_replacement:
-            return self._alike(old, new, ALMOST_EQUAL)
-        return self._alike(old, new, SIMILAR if self._moved_forward(old, new) else NEARLY_SAME)
-
-    def _by_likeness(self) -> None:
-        rest = [old for old, step in enumerate(self.last) if step.id not in self.taken]
-        words = {old: self.last[old].content.casefold().split() for old in rest}
-        for new in [place for place, step_id in enumerate(self.ids) if step_id is None] if rest else ():
-            new_words = self.drafts[new].content.casefold().split()
-            for old in rest:
-                if self.compared >= COMPARED_PAIRS:
-                    return
-                if self._alike(old, new, ALMOST_EQUAL) and self.likeness.is_extended(words[old], new_words):
-                    self._take(new, self.last[old].id)
-                    rest.remove(old)
-                    break
-
-    def _moved_forward(self, old: int, new: int) -> bool:
-        before, after = self.last[old].known, status_of(self.drafts[new].status)
-        return before is not None and after is not None and after.rank > before.rank
-
-    def _alike(self, old: int, new: int, threshold: float) -> bool:
-        self.compared += 1
-        if self.compared > COMPARED_PAIRS:
-            return False
-        one = self.last[old].content[:COMPARED_CHARACTERS]
-        other = self.drafts[new].content[:COMPARED_CHARACTERS]
-        return self.likeness.is_alike(one, other, threshold)
+def number_of(step_id: str) -> int:
+    """The number in a step's id; 0 if it has none."""
+    found = _ID.fullmatch(step_id)
+    return int(found[1]) if found else 0
 
 
-def _places(steps: Sequence[Step | Draft]) -> dict[str, list[int]]:
-    """The positions of each text in a list."""
-    places: dict[str, list[int]] = {}
-    for place, step in enumerate(steps):
-        places.setdefault(step.content, []).append(place)
-    return places
-
-
-def _gaps(ids: Sequence[str | None]) -> dict[tuple[str | None, str | None], list[int]]:
-    """The positions without an id, by the ids before and after them."""
-    gaps: dict[tuple[str | None, str | None], list[int]] = {}
-    before: str | None = None
-    open_gap: list[int] = []
-    for position, step_id in enumerate(ids):
-        if step_id is None:
-            open_gap.append(position)
-            continue
-        if open_gap:
-            gaps[before, step_id] = open_gap
-            open_gap = []
-        before = step_id
-    if open_gap:
-        gaps[before, None] = open_gap
-    return gaps
+def _learned(memory: Memory, learned: dict[str, list[str]], steps: tuple[Step, ...]) -> dict[str, tuple[str, ...]]:
+    """The owners of all texts, with those of texts that are new."""
+    if not learned:
+        return memory.owners
+    owners = memory.owners | {
+        text: tuple(dict.fromkeys((*memory.owners.get(text, ()), *ids))) for text, ids in learned.items()
+    }
+    if len(owners) <= REMEMBERED_TEXTS:
+        return owners
+    kept: dict[str, list[str]] = {}
+    for step in steps:
+        kept.setdefault(step.content, []).append(step.id)
+    return {text: tuple(ids) for text, ids in kept.items()}

@@ -17,10 +17,10 @@ from planwire.journal import Journal, read_on, state_at
 from planwire.model import diff
 from planwire.model.events import Recorded
 from planwire.model.fold import fold, fold_all
+from planwire.model.identity import track
 from planwire.model.plan import PlanId
 from planwire.model.plan_change import PlanChange
 from planwire.model.records import SessionState
-from planwire.model.steps import track
 from planwire.readmodel.compare import said_between
 from planwire.readmodel.differences import PlanDifference, differences
 from planwire.readmodel.file_text import FilesOf, no_plan_files, titles_of, with_files
