@@ -230,18 +230,26 @@ def _item(item: Fields) -> Iterator[str]:
         "how": item.get("how"),
         "in_force": "yes" if item.get("in_force") else None,
         "said_before": item.get("said_before"),
-        "means": _MEANING.get(kind),
+        "means": item.get("means") or _MEANING.get(kind),
     }
     parts = [(part, str(item[part])) for part in ("quote", "verdict", "text") if item.get(part) is not None]
     if steps := _list(item.get("steps")):
         parts.append(("steps", " ".join(map(str, steps))))
-    changes = [*map(_change, _list(item.get("changes")))]
+    changes = [*map(_stale, _list(item.get("stale"))), *map(_change, _list(item.get("changes")))]
     if not changes and (not parts or (len(parts) == 1 and parts[0][0] != "quote")):
         yield element(name, parts[0][1] if parts else "", **opening)
         return
     yield "\n".join(
         [tag(name, **opening), *(element(*part, by=_author_of(part[0])) for part in parts), *changes, f"</{name}>"]
     )
+
+
+def _stale(changed: Any) -> str:
+    """A step that reads differently now from what the person saw: their words are about what it was."""
+    match changed:
+        case {"step": str(step), "was": str(was)}:
+            return element("stale", was, step=step, by="plan")
+    return element("stale", _json(changed))
 
 
 def _author_of(part: str) -> str | None:

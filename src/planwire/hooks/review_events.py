@@ -141,5 +141,5 @@ def _words(record: PlanRecord, decision: Review) -> str:
 
 def _quoted(record: PlanRecord, remark: Remark) -> Fields:
     step = next((each for each in record.state.steps if each.id == remark.step), None)
-    item = remark_item(remark)
-    return {**item, "quote": step.content} if step and not remark.quote else item
+    item = remark_item(remark, record)
+    return {**item, "quote": step.content} if step and not item.get("quote") else item

@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
-from planwire.model.events import Event, PlanChanged, PlanSet, Remarked
-from planwire.model.identity import step_ids
+from planwire.model.events import SELECTION, Event, PlanChanged, PlanSet, Remarked
+from planwire.model.identity import is_rephrased, step_ids
 from planwire.model.names import id_number, new_id
 from planwire.model.records import AGENT, PlanRecord, Remark, SessionState
 from planwire.model.remarks import FINISHED, FOLLOWED, GONE, REVISED
+from planwire.model.seen import same_words
 from planwire.model.statuses import canonical
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, restate
@@ -69,13 +70,27 @@ def _with_consequences(
     before = record.cleared or record.state
     rewords = wording(before) != wording(after)
     closing = _Closing(before, after, is_revised=rewords and by == AGENT)
-    found = {each.id: how for each in record.open_remarks if (how := closing.of(each))}
-    return replace(event, closes=found, rewords=rewords) if found or rewords else event
+    closes = {each.id: how for each in record.open_remarks if (how := closing.of(each))}
+    follows = {each.id: steps for each in record.open_remarks if by == AGENT and (steps := _following(each, after))}
+    return replace(event, closes=closes, follows=follows, rewords=rewords)
+
+
+def _following(remark: Remark, after: PlanState) -> tuple[str, ...]:
+    """The chosen steps that stay chosen although they read differently: the agent knows of the choice, has begun with
+    them, and only says the same in other words."""
+    if remark.kind != SELECTION or remark.told is None:
+        return ()
+    begun = {step.id: step.content for step in after.steps if not step.is_open or step.is_current}
+    return tuple(
+        step
+        for step, was in remark.about.items()
+        if step in begun and not same_words(was, begun[step]) and is_rephrased(was, begun[step])
+    )
 
 
 def undecided(event: Event) -> Event:
     """The event as its author made it, to be decided on another state."""
-    return replace(event, ids=(), closes={}, rewords=False) if isinstance(event, PlanSet) else event
+    return replace(event, ids=(), closes={}, follows={}, rewords=False) if isinstance(event, PlanSet) else event
 
 
 class _Closing:
@@ -95,7 +110,7 @@ class _Closing:
                 is_there = bool(remark.changes) and all(map(self._contains, remark.changes))
                 return FOLLOWED if is_there else None
             case "selection":
-                return None if any(map(self._is_open, remark.steps)) else FINISHED
+                return FINISHED if all(step in remark.done or self._is_done(step) for step in remark.steps) else None
             case "request":
                 return REVISED if remark.told and self._is_revised else None
             case "comment" if remark.step is not None and remark.told and not remark.kept:
@@ -104,6 +119,9 @@ class _Closing:
 
     def _is_open(self, step: str) -> bool:
         return step in self._places and self._steps[self._places[step]].is_open
+
+    def _is_done(self, step: str) -> bool:
+        return step in self._places and not self._is_open(step)
 
     def _finishes(self, step: str) -> str | None:
         if step not in self._places:

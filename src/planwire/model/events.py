@@ -136,8 +136,8 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
     and times.
 
     What a comparison of texts decides is decided once, by the writer (`model.decide`): `ids` has an id for each step,
-    in order, `closes` says which remarks the plan closes and how, and it `rewords` if texts or steps differ from those
-    before.
+    in order, `closes` says which remarks the plan closes and how, and `follows` which choices of steps stay about steps
+    that their agent rephrased. It `rewords` if texts or steps differ from those before.
     """
 
     plan: Plan
@@ -150,6 +150,7 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
     origin: Fields | None = None
     ids: tuple[str, ...] = ()
     closes: dict[str, str] = {}
+    follows: dict[str, tuple[str, ...]] = {}
     rewords: bool = False
 
 
@@ -163,6 +164,7 @@ class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_
     why: str = ""
     origin: Fields | None = None
     closes: dict[str, str] = {}
+    follows: dict[str, tuple[str, ...]] = {}
     rewords: bool = False
 
 
@@ -288,13 +290,14 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
 
     `way` is a prompt, a tool's answer, the context, or the answer to a question of the agent's; `request` names that
     prompt, call or question. A telling that may still get lost is first `OFFERED`, then `TOLD`. One that is `REFUSED`
-    sets everything back to the event `since`.
+    sets everything back to the event `since`. Of `stale` remarks it says that steps read differently now.
     """
 
     way: str
     upto: int
     since: int = 0
     remarks: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
     request: str = ""
     stage: str = TOLD
     reader: str = "agent"

@@ -206,7 +206,7 @@ def _told_words(state: SessionState, recorded: Recorded, event: Told) -> Changes
     telling = Telling(recorded.seq, recorded.at, event.way, event.request, event.reader)
 
     def knows(record: PlanRecord) -> PlanRecord:
-        return close_remarks(replace(record, remarks=told(record.remarks, ids, telling)), recorded)
+        return close_remarks(replace(record, remarks=told(record.remarks, ids, telling, event.stale)), recorded)
 
     now = replace(heard, told=max(heard.told, event.upto))
     return {"plans": _each(state, knows), **_heard(state, reader, now)}

@@ -27,7 +27,7 @@ from planwire.model.plan import Plan
 from planwire.model.statuses import folded_status, status_of
 from planwire.model.steps import Memory, PlanState, restate
 
-__all__ = ["step_ids", "track"]
+__all__ = ["is_rephrased", "step_ids", "track"]
 
 #: The likeness (1.0 = the same words) of one step: anywhere, and where it stands between the neighbours that it had.
 ALIKE: Final = 0.6
@@ -175,6 +175,16 @@ def step_ids(plan: Plan, before: PlanState | None, suffix: str = "") -> tuple[st
 def track(plan: Plan, before: PlanState | None = None) -> PlanState:
     """The state of a plan that follows `before`, where no event records the ids."""
     return restate(plan, step_ids(plan, before), before)
+
+
+def is_rephrased(before: str, after: str) -> bool:
+    """Whether a text only says what another one says, of the same objects: it adds words or drops them, or takes other
+    forms of them, and exchanges none."""
+    one, other = _read(before), _read(after)
+    shared, gone, come = _compared(one, other)
+    is_opposite = any(frozenset((x, y)) in _OPPOSITES or _is_negated(x, y) for x in gone for y in come)
+    exchanged = gone and come and not ((gone | come) <= _FAINT)
+    return shared > 0 and not (is_opposite or exchanged or (gone | come) & _NEGATIONS)
 
 
 class _Matching:

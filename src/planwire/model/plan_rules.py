@@ -25,7 +25,7 @@ from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import id_number, made_name
 from planwire.model.plan import NOTES_CAP
 from planwire.model.records import AGENT, PLANWIRE, Delta, PlanNote, PlanRecord, SessionState
-from planwire.model.remarks import PLAN_ENDED, closed_by_change, made, remark_of, reopened
+from planwire.model.remarks import PLAN_ENDED, after_change, made, remark_of, reopened
 from planwire.model.step_changes import AddStep, RewordStep
 from planwire.model.steps import restate
 from planwire.model.wording import is_cleared
@@ -167,7 +167,7 @@ def _judged(
     stale. Clearing a list does neither, until there is another list."""
     if is_cleared(after.state):
         return replace(after, cleared=(before.cleared or before.state) if before else None)
-    after = replace(after, remarks=closed_by_change(after.remarks, event.closes, recorded), cleared=None)
+    after = replace(after, remarks=after_change(after.remarks, event, after.state, recorded), cleared=None)
     if not event.rewords:
         return after
     return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)

@@ -83,13 +83,15 @@ class PlanNote(Struct, frozen=True):
 
 
 class Telling(Struct, frozen=True):
-    """The telling of a remark or a verdict: its event, the way, the request, and the reader."""
+    """The telling of a remark or a verdict: its event, the way, the request, and the reader. `stale`: it said that
+    steps read differently from what the remark is about."""
 
     seq: int
     at: int
     way: str
     request: str
     reader: str = AGENT
+    stale: bool = False
 
 
 class Review(Struct, frozen=True):
@@ -142,7 +144,8 @@ class Remark(Struct, frozen=True):
     """A person's remark: a comment, a request for changes, a selection of steps, or a suggestion.
 
     `id` is its name within the session. `offered` is a telling that is not known to have arrived. `told` and `closed`
-    are None until that happens. The other fields are those of its event.
+    are None until that happens. `done` are the steps of a selection that were finished since. The other fields are
+    those of its event; `about` follows a chosen step that its agent only rephrased.
     """
 
     id: str
@@ -162,6 +165,7 @@ class Remark(Struct, frozen=True):
     kept: bool = False
     about: dict[str, str] = {}
     passage: Passage | None = None
+    done: tuple[str, ...] = ()
     offered: Telling | None = None
     told: Telling | None = None
     closed: Closing | None = None

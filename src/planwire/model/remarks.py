@@ -12,15 +12,16 @@ A person can close and reopen any of them. A comment that its agent has not hear
 `fold` calls the functions here; they depend only on the states around an event.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from typing import Final
 
 from msgspec.structs import replace
 
-from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, Recorded, Remarked
+from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, PlanChanged, PlanSet, Recorded, Remarked
 from planwire.model.names import new_id
 from planwire.model.records import AGENT, Closing, Remark, RemarkAnswer, Telling
 from planwire.model.step_changes import AddStep, StepChange
+from planwire.model.steps import PlanState
 
 __all__ = [
     "ANSWERED",
@@ -32,9 +33,9 @@ __all__ = [
     "RUN_ALL",
     "SUPERSEDED",
     "WITHDRAWN",
+    "after_change",
     "answered",
     "close",
-    "closed_by_change",
     "closed_with_plan",
     "made",
     "offered",
@@ -131,16 +132,20 @@ def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
     return tuple(replace(each, offered=offer) if each.id in ids else each for each in remarks)
 
 
-def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
-    """The remarks after the reader got some of them. The first telling counts, with two exceptions. A telling that
-    names its request replaces a reminder in an older journal, which no refusal would match. And a telling to a child
-    that resumed its work replaces one to the lead, which heard the remark in the child's place."""
+def told(remarks: Remarks, ids: Container[str], telling: Telling, stale: Container[str] = ()) -> Remarks:
+    """The remarks after the reader got some of them, and of some that they are `stale`. The first telling counts, with
+    two exceptions. A telling to a child that resumed its work replaces one to the lead, which heard the remark in the
+    child's place. And one that a remark is stale replaces what was told before."""
 
-    def first(known: Telling | None) -> Telling:
-        is_for_lead = known is not None and known.reader == AGENT != telling.reader
-        return known if known and not is_for_lead and (known.request or not telling.request) else telling
+    def after(remark: Remark) -> Remark:
+        if remark.id not in ids:
+            return remark
+        known, now = remark.told, replace(telling, stale=remark.id in stale)
+        is_for_child = known is not None and known.reader == AGENT != telling.reader
+        is_first = known is None or is_for_child or (now.stale and not known.stale)
+        return replace(remark, told=now if is_first else known, offered=None)
 
-    return tuple(replace(each, told=first(each.told), offered=None) if each.id in ids else each for each in remarks)
+    return tuple(map(after, remarks))
 
 
 def refused(remarks: Remarks, request: str) -> Remarks:
@@ -164,14 +169,25 @@ def closed_with_plan(remarks: Remarks, closing: Closing, of_request: Closing | N
     return _bounded(tuple(map(ended, remarks)))
 
 
-def closed_by_change(remarks: Remarks, closes: Mapping[str, str], recorded: Recorded) -> Remarks:
-    """The remarks of a plan after a change, with those closed that the change closes, each in its way."""
+def after_change(remarks: Remarks, event: PlanSet | PlanChanged, state: PlanState, recorded: Recorded) -> Remarks:
+    """The remarks of a plan after an event that left it in this state: some closed, each in its way, and choices of
+    steps about the words of today, where the event says that they follow, and with the steps that are done."""
+    if all(each.closed for each in remarks):
+        return remarks
+    steps = {step.id: step for step in state.steps}
 
     def after(remark: Remark) -> Remark:
-        how = None if remark.closed else closes.get(remark.id)
-        return replace(remark, closed=Closing(recorded.seq, recorded.at, recorded.by, how)) if how else remark
+        if remark.closed:
+            return remark
+        if how := event.closes.get(remark.id):
+            return replace(remark, closed=Closing(recorded.seq, recorded.at, recorded.by, how))
+        if remark.kind != SELECTION:
+            return remark
+        about = {step: steps[step].content for step in event.follows.get(remark.id, ()) if step in steps}
+        done = [step for step in remark.steps if step in remark.done or (step in steps and not steps[step].is_open)]
+        return replace(remark, about=remark.about | about, done=tuple(done))
 
-    return _bounded(tuple(map(after, remarks))) if closes else remarks
+    return _bounded(tuple(map(after, remarks)))
 
 
 def superseded(changes: Iterable[StepChange], suggestions: Iterable[Remark]) -> Remarks:

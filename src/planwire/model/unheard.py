@@ -6,18 +6,19 @@ for the context is made from them (`chat.render`).
     {"said": "comment", "id": "r3", "by": "user", "plan_id": "main", "step": "s2", "text": "never touch vendor/"}
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from planwire.model.events import DISMISSED, PlanReviewed
+from planwire.model.events import COMMENT, DISMISSED, SELECTION, SUGGESTION, PlanReviewed
 from planwire.model.kinds import text_of
 from planwire.model.plan import Fields, PlanId
 from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
 from planwire.model.remarks import PLAN_ENDED
+from planwire.model.seen import changed_since
 
 __all__ = ["CLIENT", "RELAY", "Words", "has_word", "news", "remark_item", "standing"]
 
@@ -31,14 +32,23 @@ RETOLD_BYTES: Final = 16 * 1024
 NEWS_BYTES: Final = 64 * 1024
 
 
+#: What a remark means for its reader once steps read differently from what its author saw.
+_MEANING: Final = {
+    COMMENT: "said of the step when it read as quoted",
+    SELECTION: "run only the steps named; do neither a stale one nor any that was not chosen, and ask",
+    SUGGESTION: "asked for when the step read otherwise: do not make it, and ask",
+}
+
+
 class Words(Struct, frozen=True):
     """What an agent is to be told: `items` in full, and `besides`, the ids of further open remarks. `remarks` are the
-    ids of all remarks among them that the agent has not been told yet; everything else is of events after `since` up to
-    `upto`."""
+    ids of all remarks among them that the agent has not been told yet, `stale` those of which it is told that steps
+    read differently now; everything else is of events after `since` up to `upto`."""
 
     items: tuple[Fields, ...] = ()
     besides: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
     since: int = 0
     upto: int = 0
 
@@ -69,7 +79,7 @@ def news(
         others += _closings(record, told)
         if edits:
             others += _edits(record, told)
-    return _words(remarks, others, most, told, state.seq, reader)
+    return _words(state, remarks, others, most, told, reader)
 
 
 def standing(
@@ -88,7 +98,7 @@ def standing(
         others += [(seq, item) for seq, item in _closings(record, 0) if item["id"] in seen]
         if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
             others.append((record.review.seq, _verdict(record.state.plan.id, record.review, record.review.by)))
-    return _words(remarks, others, most, heard_by(state, reader).told, state.seq, reader)
+    return _words(state, remarks, others, most, heard_by(state, reader).told, reader)
 
 
 def _heard_of(state: SessionState, reader: str) -> list[PlanRecord]:
@@ -110,47 +120,60 @@ def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
 
 
 def _untold(record: PlanRecord, reader: str) -> list[Remark]:
-    return [each for each in record.open_remarks if not _is_told(each, reader) and each.by not in _KNOWN]
+    return [each for each in record.open_remarks if not _is_told(each, record, reader) and each.by not in _KNOWN]
 
 
-def _is_told(remark: Remark, reader: str) -> bool:
+def _is_told(remark: Remark, record: PlanRecord, reader: str) -> bool:
     """Whether a reader needs no telling of a remark. What the lead was told while a child had nothing to do, the child
-    is told once it goes on."""
-    return remark.told is not None and (reader == LEAD or remark.told.reader != AGENT)
+    is told once it goes on. A choice or a change that was asked for is told again once its steps read differently."""
+    told = remark.told
+    if told is None or (reader != LEAD and told.reader == AGENT):
+        return False
+    return told.stale or remark.kind not in (SELECTION, SUGGESTION) or not changed_since(remark, record)
 
 
 def _words(
-    remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, upto: int, reader: str
+    state: SessionState, remarks: list[Remark], others: list[tuple[int, Fields]], most: int, since: int, reader: str
 ) -> Words:
-    """Remarks and other items as words, in the order of their events. `most` bytes of remarks are in full."""
-    full, besides = _bounded(remarks, most)
-    items = sorted([*((each.seq, remark_item(each)) for each in full), *others], key=lambda each: each[0])
-    untold = tuple(each.id for each in remarks if not _is_told(each, reader))
-    return Words(tuple(item for _, item in items), besides, untold, since, upto)
-
-
-def _bounded(remarks: Iterable[Remark], most: int) -> tuple[list[Remark], tuple[str, ...]]:
-    """The remarks to tell in full, and the ids of the rest. Those kept in force come first, then the newest."""
-    full: list[Remark] = []
+    """Remarks and other items as words, in the order of their events. `most` bytes of remarks are in full, those kept
+    in force first, then the newest; of the rest only the ids."""
+    full: list[tuple[int, Fields]] = []
     besides: list[Remark] = []
     size = 0
     for each in sorted(remarks, key=lambda each: (not each.kept, -each.seq)):
-        size += len(msgspec.json.encode(remark_item(each)))
-        (full if size <= most or not full else besides).append(each)
-    return full, tuple(each.id for each in sorted(besides, key=lambda each: each.seq))
+        size += len(msgspec.json.encode(item := remark_item(each, state.plans[each.plan_id])))
+        if size <= most or not full:
+            full.append((each.seq, item))
+        else:
+            besides.append(each)
+    items = [item for _, item in sorted([*full, *others], key=lambda each: each[0])]
+    return Words(
+        items=tuple(items),
+        besides=tuple(each.id for each in sorted(besides, key=lambda each: each.seq)),
+        remarks=tuple(each.id for each in remarks if not _is_told(each, state.plans[each.plan_id], reader)),
+        stale=tuple(str(item["id"]) for item in items if item.get("stale")),
+        since=since,
+        upto=state.seq,
+    )
 
 
-def remark_item(remark: Remark) -> Fields:
-    """A remark as it is told."""
+def remark_item(remark: Remark, record: PlanRecord) -> Fields:
+    """A remark as it is told. Where steps read differently from what its author saw, it says so: a comment quotes what
+    it was said of, and of chosen steps and of steps to change, those are apart under `stale`."""
+    changed = changed_since(remark, record)
+    stale = {each.step for each in changed}
+    quote = changed[0].was if changed and remark.kind == COMMENT else remark.quote
     details: Fields = {
         "id": remark.id,
         "step": remark.step,
-        "quote": remark.quote,
-        "steps": list(remark.steps) or None,
+        "quote": quote,
+        "steps": [step for step in remark.steps if step not in stale] or None,
+        "stale": [msgspec.to_builtins(each) for each in changed if remark.kind != COMMENT] or None,
         "changes": [*msgspec.to_builtins(remark.changes)] or None,
         "text": remark.text or None,
         "in_force": remark.kept or None,
         "said_before": "perhaps" if remark.offered and not remark.told else None,
+        "means": _MEANING.get(remark.kind) if changed else None,
     }
     return _item(remark.kind, remark.by, remark.plan_id, details)
 

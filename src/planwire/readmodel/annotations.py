@@ -12,6 +12,7 @@ from planwire.journal.provisional import is_provisional
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
+from planwire.model.seen import changed_since
 from planwire.model.statuses import spoken
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
@@ -38,6 +39,8 @@ REMARK_LABELS: Final = {
 }
 
 
+#: What to do about a remark whose steps read differently by now.
+_THEN: Final = {SELECTION: ": choose again", SUGGESTION: ": suggest it again, or withdraw it"}
 _TAKEN_BACK: Final = (WITHDRAWN, SUPERSEDED)
 
 
@@ -67,6 +70,7 @@ class RemarkCard(Struct, frozen=True):
 
     - `label`: its kind in a word or two. `about`: the text of the step or the passage that it is about.
     - `delivery`: its delivery in two words; `heard`: a sentence on that. `told_at`: when the agent heard it.
+    - `stale`: a sentence on what reads differently now from what its author saw; "" if nothing does.
     - `review`: the event of the verdict that it came with.
     - `is_open`: it still binds. `closed_at`, `closed_by`, `why_closed`: how it ended. `answers`: the answers to it.
     """
@@ -92,6 +96,7 @@ class RemarkCard(Struct, frozen=True):
     why_closed: str = ""
     answers: tuple[RemarkAnswer, ...] = ()
     review: int | None = None
+    stale: str = ""
 
 
 class Annotations(Struct, frozen=True):
@@ -113,15 +118,16 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
     texts = {step.id: step.content for step in steps_now}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
     added: dict[str | None, list[SuggestedChange]] = {}
+    stale = {each.id for each in record.suggestions if changed_since(each, record)}
     for suggestion in record.suggestions:
         for number, change in enumerate(suggestion.changes):
             suggested = _suggested(suggestion, number, texts, heard, record)
             if isinstance(change, AddStep):
                 together = added.setdefault(change.after, [])
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
-            elif change.step in texts:
+            elif change.step in texts and suggestion.id not in stale:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
-    shown = (each for each in record.remarks if each.kind != SUGGESTION or _matters(each))
+    shown = (each for each in record.remarks if each.kind != SUGGESTION or each.id in stale or _matters(each))
     cards = [_remark(each, record, texts, heard) for each in shown]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
@@ -165,8 +171,9 @@ def _suggested(
 
 def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str) -> RemarkCard:
     last = step_texts(record.state)
-    about = remark.quote or (texts.get(remark.step) or last.get(remark.step, remark.step) if remark.step else "")
-    steps = tuple(texts.get(step) or last.get(step, step) for step in remark.steps)
+    last = last | texts | remark.about
+    about = remark.quote or (last.get(remark.step, remark.step) if remark.step else "")
+    steps = tuple(last.get(step, step) for step in remark.steps)
     end = remark.closed
     return RemarkCard(
         remark.id,
@@ -190,7 +197,17 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         end.text if end else "",
         remark.answers,
         remark.review,
+        "" if end else _stale_sentence(remark, record),
     )
+
+
+def _stale_sentence(remark: Remark, record: PlanRecord) -> str:
+    """What reads differently now from what the author of a remark saw, and what they can do."""
+    words = [
+        f"“{each.was}” now reads “{each.now}”" if each.now is not None else f"“{each.was}” is not in the plan any more"
+        for each in changed_since(remark, record)
+    ]
+    return f"{'; '.join(words)}{_THEN.get(remark.kind, '')}." if words else ""
 
 
 def suggestion_sentence(record: PlanRecord, suggestion: Remark) -> str:

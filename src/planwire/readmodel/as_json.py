@@ -12,7 +12,8 @@ from planwire.model.events import SUGGESTION, Origin
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.plan_change import PlanChange
-from planwire.model.records import Remark, RemarkAnswer
+from planwire.model.records import PlanRecord, Remark, RemarkAnswer
+from planwire.model.seen import Changed, changed_since
 from planwire.model.step_changes import StepChange
 from planwire.model.text import unwrapped
 from planwire.readmodel.annotations import suggestion_sentence
@@ -98,7 +99,8 @@ class ReviewValue(Struct, frozen=True):
 class RemarkValue(Struct, frozen=True):
     """A remark. `kind` is `comment`, `request`, `selection`, or `suggestion` for one that ended; `steps` are those of a
     selection. If it is `kept`, it stays in force until a person ends it. `told_at` and `told_by` say when and how the
-    agent heard it, `closed` how it ended; all of them are null until then."""
+    agent heard it, `closed` how it ended; all of them are null until then. `changed` are the steps that it is about and
+    that read differently now from what its author saw, or are gone."""
 
     id: str
     kind: str
@@ -116,6 +118,7 @@ class RemarkValue(Struct, frozen=True):
     closed_at: int | None
     closed_by: str | None
     answers: tuple[RemarkAnswer, ...]
+    changed: tuple[Changed, ...]
 
 
 class OptionValue(Struct, frozen=True):
@@ -269,7 +272,7 @@ def plan_json(card: PlanCard) -> PlanValue:
             for each, shown in zip(suggestions, card.suggestions, strict=True)
         ),
         remarks=tuple(
-            _remark(each, suggestion_sentence(record, each) if each.kind == SUGGESTION else each.text)
+            _remark(each, suggestion_sentence(record, each) if each.kind == SUGGESTION else each.text, record)
             for each in record.remarks
             if each.kind != SUGGESTION or each.closed
         )
@@ -335,7 +338,7 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": described}
 
 
-def _remark(remark: Remark, text: str) -> RemarkValue:
+def _remark(remark: Remark, text: str, record: PlanRecord) -> RemarkValue:
     told, end = remark.told, remark.closed
     return RemarkValue(
         remark.id,
@@ -354,4 +357,5 @@ def _remark(remark: Remark, text: str) -> RemarkValue:
         end.at if end else None,
         end.by if end else None,
         remark.answers,
+        () if end else changed_since(remark, record),
     )

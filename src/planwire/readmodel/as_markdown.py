@@ -81,8 +81,9 @@ def _remark(remark: RemarkCard) -> str:
     said = ": ".join(filter(None, (remark.by, remark.label.lower(), remark.about, words)))
     facts = ["kept in force" if remark.kept else "", "" if remark.is_open else remark.delivery.lower()]
     details = ", ".join(filter(None, facts))
+    stale = [_item(remark.stale, 1)] if remark.stale else []
     answers = (_item(f"{each.by}: {each.text}", 1) for each in remark.answers)
-    return "\n".join([_item(f"{said} ({details})" if details else said), *answers])
+    return "\n".join([_item(f"{said} ({details})" if details else said), *stale, *answers])
 
 
 def _item(text: str, depth: int = 0) -> str:

@@ -15,6 +15,7 @@ from planwire.model.kinds import KINDS, content_of, is_blank, kind_of, noun_of, 
 from planwire.model.plan import MEDIUM, PRIORITIES, FilePlan, MarkdownPlan, PlanId
 from planwire.model.plan_change import PlanChange
 from planwire.model.records import AGENT, PlanRecord, Remark, Review, SessionState
+from planwire.model.seen import changed_since
 from planwire.model.steps import PlanState, Step
 from planwire.model.titles import UNNAMED, plan_title, plan_titles
 from planwire.readmodel.annotations import (
@@ -276,7 +277,9 @@ def _row(
 
 def _to_run(record: PlanRecord) -> frozenset[str]:
     """The steps that a person chose, and no others for now."""
-    return frozenset(step for each in record.open_remarks if each.kind == SELECTION for step in each.steps)
+    chosen = [each for each in record.open_remarks if each.kind == SELECTION]
+    stale = {changed.step for each in chosen for changed in changed_since(each, record)}
+    return frozenset(step for each in chosen for step in each.steps) - stale
 
 
 def _suggestion(record: PlanRecord, suggestion: Remark, heard: str) -> OpenSuggestion:

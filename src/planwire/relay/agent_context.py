@@ -100,7 +100,7 @@ class AgentContext:
     def tell(self, mark: str, sent: SentBlock, words: Words, way: str = PROMPT) -> Told:
         """Note that a block tells the agent everything up to now. Returns the event to record."""
         state = self.state
-        told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, mark)
+        told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, words.stale, mark)
         self.marks[mark] = sent
         self.is_compacted = self.is_attached = False
         self._unrecorded.append(told)
@@ -120,7 +120,7 @@ class AgentContext:
         mark = next(reversed(self._echoed), None)
         if mark is None or mark in self.known_marks:
             return ()
-        return (Told(PROMPT, 0, 0, remarks_in(self._echoed[mark]), mark, OFFERED),)
+        return (Told(PROMPT, 0, remarks=remarks_in(self._echoed[mark]), request=mark, stage=OFFERED),)
 
     def _lacks(self) -> bool:
         """Whether something that people said still holds, and the replay lacks the newest block."""

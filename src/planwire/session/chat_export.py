@@ -94,7 +94,13 @@ def _told(item: Fields, state: SessionState) -> Fields:
     remark = state.remark(str(item.get("id")))
     if remark is None:
         return item
-    whole = {"remark": remark_item(remark)} if item["said"] == "closed" else {}
+    as_said = remark_item(replace(remark, about={}), state.plans[remark.plan_id])
+    if remark.about:
+        as_said["about"] = remark.about
+    if item["said"] != "closed":
+        item, whole = as_said, Fields()
+    else:
+        whole = {"remark": as_said}
     if remark.told and remark.told.way == TOOL:
         whole["told"] = {"way": TOOL, "request": remark.told.request}
     return {**item, **whole}

@@ -141,7 +141,7 @@ class Delivery:
         is_behind = heard.placed > max((heard.told, *(each.upto for each in under_way)))
         if self._is_agent and (remarks or is_behind or self.news(state, CONTEXT, edits=True)):
             name, reader = f"{CONTEXT}-{state.seq}", told_as(self._reader)
-            told = handing.told or Told(CONTEXT, state.seq, heard.told, (), name, OFFERED, reader)
+            told = handing.told or Told(CONTEXT, state.seq, heard.told, request=name, stage=OFFERED, reader=reader)
             handing.told = msgspec.structs.replace(told, remarks=(*told.remarks, *remarks))
 
     def offer(
@@ -190,7 +190,9 @@ class Delivery:
             shown = told_in_answers(state, chat, form) | ids_in(chat)
             lost = sorted({request for remark, request in told if remark not in shown})
             reader = told_as(self._reader)
-            self._view.write(lambda now: [Told(TOOL, now.seq, now.seq, (), each, REFUSED, reader) for each in lost])
+            self._view.write(
+                lambda now: [Told(TOOL, now.seq, now.seq, request=each, stage=REFUSED, reader=reader) for each in lost]
+            )
 
     def withheld(self, state: SessionState) -> set[str]:
         """The remarks that only the agent's session may put into the chat, because the agent has not heard them."""
@@ -200,7 +202,9 @@ class Delivery:
         return unheard - {each.id for each in self._placed(state)}
 
     def _offer(self, way: str, words: Words, seq: int) -> Told:
-        return Told(way, words.upto, words.since, words.remarks, f"{way}-{seq}", OFFERED, told_as(self._reader))
+        return Told(
+            way, words.upto, words.since, words.remarks, words.stale, f"{way}-{seq}", OFFERED, told_as(self._reader)
+        )
 
     def _placed(self, state: SessionState) -> list[Remark]:
         """The remarks that were put into the reader's chat and may not have arrived."""

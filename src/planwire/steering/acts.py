@@ -9,13 +9,15 @@ from enum import Enum
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.errors import PlanError, StaleRevision, UnknownAct, UnknownPlan
-from planwire.model.events import CHANGES_REQUESTED, COMMENTED
+from planwire.model.events import CHANGES_REQUESTED, COMMENTED, Remarked
 from planwire.model.kinds import kind_of
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.statuses import STATUSES
+from planwire.model.step_changes import AddStep
 from planwire.model.steps import PlanState
 from planwire.steering import commands, now, remark_acts, reviews
 from planwire.steering.answers import with_verdict
@@ -27,7 +29,7 @@ from planwire.steering.reach import NOBODY, STOP, TELL, Reach
 from planwire.steering.reviews import to_run
 from planwire.steering.target import Decision, Target, refuse_unchangeable
 from planwire.steering.wanted import ARGUMENTS, Wanted
-from planwire.steering.words import named
+from planwire.steering.words import named, step_texts
 
 __all__ = [
     "ACTS",
@@ -304,8 +306,25 @@ def decide(
             raise StaleRevision(f"{named(record.state.plan)} {problem}", record.revision, wanted.seen)
     is_now = bool(wanted.now) or act.name == "tell"
     on = Target(state, record, by, seen, file, reach, is_now)
-    decision = act.decide(on, wanted)
+    decision = _about_seen(on, act.decide(on, wanted))
     return with_telling(on, wanted, decision) if is_now else decision
+
+
+def _about_seen(on: Target, decision: Decision) -> Decision:
+    """The decision, with each remark about the words that the person saw."""
+    state = (on.seen or on.record).state
+    seen = step_texts(state) | (step_texts(on.file) if on.file is not None else {})
+    events = (
+        replace(each, about=_named(each, seen)) if isinstance(each, Remarked) else each for each in decision.events
+    )
+    return replace(decision, events=tuple(events))
+
+
+def _named(remark: Remarked, seen: dict[str, str]) -> dict[str, str]:
+    """The texts of the steps that a remark is about."""
+    changed = (each.step for each in remark.changes if not isinstance(each, AddStep))
+    named = dict.fromkeys([*filter(None, (remark.step,)), *remark.steps, *changed])
+    return {step: seen[step] for step in named if step in seen}
 
 
 def check_early(record: PlanRecord, wanted: Wanted) -> None:

@@ -27,6 +27,7 @@ from planwire.model.events import (
 )
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
+from planwire.model.seen import changed_since
 from planwire.model.text import shortened, unwrapped
 from planwire.steering.answers import answer_to
 from planwire.steering.delivery import heard_with_answer
@@ -187,6 +188,7 @@ def _is_said(on: Target, said: Remarked) -> bool:
     same = on.by, said.kind, said.text, said.step, said.quote, said.steps, said.kept
     return any(
         (each.by, each.kind, each.text, each.step, each.quote, each.steps, each.kept) == same
+        and not changed_since(each, on.record)
         for each in on.record.open_remarks
     )
 

@@ -9,6 +9,7 @@ from planwire.model.file_texts import address_of
 from planwire.model.kinds import kind_of, noun_of
 from planwire.model.plan import REMARK_CAP
 from planwire.model.records import AGENT, USER, PlanRecord, Remark, SessionState
+from planwire.model.seen import changed_since
 from planwire.model.step_changes import AddStep, RewordStep, StepChange
 from planwire.model.steps import PlanState, Step
 from planwire.steering.delivery import heard_when
@@ -50,8 +51,10 @@ class Target(Struct, frozen=True):
 
     @property
     def suggestions(self) -> tuple[Remark, ...]:
-        """The open suggestions. Those of a plan that is no longer the agent's don't count: no one will follow them."""
-        return self.record.suggestions if self.is_suggested else ()
+        """The open suggestions. Those of a plan that is no longer the agent's don't count: no one will follow them. Nor
+        do those on steps that read differently by now."""
+        record = self.record
+        return tuple(each for each in record.suggestions if self.is_suggested and not changed_since(each, record))
 
     @property
     def heard(self) -> str:

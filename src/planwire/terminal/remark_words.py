@@ -35,6 +35,8 @@ def remark_parts(
     words = unwrapped_lines(remark_text(remark, quotes=quotes))
     yield from hanging(start, words, "" if remark.is_open else "muted", _whose(remark, now, named=named), width)
     indent = " " * len(start[0])
+    if remark.stale:
+        yield from hanging((f"{indent}↳ ", "note"), one_line(remark.stale), "note", "", width)
     is_answer = any(each.text == remark.why_closed for each in remark.answers)
     if remark.why_closed and not is_answer and not is_remark(remark.why_closed):
         yield from hanging((f"{indent}↳ ", "muted"), one_line(remark.why_closed), "muted", "", width)

@@ -62,7 +62,8 @@ def remark_words(remark: RemarkCard, *, steerable: bool, named: bool = False) ->
         )
         for each in remark.answers
     )
-    return joined(about, said, " ", origin, *answers)  # a line may break here
+    stale = el("span", remark.stale, class_="stale", dir="auto") if remark.stale else None
+    return joined(about, said, " ", origin, stale, *answers)  # a line may break here
 
 
 def _button(remark: RemarkCard, words: str) -> Html:

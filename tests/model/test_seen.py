@@ -1,0 +1,201 @@
+"""A person's word is about the words that they saw: what is told and shown once these differ."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planwire.chat.render import remark_elements
+from planwire.model.events import ACP, PlanChanged, PlanSet, Told
+from planwire.model.plan import Entry, ItemsPlan
+from planwire.model.records import AGENT
+from planwire.model.seen import Changed, changed_since, same_words
+from planwire.model.step_changes import RewordStep, SetStatus
+from planwire.model.unheard import news, standing
+from tests.steering.acting import Session
+
+STAGING = "Delete the staging database"
+PRODUCTION = "Delete the production database"
+
+
+def plan(*steps: str, **statuses: str) -> ItemsPlan:
+    entries = (Entry(text, "medium", statuses.get(f"s{at}", "pending")) for at, text in enumerate(steps, start=1))
+    return ItemsPlan("main", tuple(entries))
+
+
+def session(via: str = ACP, *steps: str) -> Session:
+    return Session(plan(*(steps or ("Back up", STAGING, "Tell people"))), via)
+
+
+def told(on: Session) -> str:
+    """What the agent is told now, which then counts as told."""
+    words = news(on.state)
+    on.append(Told("prompt", words.upto, words.since, words.remarks, words.stale, "p1"), by="relay")
+    return "\n".join(remark_elements(words.items, words.besides))
+
+
+# -- what the same words are
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Build it", "2. Build it"),
+        ("Build it", "[x] Build it"),
+        ("Build it", "✅ Build  it"),
+        ("Build it ✓", "Build it"),
+        ("1. [ ] Build it", "Step 3/4: Build it"),
+        ("Caf\u00e9", "Cafe\u0301"),
+        ("Build\n it", "Build it"),
+    ],
+)
+def test_words_are_the_same_without_what_is_no_part_of_them(one: str, other: str) -> None:
+    assert same_words(one, other)
+    assert same_words(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("rm -rf ./build", "rm -rf / build"),
+        ("rm -rf ./build", "rm -rf . /build"),
+        (STAGING, PRODUCTION),
+        ("Build it", "build it"),
+        ("Build it", "Build it."),
+        ("Run 2 servers", "Run 20 servers"),
+        ("2 servers", "3 servers"),
+        ("Enable it", "Disable it"),
+    ],
+)
+def test_words_that_differ_in_anything_else_are_other_words(one: str, other: str) -> None:
+    assert not same_words(one, other)
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_sameness_is_symmetric_and_no_text_is_the_same_as_one_with_another_letter(one: str, other: str) -> None:
+    assert same_words(one, one)
+    assert same_words(one, other) == same_words(other, one)
+    assert same_words(one, unicodedata.normalize("NFD", one))
+
+
+# -- an order about one thing never reaches the agent as an order about another
+
+
+def test_a_choice_of_a_step_is_not_about_the_text_that_the_agents_next_list_has_in_its_place() -> None:
+    on = session()
+    on.do("select", steps=("s2",))
+    on.append(PlanSet(plan("Back up", PRODUCTION, "Tell people"), via=ACP), by=AGENT)
+    said = told(on)
+    assert PRODUCTION not in said
+    assert f'<stale step="s2" by="plan">{STAGING}</stale>' in said
+    assert "<steps>" not in said
+    assert "do neither a stale one nor any that was not chosen, and ask" in said
+
+
+def test_a_choice_of_a_step_is_not_about_what_the_agent_rewords_it_to() -> None:
+    on = session("tools")
+    on.do("select", steps=("s1", "s2"))
+    assert ">s1 s2<" in told(on)
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    said = told(on)
+    assert f'<stale step="s2" by="plan">{STAGING}</stale>' in said, "it is news although the choice itself was told"
+    assert "<steps>s1</steps>" in said
+    assert told(on) == "", "once is enough"
+
+
+def test_a_restriction_is_not_lifted_when_its_steps_are_gone() -> None:
+    on = session()
+    on.do("select", steps=("s2",))
+    told(on)
+    on.append(PlanSet(plan("Back up", "Drop every table", "Tell people"), via=ACP), by=AGENT)
+    [selection] = on.record.open_remarks
+    assert changed_since(selection, on.record) == (Changed("s2", STAGING, None),)
+    assert STAGING in told(on)
+
+
+def test_a_choice_ends_once_its_steps_are_finished_even_if_they_left_the_list_by_then() -> None:
+    on = session()
+    on.do("select", steps=("s1", "s2"))
+    on.append(PlanSet(plan("Back up", STAGING, "Tell people", s1="completed"), via=ACP), by=AGENT)
+    on.append(PlanSet(plan(STAGING, "Tell people", s1="in_progress"), via=ACP), by=AGENT)
+    assert on.record.open_remarks
+    assert changed_since(on.record.open_remarks[0], on.record) == ()
+    on.append(PlanSet(plan(STAGING, "Tell people", s1="completed"), via=ACP), by=AGENT)
+    assert not on.record.open_remarks
+
+
+def test_a_chosen_step_that_its_agent_begins_under_a_form_of_its_name_stays_chosen() -> None:
+    on = session(ACP, "Back up", "Implement the parser", "Tell people")
+    on.do("select", steps=("s2",))
+    told(on)
+    on.append(PlanSet(plan("Back up", "Implementing the parser", "Tell people", s2="in_progress"), via=ACP), by=AGENT)
+    assert changed_since(on.record.open_remarks[0], on.record) == ()
+    assert told(on) == ""
+
+
+def test_it_does_not_if_the_agent_never_heard_of_the_choice() -> None:
+    on = session(ACP, "Back up", "Implement the parser", "Tell people")
+    on.do("select", steps=("s2",))
+    on.append(PlanSet(plan("Back up", "Implementing the parser", "Tell people", s2="in_progress"), via=ACP), by=AGENT)
+    assert changed_since(on.record.open_remarks[0], on.record)
+
+
+def test_it_does_not_if_the_agent_exchanges_what_the_step_is_about_although_it_has_begun() -> None:
+    on = session("tools")
+    on.do("select", steps=("s2",))
+    told(on)
+    changes = (SetStatus("s2", "in_progress"), RewordStep("s2", PRODUCTION))
+    on.append(PlanChanged("main", changes=changes), by=AGENT)
+    assert STAGING in told(on)
+
+
+def test_a_comment_on_a_step_that_reads_differently_quotes_what_it_was_said_of() -> None:
+    on = session("tools")
+    on.do("comment", target="s2", text="Yes, do it without asking me again")
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    said = told(on)
+    assert f'<quote by="plan">{STAGING}</quote>' in said
+    assert "when it read as quoted" in said
+
+
+def test_a_suggestion_for_a_step_that_reads_differently_is_told_as_stale_and_is_not_laid_over_the_step() -> None:
+    on = session()
+    on.do("set_status", target="s2", status="completed")
+    on.append(PlanSet(plan("Back up", STAGING + " and its replicas", "Tell people"), via=ACP), by=AGENT)
+    assert "do not make it, and ask" in told(on)
+    on.do("set_status", target="s2", status="completed")
+    assert [each.closed is None for each in on.record.remarks] == [False, True], "asked for anew, of the new words"
+
+
+def test_everything_that_is_retold_is_about_the_words_that_were_seen() -> None:
+    on = session()
+    on.do("select", steps=("s2",))
+    told(on)
+    on.append(PlanSet(plan("Back up", PRODUCTION, "Tell people"), via=ACP), by=AGENT)
+    said = "\n".join(remark_elements(standing(on.state).items))
+    assert STAGING in said
+    assert PRODUCTION not in said
+
+
+def test_choosing_again_what_reads_differently_is_a_new_choice() -> None:
+    on = session("tools")
+    on.do("select", steps=("s2",))
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    on.do("select", steps=("s2",))
+    assert [each.about for each in on.record.open_remarks] == [{"s2": PRODUCTION}]
+
+
+def test_the_words_are_those_that_the_person_saw_not_those_of_the_moment_of_writing() -> None:
+    on = session("tools")
+    seen = on.revision
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    on.do("comment", target="s2", text="fine", seen=seen)
+    assert [each.about for each in on.record.open_remarks] == [{"s2": STAGING}]
+
+
+def test_a_list_that_is_cleared_for_a_moment_reads_as_it_did() -> None:
+    on = session()
+    on.do("select", steps=("s2",))
+    on.append(PlanSet(ItemsPlan("main", ()), via=ACP), by=AGENT)
+    assert changed_since(on.record.open_remarks[0], on.record) == ()
