@@ -313,10 +313,6 @@ def broken_purity(path: Path) -> set[str]:
     return found
 
 
-def each(paths: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("path", [pytest.param(path, id=str(path)) for path in paths])
-
-
 def test_every_module_lives_in_a_package_with_a_ring() -> None:
     assert {path.name for path in files() if len(path.parts) == 1} == {
         "__init__.py",
@@ -332,17 +328,15 @@ def test_every_file_that_is_declared_effectful_exists() -> None:
     assert declared <= {(folder_of(path), path.stem) for path in files()}
 
 
-@each(files())
-def test_files_import_only_from_their_own_ring_and_those_inside_it(path: Path) -> None:
-    for name in imports(path):
-        inner = file_of(name) if name.startswith("planwire.") else None
-        if inner is not None:
-            assert ring_of(inner) <= ring_of(path), f"{path} imports {name}"
+def test_files_import_only_from_their_own_ring_and_those_inside_it() -> None:
+    own = ((path, name) for path in files() for name in imports(path) if name.startswith("planwire."))
+    found = ((path, name, inner) for path, name in own if (inner := file_of(name)))
+    assert [f"{path} imports {name}" for path, name, inner in found if ring_of(inner) > ring_of(path)] == []
 
 
-@each([path for path in files() if is_pure(path)])
-def test_pure_files_have_no_effects_and_import_none(path: Path) -> None:
-    assert broken_purity(path) == set()
+def test_pure_files_have_no_effects_and_import_none() -> None:
+    pure = [path for path in files() if is_pure(path)]
+    assert {path: broken for path in pure if (broken := broken_purity(path))} == {}
 
 
 #: The faces, and what each may import besides itself: the core decides, faces draw.
@@ -406,14 +400,14 @@ def broken_law(path: Path) -> set[str]:
     return found
 
 
-@each([path for path in files() if part_of(path) in FACES])
-def test_faces_draw_and_the_core_decides(path: Path) -> None:
-    assert broken_law(path) == set()
+def test_faces_draw_and_the_core_decides() -> None:
+    faces = [path for path in files() if part_of(path) in FACES]
+    assert {path: broken for path in faces if (broken := broken_law(path))} == {}
 
 
-@each([path for path in files() if part_of(path) in ("mcp", "tools")])
-def test_agents_have_no_acts_of_people(path: Path) -> None:
-    assert not any(name.startswith(("planwire.steering", "planwire.session.steering")) for name in imports(path))
+def test_agents_have_no_acts_of_people() -> None:
+    named = {name for path in files() if part_of(path) in ("mcp", "tools") for name in imports(path)}
+    assert not any(name.startswith(("planwire.steering", "planwire.session.steering")) for name in named)
 
 
 @pytest.mark.parametrize("where", FRONTED)
@@ -483,17 +477,22 @@ def test_importing_planwire_imports_no_heavy_package() -> None:
     assert LATE.isdisjoint(set(loaded) - set(bare))
 
 
-@each(files())
-def test_files_hold_one_idea(path: Path) -> None:
-    assert path.stem not in {"utils", "helpers", "common", "misc", "shared"}
-    assert len(path.parts) <= 2 or path.parent.as_posix() in ENGINES
+def test_no_file_is_a_bucket_and_none_lies_deep() -> None:
+    assert not [path for path in files() if path.stem in {"utils", "helpers", "common", "misc", "shared"}]
+    assert not [path for path in files() if len(path.parts) > 2 and path.parent.as_posix() not in ENGINES]
 
 
-@each(files())
-def test_functions_are_short(path: Path) -> None:
-    for node in ast.walk(tree_of(ROOT / path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 60, f"{path}:{node.lineno} {node.name}"
+def test_functions_are_short() -> None:
+    functions = (
+        (path, node)
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    long = [
+        f"{path}:{node.lineno} {node.name}" for path, node in functions if (node.end_lineno or 0) - node.lineno >= 60
+    ]
+    assert long == []
 
 
 def trees(*, outside_model: bool = False) -> Iterator[tuple[Path, ast.Module]]:

@@ -10,7 +10,7 @@ from planwire.chat.render import remark_elements
 from planwire.model.events import ACP, PlanChanged, PlanSet, Told
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT
-from planwire.model.seen import Changed, changed_since, same_words
+from planwire.model.seen import ChangedWords, changed_since, same_words
 from planwire.model.step_changes import RewordStep, SetStatus
 from planwire.model.unheard import news, standing
 from tests.steering.acting import Session
@@ -110,7 +110,7 @@ def test_a_restriction_is_not_lifted_when_its_steps_are_gone() -> None:
     told(on)
     on.append(PlanSet(plan("Back up", "Drop every table", "Tell people"), via=ACP), by=AGENT)
     [selection] = on.record.open_remarks
-    assert changed_since(selection, on.record) == (Changed("s2", STAGING, None),)
+    assert changed_since(selection, on.record) == (ChangedWords("s2", STAGING, None),)
     assert STAGING in told(on)
 
 

@@ -69,7 +69,7 @@ def _with_consequences(
         return event
     before = record.cleared or record.state
     rewords = wording(before) != wording(after)
-    closing = _Closing(before, after, is_revised=rewords and by == AGENT)
+    closing = _Endings(before, after, is_revised=rewords and by == AGENT)
     closes = {each.id: how for each in record.open_remarks if (how := closing.of(each))}
     follows = {each.id: steps for each in record.open_remarks if by == AGENT and (steps := _following(each, after))}
     return replace(event, closes=closes, follows=follows, rewords=rewords)
@@ -93,7 +93,7 @@ def undecided(event: Event) -> Event:
     return replace(event, ids=(), closes={}, follows={}, rewords=False) if isinstance(event, PlanSet) else event
 
 
-class _Closing:
+class _Endings:
     """Which remarks a plan closes by becoming `after`, and how."""
 
     def __init__(self, before: PlanState, after: PlanState, *, is_revised: bool) -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.wording import texts_of
 
-__all__ = ["Changed", "changed_since", "same_words"]
+__all__ = ["ChangedWords", "changed_since", "same_words"]
 
 #: What agents put before a step, or behind it, to say where it stands.
 _SIGNS: Final = "✓✔✅☑☐☒✗✘❌⬜⏳🔄▶►◉○●⏸⏹🚧"
@@ -29,7 +29,7 @@ _BEFORE: Final = re.compile(
 _BEHIND: Final = re.compile(rf"(?:\s*[{_SIGNS}]\ufe0f?)+$")
 
 
-class Changed(Struct, frozen=True):
+class ChangedWords(Struct, frozen=True):
     """A step that reads differently from what the author of a remark saw. `now` is None if it left the plan."""
 
     step: str
@@ -42,13 +42,13 @@ def same_words(one: str, other: str) -> bool:
     return one == other or _bare(one) == _bare(other)
 
 
-def changed_since(remark: Remark, record: PlanRecord) -> tuple[Changed, ...]:
+def changed_since(remark: Remark, record: PlanRecord) -> tuple[ChangedWords, ...]:
     """The steps that a remark is about and that read differently now, or are gone unfinished. A list that was cleared
     for a moment reads as it did before."""
     if not remark.about:
         return ()
     texts = texts_of(record.cleared or record.state)
-    left = (Changed(step, was, texts.get(step)) for step, was in remark.about.items() if step not in remark.done)
+    left = (ChangedWords(step, was, texts.get(step)) for step, was in remark.about.items() if step not in remark.done)
     return tuple(each for each in left if each.now is None or not same_words(each.was, each.now))
 
 

@@ -13,7 +13,7 @@ from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.plan_change import PlanChange
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
-from planwire.model.seen import Changed, changed_since
+from planwire.model.seen import ChangedWords, changed_since
 from planwire.model.step_changes import StepChange
 from planwire.model.text import unwrapped
 from planwire.readmodel.annotations import suggestion_sentence
@@ -118,7 +118,7 @@ class RemarkValue(Struct, frozen=True):
     closed_at: int | None
     closed_by: str | None
     answers: tuple[RemarkAnswer, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedWords, ...]
 
 
 class OptionValue(Struct, frozen=True):
