@@ -40,7 +40,7 @@ def test_an_order_about_one_thing_never_reaches_an_agent_behind_the_relay_as_an_
     assert "do neither a stale one nor any that was not chosen" in told
     printed = answer("show", "s1", "--journal", str(path)).out
     assert f"“{STAGING}” is not in the plan any more: choose again." in " ".join(printed.split())
-    assert "to run" not in [line for line in printed.splitlines() if PRODUCTION in line][0]
+    assert "to run" not in next(line for line in printed.splitlines() if PRODUCTION in line)
 
 
 @pytest.mark.parametrize("again", ["set_plan", "update_plan"])

@@ -171,6 +171,12 @@ def test_a_request_that_another_site_made_is_refused_even_with_the_token(board: 
     assert board.get("/sessions", headers={"Origin": board.base}).status_code == 200
 
 
+def test_a_request_that_names_two_origins_is_refused_whichever_comes_first(board: Running) -> None:
+    for origins in ((board.base, "https://evil.example"), ("https://evil.example", board.base)):
+        answer = board.client.post("/sessions/s1/plans/main", headers=[("Origin", each) for each in origins])
+        assert answer.status_code == 403
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_pictures_scripts_frames_and_fetches_of_other_sites_are_refused(board: Running, site: str) -> None:
     """Another port of this machine is the same site, and would send the cookie along."""

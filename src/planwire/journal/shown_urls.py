@@ -28,6 +28,13 @@ _SECRET: Final = re.compile(
     r"('[^']*'|[^&#\s]*(?:&[^=&#\s]*(?![^&#\s]))*)",
     re.IGNORECASE,
 )
+#: Settings that are no secret, whatever they say. The value of any other may be one, above all of an unknown setting.
+_PLAIN: Final = frozenset(
+    "schema host hostaddr port dbname user sslmode sslrootcert sslcert sslcrl channel_binding connect_timeout keepalives "
+    "application_name target_session_attrs load_balance_hosts gssencmode ssl replicas context domain tls_ca tls_cert "
+    "creds nkey tls_key sslkey passfile service servicefile".split()
+)
+_SETTING: Final = re.compile(r"([?&])([\w.%-]*)=([^&#]*)")
 #: Of these, the settings that name an account, or the file with its keys.
 _OF_ACCOUNT: Final = re.compile(r"cred|key|seed", re.IGNORECASE)
 #: With these schemes, a lone word before a host is a user. With others it may be a token.
@@ -38,7 +45,8 @@ _PATH: Final = re.compile(r"(?:[~.]{0,2}/|%2F|[A-Za-z]:\\)", re.IGNORECASE)
 
 def shown_url(url: str) -> str:
     """A URL as people may see it: without its secrets."""
-    return _without(url, lambda setting: f"{setting[1]}{HIDDEN}")
+    shown = _without(url, lambda setting: f"{setting[1]}{HIDDEN}")
+    return _SETTING.sub(_plain, shown) if _SERVER.fullmatch(url) else shown
 
 
 def lasting_url(url: str) -> str:
@@ -74,6 +82,11 @@ def _without(url: str, setting: Callable[[re.Match[str]], str]) -> str:
     login, at, place = rest.rpartition("@")
     place, mark, _ = place.partition("#")
     return "".join((scheme, _login(scheme, login), at, _SECRET.sub(setting, place), mark and mark + HIDDEN))
+
+
+def _plain(setting: re.Match[str]) -> str:
+    is_plain = setting[2].lower() in _PLAIN
+    return setting[0] if is_plain or not setting[3] else f"{setting[1]}{setting[2]}={HIDDEN}"
 
 
 def _has_login(url: str) -> bool:

@@ -125,6 +125,8 @@ class RequestGuard:
             what = "Open the address that planwire board printed, or start it with --allow-host and this name."
             return 421, "Unknown host name", what
         origin = headers.get(b"origin")
+        if sum(name == b"origin" for name, _ in scope["headers"]) > 1:
+            return 403, "More than one Origin", "The board answers only to its own pages."
         if origin is not None and _origin_host(origin) != headers[b"host"].lower():
             return 403, "Request from another site", "The board answers only to its own pages."
         reading = scope["method"] in READING
