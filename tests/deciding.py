@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from planwire.journal import Journal, Stamped
 from planwire.journal.view import load_state
 from planwire.model import fold as folding
-from planwire.model.decide import decided
-from planwire.model.events import Recorded
+from planwire.model.decide import decided, undecided
+from planwire.model.events import Event, Recorded
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 
-__all__ = ["fold", "fold_all", "write", "written"]
+__all__ = ["fold", "fold_all", "made", "write", "written"]
 
 
 def fold(state: SessionState, recorded: Recorded) -> SessionState:
@@ -35,6 +35,11 @@ def written(events: Iterable[Recorded]) -> list[Recorded]:
         found.append(replace(each, event=decided(state, each.event, each.by)))
         state = folding.fold(state, found[-1])
     return found
+
+
+def made(journal: Journal, session: str) -> list[Event]:
+    """The events of a session as their authors made them, before a writer decided anything."""
+    return [undecided(each.event) for each in journal.read(session)]
 
 
 def write(journal: Journal, session: str, *events: Stamped) -> tuple[Recorded, ...]:

@@ -46,6 +46,7 @@ from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.shown import show_session
 from planwire.readmodel.timeline import Timelines, compare_states
 from planwire.relay.reminder import block
+from tests import deciding
 from tests.deciding import written
 from tests.event_strategies import pasts
 
@@ -232,7 +233,7 @@ def test_what_says_nothing_alone_is_no_moment_of_the_past(event: Event) -> None:
     assert moment.words == ()
     assert moment.is_aside
     with open_journal("memory:") as journal:
-        journal.append("s", [Stamped(seq, "agent", each) for seq, each in enumerate(events)])
+        deciding.write(journal, "s", *(Stamped(seq, "agent", each) for seq, each in enumerate(events)))
         timeline = Timelines(journal, no_plan_files).get("s")
         assert list(timeline.numbers) == [1, 2]
         assert [each.seq for each in timeline.entries(journal, 0, 2)] == [1, 2]

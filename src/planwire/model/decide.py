@@ -75,7 +75,15 @@ def _with_consequences(
 
 def undecided(event: Event) -> Event:
     """The event as its author made it, to be decided on another state."""
-    return replace(event, ids=(), closes={}, rewords=False) if isinstance(event, PlanSet) else event
+    match event:
+        case PlanSet():
+            return replace(event, ids=(), closes={}, rewords=False)
+        case PlanChanged():
+            plain = (replace(each, id="") if isinstance(each, AddStep) else each for each in event.changes)
+            return replace(event, changes=tuple(plain), closes={}, rewords=False)
+        case Remarked():
+            return replace(event, id="")
+    return event
 
 
 class _Closing:

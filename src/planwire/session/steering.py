@@ -12,6 +12,7 @@ from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
+from planwire.model.decide import undecided
 from planwire.model.events import PlanReviewed, Recorded, Remarked
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
@@ -151,7 +152,8 @@ def _made(recorded: Iterable[Recorded], decide_again: Callable[[], Decision]) ->
     or the key belongs to another act, the words only say that it was done."""
     events = tuple(each.event for each in recorded)
     with suppress(PlanError):
-        if (again := decide_again()).events == events:
+        again = decide_again()
+        if [*map(undecided, again.events)] == [*map(undecided, events)]:
             return again
     return Decision(events, ALREADY_DONE)
 
