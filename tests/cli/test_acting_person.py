@@ -17,7 +17,7 @@ from planwire.cli.exit_codes import DONE, USAGE
 from planwire.errors import InputError
 from planwire.journal import Stamped, open_journal
 from planwire.journal.processes import lineage
-from planwire.model.events import ACP, COMMENT, PlanChanged, PlanSet, Recorded, Remarked, SessionOpened
+from planwire.model.events import ACP, COMMENT, SUGGESTION, PlanSet, Recorded, Remarked, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import USER
 from planwire.model.step_changes import AddStep
@@ -25,6 +25,7 @@ from planwire.readmodel.audience import audience
 from planwire.session.agent_environment import VARIABLE
 from planwire.session.known_agents import is_below_agent, known_agent, note_agent
 from planwire.steering.acts import ACTS
+from tests import deciding
 from tests.cli.answers import answer
 from tests.servers.postgres import postgres
 
@@ -87,8 +88,10 @@ def plan(tmp_path: Path) -> Path:
     path = tmp_path / "plans.db"
     with open_journal(path) as journal:
         listed = PlanSet(ItemsPlan("main", (Entry("read", "medium", "pending"),)), via=ACP)
-        journal.append("s1", [Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(2, "agent", listed)])
-        journal.append("s1", [Stamped(3, "user", PlanChanged("main", None, (AddStep("write"),)))])
+        deciding.write(
+            journal, "s1", Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(2, "agent", listed)
+        )
+        deciding.write(journal, "s1", Stamped(3, "user", Remarked("main", SUGGESTION, changes=(AddStep("write"),))))
     return path
 
 
@@ -253,7 +256,7 @@ def test_who_goes_by_a_name_is_not_taken_for_the_person_without_one(
                 PlanSet(ItemsPlan("main", (Entry("Read", "medium", "pending"),))),
                 Remarked("main", COMMENT, "smaller steps"),
             )
-            journal.append("s1", [Stamped(1, "agent", opened), Stamped(2, USER, said)])
+            deciding.write(journal, "s1", Stamped(1, "agent", opened), Stamped(2, USER, said))
         for command in ("show", "log"):
             assert main([command, "s1", "--journal", url]) == 0
             shown = capsys.readouterr().out

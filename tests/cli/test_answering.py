@@ -12,6 +12,7 @@ from planwire.journal.protocol import Lease, Terms
 from planwire.model.events import ACP, Choice, Event, PlanSet, ReviewAsked, SessionOpened, StopAsked, TellAsked
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
+from tests import deciding
 from tests.cli.answers import Answer, answer
 from tests.journals import HOSTILE
 
@@ -38,7 +39,7 @@ def propose(journal: Journal, plan_id: str, *options: Choice, session: str = "s1
     if not journal.last_seq(session):
         events.insert(0, SessionOpened("agent 1", "Zed 1.2", str(Path.cwd())))
     at = LATER + len(journal.sessions())
-    journal.append(session, [Stamped(at, "agent", event) for event in events])
+    deciding.write(journal, session, *(Stamped(at, "agent", event) for event in events))
 
 
 def hold(journal: Journal, terms: Terms = IDLE) -> Lease:
@@ -163,7 +164,7 @@ def test_of_several_plans_that_the_agent_asks_about_a_person_names_one(journal: 
     for plan_id in ("a", "b"):
         listed = PlanSet(ItemsPlan(plan_id, (Entry("Look", "medium", "pending"),)), via=ACP)
         question = ReviewAsked(plan_id, (YES, NO), f"about-{plan_id}")
-        journal.append("s1", [Stamped(1, "agent", event) for event in (listed, question)])
+        deciding.write(journal, "s1", *(Stamped(1, "agent", event) for event in (listed, question)))
     several = typing("", "approve", "--yes")
     assert (several.code, several.err) == (
         USAGE,

@@ -14,6 +14,7 @@ from planwire.model.events import ACP, APPROVED, Choice, PlanReviewed, PlanSet, 
 from planwire.model.kinds import text_of
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import PlanRecord
+from tests import deciding
 from tests.cli.answers import Answer, answer
 from tests.cli.test_steering_commands import an_editor
 
@@ -37,7 +38,7 @@ def hold(journal: Journal, *, takes_edit: bool = True) -> None:
         PlanSet(MarkdownPlan("plan-mode", PROSE), via=ACP),
         ReviewAsked("plan-mode", OPTIONS, "q1", takes_edit),
     )
-    journal.append("s1", [Stamped(1_000, "agent", each) for each in events])
+    deciding.write(journal, "s1", *(Stamped(1_000, "agent", each) for each in events))
     journal.lease("s1", Terms("hook", can=("answer", "words"), question="q1"))
 
 
@@ -130,5 +131,5 @@ def test_without_a_terminal_no_editor_is_opened(journal: Journal) -> None:
 def test_of_two_people_the_second_hears_who_was_first(journal: Journal, tmp_path: Path) -> None:
     hold(journal)
     review = PlanReviewed("plan-mode", 2, APPROVED, via="planwire", question="q1", answer="Approve", option="approve")
-    journal.append("s1", [Stamped(2_000, "ana", review)])
+    deciding.write(journal, "s1", Stamped(2_000, "ana", review))
     assert "the agent doesn't take an edited plan" in typing("y\n", *editing(tmp_path)).err

@@ -17,6 +17,7 @@ from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.thoughts import kept_why
 from planwire.model.events import PlanSet
 from planwire.model.plan import MarkdownPlan
+from tests import deciding
 from tests.cli.answers import Answer, answer
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.journal.test_copying import filled, same
@@ -163,7 +164,7 @@ def test_thoughts_come_back_with_a_backup_that_has_them(
     monkeypatch.chdir(tmp_path)
     with open_journal(journal) as opened:
         why = kept_why(opened, "s0", "The old one is slow.")
-        opened.append("s0", [Stamped(1, "agent", PlanSet(MarkdownPlan("main", "# New"), why=why))])
+        deciding.write(opened, "s0", Stamped(1, "agent", PlanSet(MarkdownPlan("main", "# New"), why=why)))
     assert json.loads(journal_command("backup", "backup.db", "--thoughts", "--json").out)["thoughts"] is True
     with open_journal(journal) as opened:
         opened.thoughts.forget_all()

@@ -17,11 +17,13 @@ from planwire.cli import main
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import load_state, open_journal
 from planwire.model.events import (
-    Comment,
+    COMMENT,
+    SELECTION,
     MessageAdded,
     PlanChanged,
     PlanReviewed,
     PlanSet,
+    Remarked,
     ReviewAsked,
     SessionOpened,
     TurnEnded,
@@ -715,7 +717,9 @@ def add_hostile(tmp_path: Path, folder: Path) -> None:
         PlanSet(FilePlan("f", HOSTILE)),
         PlanSet(MarkdownPlan("m", f"{HOSTILE}\n\n- [ ] {HOSTILE}\n"), HOSTILE),
         PlanChanged(HOSTILE, HOSTILE, (AddStep(HOSTILE),)),
-        PlanReviewed(HOSTILE, 2, HOSTILE, (Comment(HOSTILE, HOSTILE),), (HOSTILE,)),
+        PlanReviewed(HOSTILE, 2, HOSTILE),
+        Remarked(HOSTILE, COMMENT, HOSTILE, 2, HOSTILE),
+        Remarked(HOSTILE, SELECTION, HOSTILE, 2, steps=(HOSTILE,)),
         MessageAdded({"role": HOSTILE}),
         TurnEnded(HOSTILE),
     )

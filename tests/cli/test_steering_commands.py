@@ -30,6 +30,7 @@ from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
 from planwire.session.moved_on import MovedOn
 from planwire.steering.wanted import Wanted
+from tests import deciding
 from tests.cli.answers import answer
 from tests.journals import HOSTILE
 from tests.terminal.test_views import running
@@ -137,7 +138,7 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path
     (tmp_path / "plan.md").write_text("# Ship\n\n- [x] build\n- [ ] upload\n")
     plan = FilePlan("f", (tmp_path / "plan.md").as_uri())
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     assert planwire("comment", "--step", "upload", "to both hosts").startswith("Comment added to “upload”.")
     [comment] = load_state(journal, "session-1").plans["f"].open_remarks
     assert (comment.text, comment.step, comment.quote) == ("to both hosts", None, "upload")
@@ -230,7 +231,7 @@ def test_a_step_that_both_changed_is_not_overwritten(
 def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
     heard = "The agent will see it with the next prompt in the editor."
     assert planwire("edit", editor=editor) == f"Suggested: read: done. {heard}\n"
@@ -243,13 +244,13 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
 def an_agents_plan(journal: Journal, folder: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"), Entry("write", "medium", "pending")))
     opened = Stamped(1, "relay", SessionOpened(client="Zed 1", cwd=str(folder)))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
 
 
 def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_path: Path) -> None:
     an_agents_plan(journal, tmp_path)
     other = Remarked("main", "comment", "be careful", 2)
-    journal.append("session-1", [Stamped(1, "ann", other)])
+    deciding.write(journal, "session-1", Stamped(1, "ann", other))
     planwire("tick", "s1")
     planwire("comment", "--step", "s2", "be quick")
     assert planwire("withdraw") == "Withdrawn: “be quick”\n", "the newest one of the person's own"
@@ -271,7 +272,7 @@ def test_a_remark_is_found_in_whichever_plan_it_is_on(journal: Journal, tmp_path
     an_agents_plan(journal, tmp_path)
     notes, proposal = MarkdownPlan("notes", "Read **this** first.\n"), MarkdownPlan("p", "# Do it\n\nAll of it.\n")
     plans: list[Event] = [PlanSet(notes, via=ACP), PlanSet(proposal, via=ACP), ReviewAsked("p")]
-    journal.append("session-1", [Stamped(1, "agent", event) for event in plans])
+    deciding.write(journal, "session-1", *(Stamped(1, "agent", event) for event in plans))
     planwire("comment", "why?", "--quote", "this", "--plan", "notes", "--keep")
     planwire("approve", "--plan", "p", "--changes", "--yes")
     [comment] = load_state(journal, "session-1").plans["notes"].open_remarks
@@ -295,7 +296,7 @@ def test_show_says_who_said_what_and_whether_the_agent_has_seen_it(journal: Jour
     old, new = (MarkdownPlan(name, f"# Way {name}\n\nGo.\n") for name in ("one", "two"))
     for plan in (old, new):
         events = (PlanSet(plan, via=ACP), ReviewAsked(plan.id))
-        journal.append("session-1", [Stamped(1, "agent", event) for event in events])
+        deciding.write(journal, "session-1", *(Stamped(1, "agent", event) for event in events))
     shown = planwire("show")
     for words in (
         "1 s1  ○ read  ☆ done  r1 · you, just now · Sent",
@@ -411,7 +412,7 @@ def test_a_step_that_was_reworded_since_is_left_alone(journal: Journal) -> None:
 def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     assert planwire("tick", "1").startswith("Suggested: read: done. The agent will see it")
     assert "☆ done  r1 · you" in planwire("show")
     assert planwire("tick", "1") == "Suggestion withdrawn: read: done\n"
@@ -433,7 +434,7 @@ def test_a_dismissed_plan_keeps_its_history(journal: Journal) -> None:
 def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
-    journal.append("session-1", [opened, Stamped(1, "agent", PlanSet(plan, via=ACP))])
+    deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     suggested = json.loads(planwire("tick", "1", "--json"))
     words = "Suggested: read: done. The agent will see it with the next prompt in the editor."
     came = {"done": True, "words": words, "revision": 2, "suggestion": True, "remark": "r1", "answer": None}
@@ -491,7 +492,7 @@ def test_a_command_without_words_of_its_own_takes_the_session_as_one(
 def test_a_plan_file_is_not_opened_as_a_list_of_steps(journal: Journal, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("- [ ] read\n")
     plan = PlanSet(FilePlan("main", (tmp_path / "plan.md").as_uri()), via=ACP)
-    journal.append("f", [Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(1, "agent", plan)])
+    deciding.write(journal, "f", Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(1, "agent", plan))
     refused = planwire("edit", "--session", "f", editor=an_editor(tmp_path, "text = '[ ] more'"), code=NOT_DONE)
     assert refused == "planwire: this plan is a file: change it in an editor, or comment on the plan\n"
 

@@ -20,6 +20,7 @@ from planwire.session.agent_environment import VARIABLE
 from planwire.session.steering import steer
 from planwire.session.users_file import USERS_VARIABLE, UsersFile
 from planwire.steering.wanted import Wanted
+from tests import deciding
 from tests.cli.answers import Answer, answer
 from tests.waiting import until
 
@@ -182,7 +183,7 @@ def test_on_a_teams_board_nobody_is_you(users: UsersFile, tmp_path: Path) -> Non
     """Whoever steered without a name, on the machine of the journal, is not each of its readers."""
     with open_journal(tmp_path / "default.db") as journal:
         entries = (Entry("Read", "medium", "pending"),)
-        journal.append("s1", [Stamped(1, "agent", PlanSet(ItemsPlan("main", entries), None, via=ACP))])
+        deciding.write(journal, "s1", Stamped(1, "agent", PlanSet(ItemsPlan("main", entries), None, via=ACP)))
         steer(journal, "s1", "main", Wanted("comment", text="use SQLite"))
     users.add("Ann", "look", "user")
     headers = {"Authorization": f"Bearer {users.token('Ann')}"}

@@ -19,6 +19,7 @@ from planwire.journal.memory import MemoryJournal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.timeline import news
+from tests import deciding
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import running
 from tests.waiting import until
@@ -190,7 +191,7 @@ def test_a_session_that_is_forgotten_and_begins_anew_is_followed(journal: Path) 
         opened.append(FIRST, [Stamped(1, "agent", TurnEnded("end_turn"))])
         assert next(moments).seq == 7
         opened.forget(FIRST)
-        opened.append(FIRST, [Stamped(2, "agent", PlanSet(items("new", "pending")))])
+        deciding.write(opened, FIRST, Stamped(2, "agent", PlanSet(items("new", "pending"))))
         assert [(moment.seq, moment.words[0].text) for moment in moments] == [(1, "new: 1 step")]
 
 
@@ -204,7 +205,7 @@ def test_news_leave_nothing_out_and_tell_nothing_twice(before: list[str], after:
 
     def write(session: str, number: int) -> None:
         statuses = ["completed"] * (number % 4) + ["pending"]
-        journal.append(session, [Stamped(number, "agent", PlanSet(items("main", *statuses)))])
+        deciding.write(journal, session, Stamped(number, "agent", PlanSet(items("main", *statuses))))
 
     for number, session in enumerate(before):
         write(session, number)

@@ -19,6 +19,7 @@ from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import load_session
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
+from tests import deciding
 from tests.faces.acting import Act, by_command_line, by_http, by_keys, edited, editor_script
 
 LIST = ItemsPlan(
@@ -148,9 +149,9 @@ def test_every_face_writes_the_same_events_and_shows_the_same_card(
     for journal in journals.values():
         with open_journal(journal) as opened:
             begun = SessionOpened("agent", None, str(tmp_path), "A session"), plan(tmp_path)
-            opened.append("s", [Stamped(1_000_000, "agent", event) for event in begun])
+            deciding.write(opened, "s", *(Stamped(1_000_000, "agent", event) for event in begun))
             if acts is ANSWERS:
-                opened.append("s", [Stamped(1_000_000, "agent", QUESTION)])
+                deciding.write(opened, "s", Stamped(1_000_000, "agent", QUESTION))
     refused = int(name == "a file")
     done = len(acts) - refused
     with ExitStack() as held:

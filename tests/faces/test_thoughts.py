@@ -17,6 +17,7 @@ from planwire.readmodel.cards import cards_of
 from planwire.readmodel.rationale import Reasons
 from planwire.terminal.history_screen import HistoryScreen
 from planwire.terminal.panel import PlanPanel
+from tests import deciding
 from tests.journals import HOSTILE, add, items
 from tests.terminal.watched import on_a_loop, shows, watching
 from tests.web.board import Running, running_board
@@ -32,7 +33,7 @@ def fill(journal: Journal, session: str = "s1", why: str = WHY) -> None:
         PlanSet(items("main", "completed"), via=ACP),
         TurnEnded("end_turn"),
     )
-    journal.append(session, [Stamped(1_000, "agent", event) for event in events])
+    deciding.write(journal, session, *(Stamped(1_000, "agent", event) for event in events))
 
 
 @pytest.fixture
@@ -190,7 +191,8 @@ def test_hostile_thoughts_are_words_on_a_page() -> None:
 async def test_the_terminal_shows_the_why_now_and_as_it_was(path: Path) -> None:
     with open_journal(path) as journal:
         second = kept_why(journal, "s1", "Now for the second.")
-        journal.append("s1", [Stamped(2_000, "agent", PlanSet(items("main", "completed", "pending"), why=second))])
+        plan = PlanSet(items("main", "completed", "pending"), why=second)
+        deciding.write(journal, "s1", Stamped(2_000, "agent", plan))
     async with watching(path, "s1") as (app, pilot):
         await shows(app, "Now for the second.")
         await pilot.press("h")

@@ -29,6 +29,7 @@ from planwire.readmodel.states import HOOK
 from planwire.session.lapses import end_lapsed
 from planwire.session.origin import placed
 from planwire.session.writer import append_latest
+from tests import deciding
 from tests.waiting import until
 
 LIST = [{"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]
@@ -65,7 +66,7 @@ class Terminal:
 
     def say(self, plan_id: str, text: str) -> None:
         """A person says something, in another process that does not drain."""
-        self.journal.append("abc", [Stamped(1, "ann", Remarked(plan_id, COMMENT, text, step="s2"))])
+        deciding.write(self.journal, "abc", Stamped(1, "ann", Remarked(plan_id, COMMENT, text, step="s2")))
         tell_hooks(self.journal, journal_of_hooks(self.folder), "abc")
 
     def drain(self) -> None:
@@ -320,7 +321,7 @@ def test_a_thread_that_drains_outlasts_a_journal_that_is_busy(
     with DrainThread(terminal.journal, terminal.folder):
         assert asked.wait(20)
         monkeypatch.undo()
-        terminal.journal.append("abc", [Stamped(1, "ann", Remarked("todos", COMMENT, "careful", step="s2"))])
+        deciding.write(terminal.journal, "abc", Stamped(1, "ann", Remarked("todos", COMMENT, "careful", step="s2")))
         until(lambda: (terminal.folder / "news").is_dir() and terminal.names("news") == ["abc"])
 
 

@@ -50,6 +50,7 @@ from planwire.session.origin import placed
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from planwire.tools.schemas import tool_schemas
+from tests import deciding
 from tests.deciding import fold_all
 from tests.strategies import json_values, texts
 from tests.waiting import eventually, until
@@ -95,7 +96,7 @@ async def call(host: Client, tool: str, **arguments: Any) -> Any:
 def someone_else(folder: Path) -> Iterator[Callable[[Event], object]]:
     """A person in another process, as far as SQLite is concerned, who writes to the session `s`."""
     with open_journal(folder / "plans.db") as journal:
-        yield lambda event: journal.append("s", [Stamped(1, "user", event)])
+        yield lambda event: deciding.write(journal, "s", Stamped(1, "user", event))
 
 
 # Tools
@@ -497,8 +498,8 @@ def test_unfinished_work_is_that_of_the_folder_the_latest_first(tmp_path: Path) 
         assert earlier.offer("own") == {}
         for at, name in enumerate(["one", "two", "three", "four", "done", "own", "elsewhere"]):
             a_session(journal, name, at, str(tmp_path.parent if name == "elsewhere" else tmp_path))
-            journal.append(name, [Stamped(at, "agent", plan)])
-        journal.append("done", [Stamped(4, "agent", PlanChanged("main", None, (SetStatus("s1", "completed"),)))])
+            deciding.write(journal, name, Stamped(at, "agent", plan))
+        deciding.write(journal, "done", Stamped(4, "agent", PlanChanged("main", None, (SetStatus("s1", "completed"),))))
         assert [each["session"] for each in earlier.offer("own")["unfinished"]] == ["four", "three", "two"]
         assert earlier.check("done") == "done"
         for session in ("elsewhere", "none", 3, ""):
@@ -508,7 +509,7 @@ def test_unfinished_work_is_that_of_the_folder_the_latest_first(tmp_path: Path) 
 
 def a_session(journal: Journal, name: str, at: int, cwd: str | None) -> None:
     journal.append(name, [Stamped(at, "relay", SessionOpened(agent="a", cwd=cwd))])
-    journal.append(name, [Stamped(at, "agent", PlanChanged("main", "n"))])
+    deciding.write(journal, name, Stamped(at, "agent", PlanChanged("main", "n")))
 
 
 def test_a_folder_means_its_latest_session_whoever_began_it(tmp_path: Path) -> None:
@@ -527,7 +528,7 @@ def test_a_folder_means_its_latest_session_whoever_began_it(tmp_path: Path) -> N
         a_session(journal, "nowhere", 9, None)
         a_session(journal, "hostile", 9, "\0")
         assert find_session(journal, here) == "new"
-        journal.append("old", [Stamped(7, "agent", PlanChanged("main", "again"))])
+        deciding.write(journal, "old", Stamped(7, "agent", PlanChanged("main", "again")))
         assert find_session(journal, here) == "old"
         assert new_session(here) != new_session(here)
 

@@ -31,7 +31,7 @@ def session(via: str = ACP, *steps: str) -> Session:
 def told(on: Session) -> str:
     """What the agent is told now, which then counts as told."""
     words = news(on.state)
-    on.append(Told("prompt", words.upto, words.since, words.remarks, words.stale, "p1"), by="relay")
+    on.append(Told("prompt", words.upto, words.since, words.remarks, "p1", stale=words.stale), by="relay")
     return "\n".join(remark_elements(words.items, words.besides))
 
 

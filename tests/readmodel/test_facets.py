@@ -15,6 +15,7 @@ from planwire.readmodel.inbox import inbox
 from planwire.readmodel.overview import Overview, is_found, where_words
 from planwire.readmodel.sessions import load_session
 from planwire.session.origin import this_host
+from tests import deciding
 from tests.journals import HOSTILE, items
 
 HOSTS = {"a": "devbox", "b": "laptop", "c": "devbox", "old": None}
@@ -28,7 +29,7 @@ def team(path: Path, folder: str = "/work") -> Path:
             repository = "github.com/acme/tool" if host else None
             about = SessionOpened("agent", None, folder, f"Session {name}", host=host, user=user, repository=repository)
             events: list[Event] = [about, PlanSet(items("main", "in_progress", "pending")), TurnEnded("end_turn")]
-            journal.append(name, [Stamped(at, "agent", event) for event in events])
+            deciding.write(journal, name, *(Stamped(at, "agent", event) for event in events))
     return path
 
 

@@ -13,6 +13,7 @@ from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.rationale import BATCH, LOOK_BACK, Reasons
 from planwire.readmodel.timeline import moments_of
 from planwire.readmodel.whys import REACH
+from tests import deciding
 
 STEP = SetStatus("s1", "in_progress"), SetStatus("s1", "pending")
 
@@ -30,7 +31,7 @@ def said(words: str, role: str = "assistant", reader: str = "") -> MessageAdded:
 
 
 def write(journal: Journal, *events: Event, by: str = "agent") -> None:
-    journal.append("s", [Stamped(1, by, event) for event in events])
+    deciding.write(journal, "s", *(Stamped(1, by, event) for event in events))
 
 
 def reasons(journal: Journal) -> dict[str | None, str]:
@@ -47,7 +48,7 @@ def test_a_session_with_the_name_of_a_forgotten_one_has_reasons_of_its_own(journ
     reasons = Reasons(journal)
     for at, words in ((1, "the old reason"), (2, "the new reason")):
         message = MessageAdded({"role": "assistant", "content": words})
-        journal.append("s", [Stamped(at, "agent", message), Stamped(at, "agent", PlanSet(ItemsPlan("p", ())))])
+        deciding.write(journal, "s", Stamped(at, "agent", message), Stamped(at, "agent", PlanSet(ItemsPlan("p", ()))))
         assert reasons.of(load_state(journal, "s")) == {"p": words}
         journal.forget("s")
 

@@ -10,13 +10,14 @@ from planwire.journal.follower import Follower
 from planwire.model.events import PlanSet
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions, load_session
+from tests import deciding
 from tests.journal.test_damage import change
 from tests.journals import items
 from tests.waiting import until
 
 
 def write(journal: Journal, session: str) -> None:
-    journal.append(session, [Stamped(1, "agent", PlanSet(items("main", "pending")))])
+    deciding.write(journal, session, Stamped(1, "agent", PlanSet(items("main", "pending"))))
 
 
 def test_a_session_that_is_forgotten_while_many_are_loaded_holds_up_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,7 @@ def test_a_session_that_can_not_be_read_hides_no_other_one_and_is_told(tmp_path:
     path = tmp_path / "journal.db"
     with open_journal(path) as journal:
         for at, name in enumerate(("old", "damaged", "new"), 1):
-            journal.append(name, [Stamped(at, "agent", PlanSet(items("main", "pending")))])
+            deciding.write(journal, name, Stamped(at, "agent", PlanSet(items("main", "pending"))))
         change(path, "UPDATE events SET event = 'no JSON' WHERE session = 2")
         sessions = Sessions(journal, FilePlans(), lambda _: None)
         sessions.start()

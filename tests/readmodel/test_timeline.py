@@ -7,6 +7,7 @@ from planwire.model.events import MessageAdded, PlanSet
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.readmodel import timeline
 from planwire.readmodel.timeline import Timeline
+from tests import deciding
 
 MOMENTS = 300
 
@@ -22,7 +23,7 @@ def test_moments_whose_words_are_not_kept_can_be_reached_as_well() -> None:
     with open_journal("memory:") as journal:
         for number in range(1, MOMENTS + 1):
             plan = PlanSet(ItemsPlan("main", (Entry(f"step {number}", "medium", "pending"),)))
-            journal.append("s1", [Stamped(number, "agent", event) for event in (plan, MessageAdded({}))])
+            deciding.write(journal, "s1", *(Stamped(number, "agent", event) for event in (plan, MessageAdded({}))))
         past = Timeline("s1")
         past.catch_up(journal)
         assert len(past.moments) <= 20

@@ -25,6 +25,7 @@ from planwire.model.events import (
 )
 from planwire.model.records import ANSWER
 from planwire.relay.actions import ToAgent
+from tests import deciding
 from tests.agents.driving import JournalledTalk
 from tests.relay.test_questions import CHOICES, choice, question
 from tests.wire import JSON, answer, request, text
@@ -358,7 +359,7 @@ def test_a_decision_on_an_option_that_was_never_offered_is_not_sent(talk: Journa
     from planwire.journal import Stamped
 
     given = PlanReviewed(MODE, 1, APPROVED, via="planwire", question=asked.id, option="rm -rf", answer="Yes")
-    talk.journal.append("s1", [Stamped(0, "ana", given)])
+    deciding.write(talk.journal, "s1", Stamped(0, "ana", given))
     talk.look()
     assert talk.for_agent() == []
 

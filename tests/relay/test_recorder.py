@@ -12,13 +12,14 @@ from planwire.errors import DamagedJournal, JournalUnavailable
 from planwire.journal import Journal, Once, Stamped, codec, open_journal
 from planwire.model.events import (
     ACP,
+    SUGGESTION,
     Event,
     Gap,
     MessageAdded,
-    PlanChanged,
     PlanReviewed,
     PlanSet,
     Recorded,
+    Remarked,
     SessionOpened,
     TurnEnded,
 )
@@ -31,6 +32,7 @@ from planwire.relay.dedupe import QUIET, PendingHistory, begin
 from planwire.relay.journalled import JournalledSessions
 from planwire.relay.recorder import SLICE, Recorder
 from planwire.session.origin import placed
+from tests import deciding
 from tests.servers.nats import fresh_url
 from tests.waiting import until
 
@@ -64,7 +66,7 @@ class Kept:
 
     def events(self, session: str = "s1") -> list[Event]:
         with open_journal(self.path) as journal:
-            return [recorded.event for recorded in journal.read(session)]
+            return deciding.made(journal, session)
 
 
 @pytest.fixture
@@ -161,11 +163,11 @@ def test_what_others_write_is_found_and_told(kept: Kept) -> None:
     kept.record(a_plan("a"))
     until(lambda: "s1" in kept.known and kept.known["s1"].seq == 1)
     with open_journal(kept.path) as journal:
-        journal.append("s1", [Stamped(0, "user", PlanChanged(None, changes=(SetStatus("s1", "completed"),)))])
+        journal.append("s1", [Stamped(0, "user", Remarked(None, SUGGESTION, changes=(SetStatus("s1", "completed"),)))])
     until(lambda: bool(kept.known["s1"].state.plans[None].suggestions))
     kept.record(a_plan("b"))
     assert kept.close() is None
-    assert [type(event) for event in kept.events()] == [PlanSet, PlanChanged, PlanSet]
+    assert [type(event) for event in kept.events()] == [PlanSet, Remarked, PlanSet]
 
 
 def test_writers_in_between_cost_nothing(kept: Kept) -> None:
@@ -426,7 +428,7 @@ def test_in_the_end_the_newest_state_is_written_however_little_time_there_is(tmp
     said = recorder.close(0.1)
     with open_journal(slow.path) as journal:
         for session, plan in last.items():
-            events = [each.event for each in journal.read(session)]
+            events = deciding.made(journal, session)
             assert events[0] == placed(SessionOpened("agent 1", cwd="/p"))
             assert events[-2:] == [plan, TurnEnded("end_turn")]
             missing = sum(each.count for each in events if isinstance(each, Gap))
@@ -493,7 +495,7 @@ def test_a_journal_that_could_not_be_written_for_a_while_has_a_gap_that_says_so(
     locked.is_free = True
     assert recorder.close(PATIENCE) == "6 changes were not recorded: the journal could not be written"
     with open_journal(tmp_path / "journal.db") as journal:
-        events = [each.event for each in journal.read("s1")]
+        events = deciding.made(journal, "s1")
     kept = [a_plan(word) for word in ("first", "0", "1", "2")]
     assert events == [*kept, Gap(6, "the journal could not be written"), a_plan("9")]
 
@@ -552,7 +554,7 @@ def recorded(url: str, *plans: Event) -> tuple[str | None, list[Event]]:
         recorder.put(Record("s1", plan), 100)
     said = recorder.close(PATIENCE)
     with open_journal(url) as journal:
-        return said, [each.event for each in journal.read("s1")]
+        return said, deciding.made(journal, "s1")
 
 
 def test_a_plan_above_the_largest_message_of_a_server_is_recorded_whole() -> None:
@@ -580,6 +582,6 @@ def test_two_relays_that_meet_a_new_session_of_one_name_at_once_keep_them_apart(
             relay.take(journal, Record("1", a_plan(f"plan {number}")), 2)
             assert relay.write(journal) == []
         assert names == [{"1": "1"}, {"1": "1~2"}]
-        found = [[each.event for each in journal.read(name)][1:] for name in ("1", "1~2")]
+        found = [deciding.made(journal, name)[1:] for name in ("1", "1~2")]
         assert found == [[a_plan("plan 0")], [a_plan("plan 1")]]
         assert sorted(each.session for each in journal.leases()) == ["1", "1~2"]

@@ -241,7 +241,7 @@ def test_a_compaction_of_an_earlier_connection_that_was_not_told_is_told() -> No
     assert added(talk.prompt(session="old")) is not None
 
 
-SUGGESTION = PlanChanged(None, note="Please hurry", changes=(SetStatus("s2", "completed"),))
+SUGGESTION = Remarked(None, "suggestion", "Please hurry", changes=(SetStatus("s2", "completed"),))
 REVIEW = PlanReviewed(None, 1, CHANGES_REQUESTED, via="planwire")
 REQUEST = Remarked(None, "request", "too vague", 1, "s2", review=2)
 

@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import MessageAdded, PlanChanged, PlanSet, SessionOpened, TurnEnded
+from planwire.model.events import SUGGESTION, MessageAdded, PlanSet, Remarked, SessionOpened, TurnEnded
 from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
 from planwire.relay.pipe import Pipe
 from planwire.relay.process import end_when_silent, name_of
+from tests import deciding
 from tests.agents.driving import AGENTS, SOON, Relayed
 from tests.waiting import until
 from tests.wire import entry, request
@@ -399,7 +400,7 @@ def test_a_suggestion_reaches_the_agent(tmp_path: Path) -> None:
         relayed.prompt(session, LIST)
         until(lambda: any(isinstance(event, PlanSet) for event in journalled(journal, session)))
         with open_journal(journal) as shared:
-            shared.append(session, [Stamped(0, "user", PlanChanged(None, note="Leave the tests alone"))])
+            deciding.write(shared, session, Stamped(0, "user", Remarked(None, SUGGESTION, "Leave the tests alone")))
 
         def is_told() -> bool:
             relayed.prompt(session)

@@ -1,6 +1,5 @@
 """What people say, told with prompts: to the agent, in their own names, all that holds, and each word once."""
 
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,15 +9,14 @@ import pytest
 
 from planwire.chat.reminder import ELEMENT
 from planwire.chat.said import said_in
-from planwire.journal import Journal, Stamped, load_state, open_journal
-from planwire.model.events import REFUSED, TOLD, Comment, MessageAdded, PlanReviewed, Told
+from planwire.journal import Journal, load_state, open_journal
+from planwire.model.events import REFUSED, TOLD, MessageAdded, Told
 from planwire.session.blocking import BlockingPlanSession
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.agents.driving import SOON, JournalledTalk, Relayed
-from tests.journal.test_released import RELEASED
 from tests.relay.test_questions import choice, question
-from tests.relay.test_reminder import LIST, compact
+from tests.relay.test_reminder import compact
 from tests.waiting import until
 from tests.wire import JSON, answer, entry, line, plan, refusal, request
 
@@ -434,27 +432,3 @@ def test_a_relay_that_is_killed_before_it_could_record_is_followed_by_one_that_s
         until(lambda: relayed.prompt(session) is not None and memory.read_text().count(VENDOR) == 2)
         assert relayed.end() == (0, "")
     assert f'said-before=\\"perhaps\\">{VENDOR}</comment>' in memory.read_text()
-
-
-# -- journals of before
-
-
-def test_reviews_of_old_are_not_told_again(journal: Journal) -> None:
-    review = PlanReviewed(None, 1, "changes_requested", (Comment("too vague", "s1"), Comment("be quick")), ("s1",))
-    journal.append("s1", [Stamped(0, "agent", LIST), Stamped(0, "user", review)])
-    talk = resumed(journal, plan(entry("Read", "completed", "high"), entry("Write", priority="low")))
-    assert said(talk.told()) == []
-    compact(talk)
-    assert said(talk.told()) == [("user", "verdict", "changes_requested")]
-
-
-def test_a_journal_of_before_is_gone_on_with_and_none_of_its_words_is_told_again(tmp_path: Path) -> None:
-    journal, memory = Path(shutil.copy(RELEASED / "0.1" / "journal.db", tmp_path)), tmp_path / "agent.jsonl"
-    with Relayed("scripted.py", str(memory), journal=journal) as relayed:
-        relayed.ask("initialize", protocolVersion=1)
-        relayed.ask("session/load", sessionId="wire-session", cwd="/projects/parser", mcpServers=[])
-        until(lambda: relayed.prompt("wire-session") is not None and ELEMENT in memory.read_text())
-        assert relayed.end() == (0, "")
-    told = memory.read_text()
-    assert "Write tests first" in told
-    assert not any(word in told for word in ("watch the tabs", "and be quick", "smaller steps, please"))

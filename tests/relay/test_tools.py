@@ -36,6 +36,7 @@ from planwire.relay.pipe import Pipe
 from planwire.relay.server_files import configured_servers
 from planwire.relay.tools import ToolServer
 from planwire.session.handoff import read_handoff
+from tests import deciding
 from tests.agents.driving import SOON, Relayed, Talk
 from tests.waiting import until
 from tests.wire import JSON, answer, both_keys, entry, items, line, plan, refusal, request, update_of
@@ -1000,7 +1001,7 @@ def test_plans_that_are_made_while_a_client_floods_and_does_not_read_reach_it_in
         with open_journal(path) as journal:
             for number in range(40):
                 text = f"{'x' * 100_000}\n- [ ] Step {number}\n"
-                journal.append(session, [Stamped(0, "agent", PlanSet(MarkdownPlan("main", text)))])
+                deciding.write(journal, session, Stamped(0, "agent", PlanSet(MarkdownPlan("main", text))))
         asked = 300
         for number in range(asked):
             blocks = [{"type": "text", "text": "y" * 5_000}]
@@ -1071,7 +1072,7 @@ def test_a_server_is_there_before_its_session_is_and_finds_it_later(tmp_path: Pa
     """Agents wait for their servers before they say which session it is."""
     path = tmp_path / "binding"
     with open_journal(tmp_path / "plans.db") as journal:
-        journal.append("s", [Stamped(0, "agent", a_plan("old"))])
+        deciding.write(journal, "s", Stamped(0, "agent", a_plan("old")))
 
     async def work() -> None:
         async with host(path) as client:

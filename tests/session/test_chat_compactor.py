@@ -11,6 +11,7 @@ from planwire.journal import Journal, Stamped
 from planwire.model.events import Event, MessagePinned
 from planwire.model.plan import BODY_CAP
 from planwire.session.live_history import SNAPSHOT_EVERY
+from tests import deciding
 from tests.chats import by_fours
 
 WORDS = "words " * 40
@@ -22,7 +23,7 @@ def plans(journal: Journal) -> BlockingPlanSession:
 
 
 def append(journal: Journal, event: Event) -> None:
-    journal.append("s", [Stamped(1, "user", event)])
+    deciding.write(journal, "s", Stamped(1, "user", event))
 
 
 def say(plans: BlockingPlanSession, *names: str, role: str = "assistant") -> None:

@@ -12,6 +12,7 @@ from planwire.session.editor import edited_text, editor_command, text_after_conf
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
+from tests import deciding
 from tests.journals import items
 
 
@@ -41,12 +42,12 @@ def test_a_text_comes_back_as_it_was_left_without_the_comments(tmp_path: Path) -
 
 
 def test_after_a_conflict_the_text_is_the_plan_as_it_is_now_and_no_typed_line_is_lost(journal: Journal) -> None:
-    journal.append("s", [Stamped(0, "agent", PlanSet(items("main", "pending", "pending")))])
+    deciding.write(journal, "s", Stamped(0, "agent", PlanSet(items("main", "pending", "pending"))))
     with_plan = steer(journal, "s", "main", Wanted("comment", text="hello")).state
     text = text_to_edit(with_plan.plans["main"])
     assert text == "[ ] Read the code {s1}\n[ ] Write a test {s2}\n"
     changed = PlanChanged("main", None, (RewordStep("s1", "Read all of it"), SetStatus("s2", "pending")))
-    journal.append("s", [Stamped(0, "agent", changed)])
+    deciding.write(journal, "s", Stamped(0, "agent", changed))
     written = "[ ] Read some of it {s1}\n[x] Write a test {s2}\n[ ] Ship it\n"
     with pytest.raises(MovedOn) as moved:
         steer(journal, "s", "main", Wanted("suggest", seen=1, plan_text=written))
@@ -56,8 +57,8 @@ def test_after_a_conflict_the_text_is_the_plan_as_it_is_now_and_no_typed_line_is
 
 
 def test_after_a_conflict_with_an_emptied_plan_the_typed_lines_are_kept(journal: Journal) -> None:
-    journal.append("s", [Stamped(0, "agent", PlanSet(items("main", "pending")))])
-    journal.append("s", [Stamped(0, "agent", PlanSet(items("main")))])
+    deciding.write(journal, "s", Stamped(0, "agent", PlanSet(items("main", "pending"))))
+    deciding.write(journal, "s", Stamped(0, "agent", PlanSet(items("main"))))
     written = "[x] Read the code {s1}\n"
     with pytest.raises(MovedOn) as moved:
         steer(journal, "s", "main", Wanted("suggest", seen=1, plan_text=written))

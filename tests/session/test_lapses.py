@@ -13,6 +13,7 @@ from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import Event, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
+from tests import deciding
 from tests.journals import items
 
 PLAN = PlanSet(items("main", "in_progress", "pending"))
@@ -51,7 +52,7 @@ def _tidy() -> Iterator[None]:
 
 
 def write(journal: Journal, *events: Event, session: str = "s") -> None:
-    journal.append(session, [Stamped(1_000, "agent", event) for event in events])
+    deciding.write(journal, session, *(Stamped(1_000, "agent", event) for event in events))
 
 
 def ends(journal: Journal, session: str = "s") -> list[str]:

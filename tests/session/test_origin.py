@@ -17,6 +17,7 @@ from planwire.model.events import SessionOpened
 from planwire.model.records import SessionState
 from planwire.session.forks import fork_session
 from planwire.session.origin import placed, repository_name, repository_of, this_host, this_user
+from tests import deciding
 from tests.deciding import fold_all
 
 
@@ -185,7 +186,7 @@ def opened(*events: SessionOpened) -> SessionOpened | None:
         for event in events:
             new = addition(load_state(journal, "s"), event)
             if new is not None:
-                journal.append("s", [Stamped(1, "relay", new)])
+                deciding.write(journal, "s", Stamped(1, "relay", new))
         return fold_all("s", journal.read("s"), SessionState("s")).opened
 
 

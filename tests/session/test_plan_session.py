@@ -18,17 +18,19 @@ from planwire.errors import BadMessage, FormatError, ToolError
 from planwire.journal import Journal, Stamped
 from planwire.model.events import (
     APPROVED,
-    Comment,
+    COMMENT,
     ContextCompacted,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
+    Remarked,
     SessionOpened,
 )
 from planwire.model.plan import BODY_CAP, Fields
 from planwire.model.step_changes import SetStatus
 from planwire.session.options import ProviderFormat
 from planwire.session.origin import placed
+from tests import deciding
 from tests.chats import by_fours
 from tests.waiting import eventually
 
@@ -41,7 +43,7 @@ def plans(journal: Journal) -> BlockingPlanSession:
 
 
 def append(journal: Journal, event: Any, by: str = "user") -> None:
-    journal.append("s", [Stamped(1, by, event)])
+    deciding.write(journal, "s", Stamped(1, by, event))
 
 
 def texts(messages: list[Fields]) -> str:
@@ -249,9 +251,9 @@ def test_pending_tells_each_thing_once(journal: Journal, form: ProviderFormat) -
     plans.call("set_plan", {"entries": ["read"]})
     append(journal, PlanChanged("main", "please be quick"))
     assert "<plan id" in texts(plans.pending()[:1])
-    append(journal, PlanReviewed("main", 2, APPROVED, (Comment("well done", "s1"),)))
-    (review,) = plans.pending()
-    assert "well done" in texts([review])
+    append(journal, PlanReviewed("main", 2, APPROVED))
+    append(journal, Remarked("main", COMMENT, "well done", 2, "s1", review=3))
+    assert "well done" in texts(plans.pending())
     assert plans.pending() == []
 
 

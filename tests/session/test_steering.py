@@ -15,6 +15,7 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
+    SUGGESTION,
     Comment,
     Event,
     PlanChanged,
@@ -33,6 +34,7 @@ from planwire.session.steering import steer
 from planwire.steering.overlay import Overlay
 from planwire.steering.plan_text import as_text
 from planwire.steering.wanted import Wanted
+from tests import deciding
 
 #: No wait in here is a matter of luck; this bounds those that would never end.
 PATIENCE = 20
@@ -50,7 +52,7 @@ def agents_plan(*contents: str, done: int = 0) -> PlanSet:
 
 
 def write(journal: Journal, *events: Event, by: str = "agent") -> None:
-    journal.append("s", [Stamped(0, by, event) for event in events], journal.last_seq("s"))
+    deciding.write(journal, "s", *(Stamped(0, by, event) for event in events))
 
 
 def record(journal: Journal) -> PlanRecord:
@@ -105,7 +107,7 @@ def test_an_act_is_written_and_answered_with_the_session_after_it(journal: Journ
     assert (said.seen, said.revision, said.added) == (done.revision, done.revision, None)
     assert (said.remark, journal.last_seq("s")) == ("r1", done.revision + 1)
     [last] = journal.read("s", done.revision)
-    assert (last.by, last.event) == ("ana", Remarked("main", "comment", "today", done.revision, "s3"))
+    assert (last.by, last.event) == ("ana", Remarked("main", "comment", "today", done.revision, "s3", id="r1"))
 
 
 def test_an_act_that_is_refused_writes_nothing(journal: Journal) -> None:
@@ -130,7 +132,7 @@ def test_a_suggestion_ends_the_one_that_it_replaces_whoever_writes_between(
     first = steer(journal, "s", "main", Wanted("set_status", "s1", status="done"))
     raced(journal, monkeypatch, partial(write, journal, agents_plan("read", "theirs")))
     second = steer(journal, first.state, "main", Wanted("set_status", "s1", first.revision, status="cancelled"))
-    changed = Remarked("main", "suggestion", "", 1, changes=(SetStatus("s1", "cancelled"),))
+    changed = Remarked("main", "suggestion", "", 1, changes=(SetStatus("s1", "cancelled"),), id="r2")
     assert [each.event for each in journal.read("s", 3)] == [changed]
     assert (first.remark, second.remark, second.revision) == ("r1", "r2", 3)
     assert [each.id for each in record(journal).suggestions] == ["r2"]
@@ -297,7 +299,8 @@ def test_two_quick_moves_count_twice_though_both_are_for_what_the_screen_shows(j
 def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) -> None:
     write(journal, agents_plan("read", "write", "test"))
     changes = (RewordStep("s2", "write it twice"), SetStatus("s2", "in_progress"), MoveStep("s3", "s1"))
-    write(journal, PlanChanged("main", "please", (*changes, AddStep("ship", "s3"), AddStep("rest"))), by="user")
+    suggested = (*changes, AddStep("ship", "s3"), AddStep("rest"))
+    write(journal, Remarked("main", SUGGESTION, "please", changes=suggested), by="user")
     shown = annotations(record(journal))
     assert {step: [(each.kind, each.text) for each in suggested] for step, suggested in shown.steps.items()} == {
         "s2": [("reword", "write it twice"), ("status", "in progress")],
@@ -315,7 +318,8 @@ def test_suggestions_lie_over_the_steps_that_they_are_about(journal: Journal) ->
 
 def test_a_suggestion_for_a_step_that_is_gone_is_still_said_but_lies_nowhere(journal: Journal) -> None:
     write(journal, agents_plan("read", "write"))
-    write(journal, PlanChanged("main", None, (RewordStep("s2", "later"), AddStep("ship", "s2"))), by="user")
+    suggested = RewordStep("s2", "later"), AddStep("ship", "s2")
+    write(journal, Remarked("main", SUGGESTION, changes=suggested), by="user")
     write(journal, agents_plan("read"))
     shown = annotations(record(journal))
     assert shown.steps == {}

@@ -11,6 +11,7 @@ from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import ACP, Event, PlanSet
 from planwire.session.steering import ALREADY_DONE, Once, steer
 from planwire.steering.wanted import Wanted
+from tests import deciding
 
 KEY = Once("a page", 1)
 ADD = Wanted("add", None, 1, text="ship")
@@ -23,7 +24,7 @@ def journal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Journal]
 
 
 def write(journal: Journal, *events: Event) -> None:
-    journal.append("s", [Stamped(0, "agent", event) for event in events])
+    deciding.write(journal, "s", *(Stamped(0, "agent", event) for event in events))
 
 
 def plan(*contents: str, via: str = "tools") -> PlanSet:

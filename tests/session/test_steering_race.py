@@ -11,6 +11,7 @@ from planwire.model.records import SessionState
 from planwire.model.step_changes import SetStatus
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
+from tests import deciding
 
 
 def test_the_plan_that_the_person_saw_is_read_once_however_often_others_are_faster(
@@ -27,7 +28,7 @@ def test_the_plan_that_the_person_saw_is_read_once_however_often_others_are_fast
 
     monkeypatch.setattr("planwire.session.steering.state_at", counted)
     with open_journal("memory:") as journal:
-        journal.append("s", [Stamped(0, "agent", PlanSet(plan)), *ticked])
+        deciding.write(journal, "s", Stamped(0, "agent", PlanSet(plan)), *ticked)
         really_append, beaten = journal.append, list[int]()
 
         def append(

@@ -20,6 +20,7 @@ from planwire.model.events import (
     ReviewAsked,
     TurnEnded,
 )
+from tests import deciding
 from tests.waiting import eventually, until
 
 WAIT = {"wait": "review"}
@@ -33,7 +34,7 @@ def plans(journal: Journal) -> BlockingPlanSession:
 
 
 def happen(journal: Journal, event: Event) -> None:
-    journal.append("s", [Stamped(1, "user", event)])
+    deciding.write(journal, "s", Stamped(1, "user", event))
 
 
 def verdict(answer: Any) -> str | None:

@@ -34,7 +34,8 @@ from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.delivery import delivered, heard_when
 from planwire.steering.wanted import Wanted, is_remark
-from tests.steering.acting import LIST, Session, a_list, agents, suggests
+from tests import deciding
+from tests.steering.acting import LIST, NO, YES, Session, a_list, agents, suggests
 
 # -- words are about what the person saw
 
@@ -239,7 +240,7 @@ def test_a_sentence_says_when_the_agent_hears_it() -> None:
     assert heard_when(session.state, session.record) == f"The agent will see it with {prompt} Zed."
     session.append(PlanSet(MarkdownPlan("notes", "# Notes")), by=AGENT)
     assert heard_when(session.state, session.record) == f"The agent will see it with {tool} or {prompt} Zed."
-    session.append(ReviewAsked("main", ("Yes", "No")), by=AGENT)
+    session.append(ReviewAsked("main", (YES, NO)), by=AGENT)
     assert heard_when(session.state, session.record) == f"The agent will see it with {tool} or {prompt} Zed."
     session.append(ReviewAsked("main"), by=AGENT)
     assert heard_when(session.state, session.record) == "The agent is waiting for it."
@@ -273,7 +274,7 @@ def test_a_badge_says_how_far_a_remark_has_come(events: tuple[Any, ...], word: s
 def test_send_anyway_is_for_the_plan_at_the_moment_of_writing_and_answers_with_it() -> None:
     with open_journal("memory:") as journal:
         for event in (PlanSet(a_list("read")), PlanChanged("main", None, (AddStep("write"),))):
-            journal.append("s", [Stamped(1, AGENT, event)])
+            deciding.write(journal, "s", Stamped(1, AGENT, event))
         with pytest.raises(MovedOn):
             steer(journal, "s", "main", Wanted("review", seen=1, verdict=APPROVED))
         done = steer(journal, "s", "main", Wanted("review", verdict=APPROVED))
@@ -286,7 +287,7 @@ def test_send_anyway_is_for_the_plan_at_the_moment_of_writing_and_answers_with_i
 
 def test_an_act_answers_with_the_id_of_its_remark() -> None:
     with open_journal("memory:") as journal:
-        journal.append("s", [Stamped(1, AGENT, PlanSet(a_list("read"), via="acp"))])
+        deciding.write(journal, "s", Stamped(1, AGENT, PlanSet(a_list("read"), via="acp")))
         first = steer(journal, "s", "main", Wanted("comment", text="hm"))
         second = steer(journal, "s", "main", Wanted("tick", "s1"))
         third = steer(journal, "s", "main", Wanted("withdraw", "r1"))

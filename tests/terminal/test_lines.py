@@ -12,8 +12,8 @@ from rich.text import Text
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
 from planwire.model.events import (
     ACP,
+    SUGGESTION,
     Event,
-    PlanChanged,
     PlanReviewed,
     PlanSet,
     Recorded,
@@ -170,7 +170,7 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
     events: list[Event] = [
         PlanSet(first, "People notice it.", via=ACP),
         PlanSet(between, via=ACP),
-        PlanChanged("main", None, (RewordStep("s2", "Ship it"), AddStep("Rest"))),
+        Remarked("main", SUGGESTION, changes=(RewordStep("s2", "Ship it"), AddStep("Rest"))),
         Remarked("main", "comment", "soon", 2, "s2"),
         Remarked("main", "comment", "nice", 2, kept=True),
         Remarked("main", "comment", "never mind", 2),
@@ -218,7 +218,7 @@ def test_no_printed_line_is_too_wide_or_holds_what_a_terminal_obeys(
 ) -> None:
     events: list[Event] = [
         PlanSet(plan, words, via=ACP),
-        PlanChanged(plan.id, words, (RewordStep("s1", words),)),
+        Remarked(plan.id, SUGGESTION, words, changes=(RewordStep("s1", words),)),
         PlanReviewed(plan.id, 1, words, answer=words),
         *(Remarked(plan.id, "comment", words, 1, step, quote) for step in ("s1", None) for quote in (words, None)),
         Remarked(plan.id, "selection", words, 1, steps=("s1", words)),

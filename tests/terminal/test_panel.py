@@ -18,6 +18,8 @@ from planwire.cli.recording import read_recording
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
+    SUGGESTION,
+    Choice,
     Comment,
     Event,
     PlanChanged,
@@ -113,7 +115,7 @@ async def test_progress_priorities_and_odd_words_are_shown() -> None:
 async def test_the_why_is_shown_with_who_and_when() -> None:
     events: list[Event] = [
         PlanSet(items(None, "completed", "in_progress", "pending"), "People notice it.", via=ACP),
-        PlanChanged(None, "soon", (AddStep("Check the logout"),)),
+        Remarked(None, SUGGESTION, "soon", changes=(AddStep("Check the logout"),)),
         PlanReviewed(None, 2, CHANGES_REQUESTED),
         Remarked(None, "comment", "Small commits", 2, "s3"),
         Remarked(None, "request", "Nearly", 2),
@@ -347,14 +349,14 @@ def test_what_people_suggest_and_say_is_as_harmless_and_as_wide(
             SetStatus("s2", words),
             RemoveStep(step),
         )
-        events.append(PlanChanged(plan.id, words, changes))
+        events.append(Remarked(plan.id, SUGGESTION, words, changes=changes))
         events.append(PlanReviewed(plan.id, 1, words, answer=words))
         events.append(Remarked(plan.id, "comment", words, 1, "s1", kept=True))
         events += (Remarked(plan.id, kind, words, 1, quote=words or None) for kind in ("comment", "request", words))
         events.append(Remarked(plan.id, "selection", "", 1, steps=("s1", step)))
         events.append(RemarkAnswered(plan.id, f"r{len(events) - 2}", words))
         events.append(RemarkClosed(plan.id, "r2", words, words))
-    events.append(ReviewAsked(plan.id, tuple(words for _, words in said)))
+    events.append(ReviewAsked(plan.id, tuple(Choice("", words) for _, words in said)))
     state = fold_all("s", [Recorded("s", n, 0, "user", event) for n, event in enumerate(events, 1)])
     [card] = cards_of(state)
     marked = frozenset(row.id for row in card.rows)

@@ -19,6 +19,8 @@ from planwire.journal import open_journal
 from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import (
     ACP,
+    SUGGESTION,
+    Choice,
     Comment,
     PlanChanged,
     PlanRemoved,
@@ -495,8 +497,16 @@ async def test_words_are_kept_before_their_dialog_closes(journal: Path) -> None:
 async def test_every_dialog_fits_any_size(journal: Path, size: tuple[int, int]) -> None:
     long = " ".join(["a step that is longer than any terminal is wide"] * 6)
     entries = tuple(Entry(f"{number} {long}", "high", "pending") for number in range(3))
-    add(journal, THEIRS, "agent", PlanSet(ItemsPlan(None, entries), via=ACP), ReviewAsked(None, (long, "No")))
-    add(journal, THEIRS, "user", PlanChanged(None, long, (RewordStep("s5", long), AddStep(long, "s5"))))
+    add(
+        journal,
+        THEIRS,
+        "agent",
+        PlanSet(ItemsPlan(None, entries), via=ACP),
+        ReviewAsked(None, (Choice("", long), Choice("", "No"))),
+    )
+    add(
+        journal, THEIRS, "user", Remarked(None, SUGGESTION, long, changes=(RewordStep("s5", long), AddStep(long, "s5")))
+    )
     async with watching(journal, THEIRS, size=size) as (app, pilot):
         await shows(app, "0 a step that")
         await pilot.press("home", "down", "s")
@@ -525,14 +535,14 @@ async def test_hostile_words_stay_words(journal: Path) -> None:
         journal,
         "z",
         HOSTILE,
-        PlanChanged(HOSTILE, HOSTILE, (AddStep(f"[red]{HOSTILE}", "s1"), RewordStep("s2", HOSTILE))),
+        Remarked(HOSTILE, SUGGESTION, HOSTILE, changes=(AddStep(f"[red]{HOSTILE}", "s1"), RewordStep("s2", HOSTILE))),
     )
     remarks = (
         Remarked(HOSTILE, "comment", HOSTILE, 3, "s2", kept=True),
         Remarked(HOSTILE, "comment", f"[i]{HOSTILE}", 3),
     )
     add(journal, "z", HOSTILE, PlanReviewed(HOSTILE, 3, HOSTILE), *remarks, RemarkAnswered(HOSTILE, "r2", HOSTILE))
-    add(journal, "z", "agent", ReviewAsked(HOSTILE, (HOSTILE, "[b]no[/b]")))
+    add(journal, "z", "agent", ReviewAsked(HOSTILE, (Choice("", HOSTILE), Choice("", "[b]no[/b]"))))
 
     def harmless() -> bool:
         return not any(sign in app.export_screenshot() for sign in "\x1b\x07\x9b\u202e")

@@ -14,6 +14,7 @@ from planwire.model.events import ACP, Event, PlanSet, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.web import BoardServer
 from planwire.web.cookie_path import browser_key
+from tests import deciding
 from tests.waiting import until
 
 __all__ = ["TOKEN", "Running", "items", "markdown", "running_board"]
@@ -37,7 +38,7 @@ class Running:
     def write(self, session: str, *events: Event, by: str = "agent", at: int | None = None) -> int:
         """Write events, and return the number of the last one once the board has seen it."""
         stamp = int(time() * 1_000) if at is None else at
-        last = self.journal.append(session, [Stamped(stamp, by, event) for event in events])[-1].seq
+        last = deciding.write(self.journal, session, *(Stamped(stamp, by, event) for event in events))[-1].seq
         position = self.journal.last_position()
         until(lambda: self.server.app.hub.sessions.position >= position)
         return last

@@ -4,6 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from planwire.model.decide import undecided
 from planwire.model.events import ACP, Event, PlanChanged, PlanSet, Remarked
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import StepChange
@@ -66,8 +67,8 @@ class Stage:
         return page
 
     def said(self) -> list[Event]:
-        """What people did."""
-        return [each.event for each in self.board.journal.read(self.session) if each.by == "user"]
+        """What people did, as they did it."""
+        return [undecided(each.event) for each in self.board.journal.read(self.session) if each.by == "user"]
 
     def changes(self) -> list[StepChange]:
         """The changes that people made or suggested."""

@@ -8,6 +8,7 @@ import pytest
 from planwire import BlockingPlanSession
 from planwire.chat.said import Said, said_in
 from planwire.journal import load_state
+from planwire.model.decide import undecided
 from planwire.model.events import (
     ACP,
     APPROVED,
@@ -65,7 +66,7 @@ def test_every_act_is_written_and_says_what_came_of_it(here: Here, name: str) ->
     answer = here.act(name, seen=1, **body)
     assert answer.status_code == 200, answer.text
     said = answer.json()
-    assert (here.events()[-1].by, here.events()[-1].event) == ("user", event)
+    assert (here.events()[-1].by, undecided(here.events()[-1].event)) == ("user", event)
     assert said["words"]
     remark = "r1" if isinstance(event, Remarked) else None
     assert (said["from"], said["suggestion"], said["remark"]) == (1, False, remark)
@@ -164,14 +165,14 @@ def test_a_review_has_a_verdict_and_comments_and_a_selection_has_them_too(here: 
     here.write(items("pending", "pending"))
     comments = [{"text": "Careful.", "step": "s2"}]
     assert here.act("select", seen=1, text="Go on.", comments=comments, steps=["s1", "s2"]).status_code == 200
-    assert [each.event for each in here.events()[1:]] == [
+    assert [undecided(each.event) for each in here.events()[1:]] == [
         Remarked("main", SELECTION, "", 1, steps=("s1", "s2")),
         Remarked("main", COMMENT, "Go on.", 1),
         Remarked("main", COMMENT, "Careful.", 1, "s2"),
     ]
     quoted = [{"text": "Really?", "quote": "step 1"}]
     assert here.act("review", seen=1, verdict="changes_requested", text="Smaller", comments=quoted).status_code == 200
-    assert [each.event for each in here.events()[4:]] == [
+    assert [undecided(each.event) for each in here.events()[4:]] == [
         PlanReviewed("main", 1, "changes_requested", via=VIA),
         Remarked("main", REQUEST, "Smaller", 1, review=5),
         Remarked("main", COMMENT, "Really?", 1, quote="step 1", review=5),

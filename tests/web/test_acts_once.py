@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 
 from planwire.journal import Stamped, open_journal
+from tests import deciding
 from tests.waiting import until
 from tests.web.board import items, running_board
 from tests.web.steering import Here
@@ -42,7 +43,7 @@ def test_one_name_on_two_plans_names_two_acts(here: Here) -> None:
 def test_an_act_whose_answer_died_with_the_board_is_sent_again_and_written_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     with open_journal(path) as journal:
-        journal.append("s1", [Stamped(1, "agent", PLAN)])
+        deciding.write(journal, "s1", Stamped(1, "agent", PLAN))
         with start("--journal", str(path)) as killed:
             url, headers = request_to(address_of(killed))
             with socket.create_connection((url.host, url.port or 0)) as connection:

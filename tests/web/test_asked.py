@@ -14,6 +14,7 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     DISMISSED,
+    Choice,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -31,7 +32,8 @@ from planwire.readmodel.rationale import Earlier
 from planwire.web.difference import difference_view
 from tests.web.board import Running, items, markdown, running_board
 
-OPTIONS = ("Yes, manually approve edits", "Yes, and use auto mode", "No, keep planning")
+NAMES = ("Yes, manually approve edits", "Yes, and use auto mode", "No, keep planning")
+OPTIONS = tuple(Choice("", name) for name in NAMES)
 ASKS = "The agent asks for approval"
 WAITS = "The agent is waiting for a review"
 
@@ -102,7 +104,7 @@ def test_an_agent_that_waits_for_a_review_gets_it_here(board: Running) -> None:
 def test_what_has_changed_since_the_last_version_is_shown_line_by_line(board: Running) -> None:
     same = [f"{number}. Look at file {number}" for number in range(1, 31)]
     board.write("s1", proposal(*same, "31. Write"), ReviewAsked("plan-mode", OPTIONS))
-    board.write("s1", PlanReviewed("plan-mode", 1, CHANGES_REQUESTED, answer=OPTIONS[2]), by="client")
+    board.write("s1", PlanReviewed("plan-mode", 1, CHANGES_REQUESTED, answer=NAMES[2]), by="client")
     board.write("s1", proposal(*same, "31. Write small steps", "32. Test"), ReviewAsked("plan-mode", OPTIONS))
     page = board.page("/sessions/s1")
     assert "What changed since version 1" in section(page)
@@ -235,7 +237,7 @@ def test_the_past_asks_nobody(board: Running) -> None:
 def test_hostile_words_stay_words(board: Running) -> None:
     evil = "<img src=x onerror=alert(1)>\u202e"
     board.write("s1", SessionOpened("a", f"{evil} 1", "/"), proposal(evil))
-    board.write("s1", proposal(evil, evil), ReviewAsked("plan-mode", (evil, "")))
+    board.write("s1", proposal(evil, evil), ReviewAsked("plan-mode", (Choice("", evil), Choice("", ""))))
     page = board.page("/sessions/s1")
     assert "<img" not in page
     assert "\u202e" not in page

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 from planwire.model.events import APPROVED, PlanReviewed, ReviewAsked, SessionOpened
 from tests.web.board import Running, items
 from tests.web.browsing import NewPage, is_live, photograph
-from tests.web.test_asked import ASKS, OPTIONS, proposal
+from tests.web.test_asked import ASKS, NAMES, OPTIONS, proposal
 
 
 def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page: NewPage, axe: str) -> None:
@@ -18,7 +18,7 @@ def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page
     board.write("s1", proposal("Words.", "", *(f"{n}. Look at file {n}" for n in range(1, 20)), "20. Write it slowly"))
     board.write("s1", ReviewAsked("plan-mode", OPTIONS))
     expect(question).to_be_visible()
-    expect(question.get_by_role("listitem")).to_have_text(list(OPTIONS))
+    expect(question.get_by_role("listitem")).to_have_text(list(NAMES))
     expect(question.locator("tr.pair-changed td")).to_have_text(["20. Write it", "20. Write it slowly"])
     expect(page.locator("#plans > article").first.locator("h2")).to_have_text("Port the parser")
     expect(page.locator("#p1-body li").nth(18)).to_have_text("Look at file 19")

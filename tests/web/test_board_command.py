@@ -15,6 +15,7 @@ from planwire.cli.relay import _tell as tell
 from planwire.extras import PACKAGES
 from planwire.journal import Stamped, open_journal
 from planwire.web.plan_view import EDITORS
+from tests import deciding
 from tests.waiting import until
 from tests.web.board import Running, items
 
@@ -37,7 +38,7 @@ def address_of(process: subprocess.Popen[str]) -> str:
 def test_the_command_prints_an_address_that_opens_the_board_and_ends_on_ctrl_c(tmp_path: Path) -> None:
     journal = tmp_path / "j.db"
     with open_journal(journal) as written:
-        written.append("s1", [Stamped(1, "agent", items("completed"))])
+        deciding.write(written, "s1", Stamped(1, "agent", items("completed")))
     with start("--journal", str(journal)) as process:
         address = address_of(process)
         with httpx.Client(follow_redirects=True) as client:
@@ -153,7 +154,7 @@ def test_without_standard_error_the_address_is_not_written_to_the_client(
 
 def test_a_board_that_an_agent_starts_only_shows_unless_it_has_a_name(tmp_path: Path) -> None:
     with open_journal(tmp_path / "default.db") as written:
-        written.append("s1", [Stamped(1, "agent", items("pending"))])
+        deciding.write(written, "s1", Stamped(1, "agent", items("pending")))
     for options, status in (([], 403), (["--as", "bot", "--yes"], 200)):
         with start(*options, PLANWIRE_AGENT="1") as process:
             address = httpx.URL(address_of(process))

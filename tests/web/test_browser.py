@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, expect
 
-from planwire.model.events import ACP, PlanChanged, PlanSet, ReviewAsked, SessionOpened, TurnEnded
+from planwire.model.events import ACP, SUGGESTION, PlanSet, Remarked, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import RewordStep
 from tests.waiting import until
@@ -375,7 +375,7 @@ def fill(board: Running, folder: Path) -> None:
     board.write("s2", items("completed", "in_progress"), TurnEnded("cancelled"))
     board.write("s3", items("completed"), TurnEnded("end_turn"))
     board.write("s4", SessionOpened("agent 1", "client 2", "/work", "Long " * 15), items(*["completed"] * 9, "pending"))
-    board.write("s4", PlanChanged("main", None, (RewordStep("s10", "long " * 99),)), by="ana")
+    board.write("s4", Remarked("main", SUGGESTION, changes=(RewordStep("s10", "long " * 99),)), by="ana")
     board.write("s4", ReviewAsked("main"))
 
 

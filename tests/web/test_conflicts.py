@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planwire.model.events import Comment, MessageAdded, PlanChanged, PlanRemoved, PlanReviewed, PlanSet
+from planwire.model.events import COMMENT, SUGGESTION, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Remarked
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from tests.web.board import items
@@ -107,14 +107,14 @@ def test_a_dismissed_plan_is_not_found_and_says_so_in_the_words_of_every_face(he
 
 def test_another_persons_suggestion_for_the_plan_is_no_reason_to_ask_again(here: Here) -> None:
     here.write(items("pending", "pending"))
-    here.write(PlanChanged("main", None, (AddStep("Write tests"),)), by="ana")
+    here.write(Remarked("main", SUGGESTION, changes=(AddStep("Write tests"),)), by="ana")
     assert here.act("tick", target="s1", seen=1).status_code == 200
 
 
 def test_what_nobody_can_see_is_no_reason_to_ask_again(here: Here) -> None:
     """An agent sends the same list again: the revision is another one, and the page looks the same."""
     here.write(items("pending", "pending"))
-    here.write(PlanReviewed("main", 1, "commented", (Comment("hm"),)), by="ana")
+    here.write(Remarked("main", COMMENT, "hm", 1), by="ana")
     here.write(items("pending", "pending"))
     here.write(MessageAdded({"role": "user", "content": "hello"}))
     answer = here.act("tick", target="s1", seen=1).json()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from planwire.model.decide import undecided
 from planwire.model.events import COMMENT, REQUEST, PlanChanged, PlanReviewed, PlanSet, Remarked
 from planwire.model.plan import MarkdownPlan
 from planwire.model.step_changes import AddStep, RewordStep, SetStatus
@@ -122,7 +123,7 @@ def test_what_was_written_outlives_the_board_itself(new_page: NewPage, tmp_path:
     expect(page.locator(".composer-trouble")).to_contain_text("there is no connection")
     with running_board(journal, port=port) as second:
         save(page)
-        said = [each.event for each in second.journal.read("s1") if each.by == "user"]
+        said = [undecided(each.event) for each in second.journal.read("s1") if each.by == "user"]
         assert said == [PlanChanged("main", None, (RewordStep("s1", "one, in other words"),))]
         expect(row(page, 1).locator(".words")).to_have_text("one, in other words")
 

@@ -6,7 +6,7 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     COMMENT,
-    PlanChanged,
+    SUGGESTION,
     PlanReviewed,
     PlanSet,
     RemarkAnswered,
@@ -29,8 +29,9 @@ def test_people_with_disabilities_can_steer(stage: Stage, axe: str) -> None:
     stage.write(Remarked("main", COMMENT, "Why?", 1, "s2"), Remarked("main", COMMENT, "All", 1, kept=True), by="user")
     stage.write(RemarkAnswered("main", "r2", "Yes"), RemarkClosed("main", "r1", "withdrawn"))
     for changes in ((RewordStep("s1", "other"),), (AddStep("new", "s1"),), (RemoveStep("s3"),)):
-        stage.write(PlanChanged("main", None, changes), by="user")
-    stage.write(PlanChanged("text", None, (AddStep("new", "s2"), SetStatus("s1", "completed"))), by="user")
+        stage.write(Remarked("main", SUGGESTION, changes=changes), by="user")
+    suggested = AddStep("new", "s2"), SetStatus("s1", "completed")
+    stage.write(Remarked("text", SUGGESTION, changes=suggested), by="user")
     page = stage.open(reduced_motion="reduce")
     page.evaluate(axe)
 
@@ -90,7 +91,7 @@ def test_what_was_done_is_said_to_those_who_do_not_see_it(stage: Stage) -> None:
 
 def test_without_a_script_there_is_nothing_to_press(stage: Stage, new_page: NewPage) -> None:
     stage.agent_sends("one")
-    stage.write(PlanChanged("main", None, (AddStep("asked for"),)), by="user")
+    stage.write(Remarked("main", SUGGESTION, changes=(AddStep("asked for"),)), by="user")
     page = new_page(f"/sessions/{stage.session}", java_script_enabled=False)
     expect(page.locator(".ghost")).to_contain_text("asked for")
     expect(page.get_by_role("button")).to_have_count(0)

@@ -9,6 +9,7 @@ from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     COMMENT,
+    SUGGESTION,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -190,7 +191,7 @@ def test_a_comparison_begins_with_the_change_and_leaves_out_what_is_the_same(boa
 
 def test_a_suggestion_and_a_review_are_changes_too(board: Running) -> None:
     board.write("s1", items("pending", "pending"))
-    board.write("s1", PlanChanged("main", None, (SetStatus("s2", "completed"),)), by="ana")
+    board.write("s1", Remarked("main", SUGGESTION, changes=(SetStatus("s2", "completed"),)), by="ana")
     board.write("s1", Remarked("main", COMMENT, "Why so late?", 1, "s2"), by="bo")
     board.write("s1", RemarkClosed("main", "r1", WITHDRAWN), by="ana")
     said = r'data-said="(\w+)">.*?<b>([^<]*)</b> <span dir="auto">([^<]*)</span>'

@@ -16,6 +16,7 @@ from planwire.readmodel.followed_files import FilePlans
 from planwire.web.hub import KEPT_TOPICS, Hub
 from planwire.web.live import KEPT_PAGES
 from planwire.web.live_app import LiveStreams
+from tests import deciding
 from tests.waiting import eventually, until
 from tests.web.board import Running, items, running_board
 
@@ -238,7 +239,7 @@ def with_hub(test: Callable[[Hub, Callable[..., None]], Awaitable[None]]) -> Non
         with open_journal("memory:") as journal:
 
             def write(*statuses: str) -> None:
-                journal.append("s1", [Stamped(1, "agent", items(*statuses))])
+                deciding.write(journal, "s1", Stamped(1, "agent", items(*statuses)))
 
             write("pending", "pending")
             hub = Hub(journal, FilePlans(), None)
@@ -332,14 +333,14 @@ def test_of_many_who_come_at_once_nobody_is_left_behind() -> None:
         journal = hub.sessions.journal
         names = [f"many-{number}" for number in range(2 * KEPT_TOPICS)]
         for name in names:
-            journal.append(name, [Stamped(1, "agent", items("pending"))])
+            deciding.write(journal, name, Stamped(1, "agent", items("pending")))
         clients = [Client() for _ in names]
         for client, name in zip(clients, names, strict=True):
             client.watch(hub, name)
         await eventually(lambda: all(len(client.got) == 1 for client in clients))
         assert {change for client in clients for change in ids(client.got[0])} == {"set content"}
         for name in names:
-            journal.append(name, [Stamped(2, "agent", items("completed"))])
+            deciding.write(journal, name, Stamped(2, "agent", items("completed")))
         await eventually(lambda: all(len(client.got) == 2 for client in clients))
 
     with_hub(test)

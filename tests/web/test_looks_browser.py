@@ -6,7 +6,17 @@ from time import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from planwire.model.events import ACP, COMMENT, PlanChanged, PlanSet, Remarked, ReviewAsked, SessionOpened, TurnEnded
+from planwire.model.events import (
+    ACP,
+    COMMENT,
+    SUGGESTION,
+    PlanChanged,
+    PlanSet,
+    Remarked,
+    ReviewAsked,
+    SessionOpened,
+    TurnEnded,
+)
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep, SetStatus
 from tests.web.board import Running, items, markdown
@@ -130,7 +140,7 @@ def test_no_step_moves_under_the_pointer(board: Running, same_page: NewPage) -> 
     long = "Long enough to need a line of its own. " * 3
     board.write("s1", Remarked("main", COMMENT, long, 1, "s11"), by="user")
     expect(page.locator("#p0-s11 .comment")).to_be_attached()
-    board.write("s1", PlanChanged("main", None, (AddStep("Suggested", "s11"),)), by="user")
+    board.write("s1", Remarked("main", SUGGESTION, changes=(AddStep("Suggested", "s11"),)), by="user")
     expect(page.locator(".ghost")).to_be_attached()
     page.evaluate("() => new Promise(requestAnimationFrame)")
     assert row.bounding_box() == pytest.approx(before, abs=1)

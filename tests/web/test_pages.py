@@ -9,12 +9,14 @@ import pytest
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     APPROVED,
-    Comment,
+    COMMENT,
+    SUGGESTION,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    Remarked,
     ReviewAsked,
     SessionOpened,
     TurnEnded,
@@ -23,6 +25,7 @@ from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.step_changes import AddStep, SetStatus
 from planwire.readmodel.sessions import Sessions
 from planwire.web import app
+from tests import deciding
 from tests.waiting import until
 from tests.web.board import Running, items, markdown, running_board
 
@@ -164,9 +167,8 @@ def test_a_session_shows_all_its_plans_and_the_why(board: Running) -> None:
     board.write("s1", markdown("# Findings\n\nWhat was found.\n\n- [x] one\n- [ ] two\n", "findings"))
     board.write("s1", PlanChanged("main", "The second one is hard.", (SetStatus("s1", "completed"),)))
     revision = board.journal.last_seq("s1")
-    board.write(
-        "s1", PlanReviewed("main", revision, APPROVED, (Comment("Go on."), Comment("Careful.", "s2"))), by="ana"
-    )
+    words = Remarked("main", COMMENT, "Go on.", revision), Remarked("main", COMMENT, "Careful.", revision, "s2")
+    board.write("s1", PlanReviewed("main", revision, APPROVED), *words, by="ana")
     page = board.page("/sessions/s1")
     for words in (
         "Because it is small.",
@@ -196,7 +198,7 @@ def test_what_the_model_thought_when_it_set_a_plan_is_shown_with_it(board: Runni
 
 def test_suggestions_for_an_agents_own_plan_are_shown_as_suggestions(board: Running) -> None:
     board.write("s1", items("in_progress", "pending"))
-    board.write("s1", PlanChanged("main", None, (AddStep("Write tests"),)), by="ana")
+    board.write("s1", Remarked("main", SUGGESTION, changes=(AddStep("Write tests"),)), by="ana")
     page = board.page("/sessions/s1")
     assert "Write tests" in page.partition('class="step ghost"')[2].partition("</li>")[0]
     assert "Suggested by ana" in page
@@ -304,7 +306,7 @@ def test_sessions_that_were_there_before_the_board_are_read(tmp_path: Path) -> N
 def test_a_program_that_asks_a_board_as_soon_as_it_is_up_hears_of_all_sessions(tmp_path: Path) -> None:
     with open_journal(tmp_path / "j.db") as journal:
         for number in range(200):
-            journal.append(f"s{number}", [Stamped(1, "agent", items("pending"))])
+            deciding.write(journal, f"s{number}", Stamped(1, "agent", items("pending")))
     with running_board(str(tmp_path / "j.db")) as board:
         answer = board.json("/sessions.json")
     assert (len(answer["sessions"]), answer["loading"]) == (200, False)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planwire.model.events import PlanChanged, PlanSet, TurnEnded
+from planwire.model.events import SUGGESTION, PlanSet, Remarked, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.model.step_changes import SetStatus
 from tests.web.board import Running, items, markdown
@@ -36,7 +36,7 @@ def test_runs_of_finished_steps_fold(board: Running, statuses: list[str], expect
 
 def test_a_finished_step_with_a_suggestion_stays_in_sight(board: Running) -> None:
     board.write("s1", items(*["completed"] * 17, "pending"))
-    board.write("s1", PlanChanged("main", None, (SetStatus("s9", "pending"),)), by="ana")
+    board.write("s1", Remarked("main", SUGGESTION, changes=(SetStatus("s9", "pending"),)), by="ana")
     assert folds(board.page("/sessions/s1")) == [("8 done", 8), ("8 done", 8)]
 
 

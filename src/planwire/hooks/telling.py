@@ -88,7 +88,7 @@ def _introduction(heard: HookCall) -> HookText | None:
 
 
 def _offer(way: str, words: Words, request: str, reader: str) -> Told:
-    return Told(way, words.upto, words.since, words.remarks, words.stale, request, OFFERED, told_as(reader))
+    return Told(way, words.upto, words.since, words.remarks, request, OFFERED, told_as(reader), words.stale)
 
 
 def _fitting(words: Words, text_of: Callable[[Words], str]) -> str:

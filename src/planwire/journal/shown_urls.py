@@ -30,9 +30,11 @@ _SECRET: Final = re.compile(
 )
 #: Settings that are no secret, whatever they say. The value of any other may be one, above all of an unknown setting.
 _PLAIN: Final = frozenset(
-    "schema host hostaddr port dbname user sslmode sslrootcert sslcert sslcrl channel_binding connect_timeout keepalives "
-    "application_name target_session_attrs load_balance_hosts gssencmode ssl replicas context domain tls_ca tls_cert "
-    "creds nkey tls_key sslkey passfile service servicefile".split()
+    """
+    schema host hostaddr port dbname user sslmode sslrootcert sslcert sslkey sslcrl channel_binding connect_timeout
+    application_name target_session_attrs load_balance_hosts keepalives gssencmode ssl passfile service servicefile
+    replicas context domain tls_ca tls_cert tls_key creds nkey
+    """.split()  # noqa: SIM905  (twenty lines otherwise)
 )
 _SETTING: Final = re.compile(r"([?&])([\w.%-]*)=([^&#]*)")
 #: Of these, the settings that name an account, or the file with its keys.

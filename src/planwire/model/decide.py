@@ -90,7 +90,15 @@ def _following(remark: Remark, after: PlanState) -> tuple[str, ...]:
 
 def undecided(event: Event) -> Event:
     """The event as its author made it, to be decided on another state."""
-    return replace(event, ids=(), closes={}, follows={}, rewords=False) if isinstance(event, PlanSet) else event
+    match event:
+        case PlanSet():
+            return replace(event, ids=(), closes={}, follows={}, rewords=False)
+        case PlanChanged():
+            plain = (replace(each, id="") if isinstance(each, AddStep) else each for each in event.changes)
+            return replace(event, changes=tuple(plain), closes={}, follows={}, rewords=False)
+        case Remarked():
+            return replace(event, id="")
+    return event
 
 
 class _Endings:

@@ -297,10 +297,10 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     upto: int
     since: int = 0
     remarks: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
     request: str = ""
     stage: str = TOLD
     reader: str = "agent"
+    stale: tuple[str, ...] = ()
 
 
 class TellAsked(Act, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):

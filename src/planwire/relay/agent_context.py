@@ -100,7 +100,7 @@ class AgentContext:
     def tell(self, mark: str, sent: SentBlock, words: Words, way: str = PROMPT) -> Told:
         """Note that a block tells the agent everything up to now. Returns the event to record."""
         state = self.state
-        told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, words.stale, mark)
+        told = Told(way, state.seq if state else 0, state.told if state else 0, words.remarks, mark, stale=words.stale)
         self.marks[mark] = sent
         self.is_compacted = self.is_attached = False
         self._unrecorded.append(told)

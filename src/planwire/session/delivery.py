@@ -203,7 +203,7 @@ class Delivery:
 
     def _offer(self, way: str, words: Words, seq: int) -> Told:
         return Told(
-            way, words.upto, words.since, words.remarks, words.stale, f"{way}-{seq}", OFFERED, told_as(self._reader)
+            way, words.upto, words.since, words.remarks, f"{way}-{seq}", OFFERED, told_as(self._reader), words.stale
         )
 
     def _placed(self, state: SessionState) -> list[Remark]:

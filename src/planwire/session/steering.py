@@ -12,6 +12,7 @@ from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
+from planwire.model.decide import undecided
 from planwire.model.events import PlanReviewed, Recorded, Remarked
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
@@ -19,7 +20,7 @@ from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
 from planwire.session.moved_on import moved_on
 from planwire.session.reach import Reach, session_reach
-from planwire.session.writer import append_latest, decided_in_turn, stamped
+from planwire.session.writer import append_latest, stamped
 from planwire.steering.acts import decide, is_for_now
 from planwire.steering.roles import APPROVE, refuse_beyond
 from planwire.steering.target import Decision, Disputed
@@ -95,7 +96,7 @@ def steer(
     recorded = append_latest(journal, latest, prepared, once)
     if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act was written before
         state = state_at(journal, state.id, recorded[0].seq - 1)
-        decided[:] = [(state, _made(recorded, state, partial(decide, state, plan_id, wanted, recall, by, file, reach)))]
+        decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file, reach)))]
     [(before, decision)] = decided
     note_state(journal, after := fold_all(before.id, recorded, before))
     return Steered(
@@ -146,16 +147,13 @@ def _revision(state: SessionState, plan_id: PlanId) -> int:
     return record.revision if record else 0
 
 
-def _made(recorded: Sequence[Recorded], before: SessionState, decide_again: Callable[[], Decision]) -> Decision:
+def _made(recorded: Sequence[Recorded], decide_again: Callable[[], Decision]) -> Decision:
     """The decision that made these events, with its words. If it can't be made again, because a plan file has changed
     or the key belongs to another act, the words only say that it was done."""
     events = tuple(each.event for each in recorded)
     with suppress(PlanError):
         again = decide_again()
-        made = decided_in_turn(
-            before, [Stamped(each.at, each.by, event) for each, event in zip(recorded, again.events, strict=False)]
-        )
-        if tuple(each.event for each in made) == events:
+        if [*map(undecided, again.events)] == [*map(undecided, events)]:
             return again
     return Decision(events, ALREADY_DONE)
 

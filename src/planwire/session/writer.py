@@ -23,7 +23,7 @@ from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 
-__all__ = ["append_latest", "append_new", "check_session_id", "decided_in_turn", "reopening", "stamped"]
+__all__ = ["append_latest", "append_new", "check_session_id", "reopening", "stamped"]
 
 
 class _Timed(Folded, Protocol):
@@ -55,7 +55,7 @@ def append_latest(
             return written
         events = _in_order(prepare(state), state.at)
         if isinstance(state, SessionState):
-            events = decided_in_turn(state, events, id_suffix(journal))
+            events = _decided(state, events, id_suffix(journal))
         if not events:
             return ()
         try:
@@ -64,7 +64,7 @@ def append_latest(
             continue
 
 
-def decided_in_turn(state: SessionState, events: Sequence[Stamped], suffix: str = "") -> list[Stamped]:
+def _decided(state: SessionState, events: Sequence[Stamped], suffix: str = "") -> list[Stamped]:
     """The events with all that their writer decides, each on the state after those before it."""
     ready: list[Stamped] = []
     for each in events:
