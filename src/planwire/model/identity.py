@@ -7,7 +7,7 @@ comes first, by the same rules for the wire, checkboxes and tools:
 1. Texts are compared as `likeness` reads them, without enumerators, signs, tags and verbs' endings.
 2. Equal is the same step, against every step that the plan ever had. Doubles are told apart by their order.
 3. Of the rest the best pair comes first, over the whole list. Where two are as good, neither is taken.
-4. Another object is another step, and an opposite too. A verb may change as its step begins. A finished step that is
+4. Another object is another step, and an opposite too. A verb may change as its step goes on. A finished step that is
    open again under other words is another step.
 5. An empty list retires nothing. Where every step was finished and none is equal, nothing is linked: another plan.
 """
@@ -18,7 +18,7 @@ from itertools import count
 from typing import Final
 
 from planwire.model.kinds import Draft, drafts_of
-from planwire.model.likeness import Text, compare, read
+from planwire.model.likeness import VERB, Text, compare, read
 from planwire.model.plan import Plan
 from planwire.model.statuses import status_of
 from planwire.model.steps import Memory, PlanState, Step, restate
@@ -60,77 +60,63 @@ class _Matching:
         self.drafts, self.last = drafts, memory.steps
         self.ids: list[str | None] = [None] * len(drafts)
         self.taken: set[str] = set()
-        if not self.last:
-            return
         if [draft.content for draft in drafts] == [step.content for step in self.last]:
             self.ids = [step.id for step in self.last]
             return
         self.news, self.olds = _texts(each.content for each in drafts), _texts(each.content for each in self.last)
-        wanted = _places(self.news)
-        for words, olds in _places(self.olds).items():
-            for new, old in self._doubles(wanted[words], olds) if words in wanted else ():
-                self._take(new, self.last[old].id)
+        wanted = _places(self.news, range(len(drafts)))
+        for words, olds in _places(self.olds, range(len(self.last))).items():
+            self._pair_doubles(wanted.get(words, []), olds)
         self._by_former_text(memory)
         if self.taken or any(step.is_open for step in self.last):
             self._by_likeness()
 
-    def _take(self, new: int, step_id: str) -> None:
-        self.ids[new] = step_id
-        self.taken.add(step_id)
+    def _take(self, new: int, old_id: str) -> None:
+        self.ids[new] = old_id
+        self.taken.add(old_id)
 
-    def _doubles(self, news: list[int], olds: list[int]) -> Iterator[tuple[int, int]]:
+    def _pair_doubles(self, news: list[int], olds: list[int]) -> None:
         """Pair steps of one wording. Equally many that are written otherwise pair in order; else the same writing comes
-        first, in the same place, between the same neighbours, with the same status, in order."""
+        first, in the same place, between the same neighbours, as open as it was, in order."""
         texts = [self.drafts[new].content for new in news], [self.last[old].content for old in olds]
-        if len(news) == len(olds) and (len(news) == 1 or sorted(texts[0]) != sorted(texts[1])):
-            yield from zip(news, olds, strict=True)
-            return
-        news, olds = [*news], [*olds]
-        for aspect in range(7):
+        in_order = len(news) == len(olds) and (len(news) == 1 or sorted(texts[0]) != sorted(texts[1]))
+        for aspect in range(4 if in_order else 0, 5 if news else 0):
             free: dict[object, deque[int]] = {}
             for old in olds:
-                free.setdefault(_mark(aspect, self.last, self.olds, old), deque()).append(old)
-            for new in [*news]:
-                if same := free.get(_mark(aspect, self.drafts, self.news, new)):
-                    old = same.popleft()
-                    news.remove(new)
-                    olds.remove(old)
-                    yield new, old
+                if self.last[old].id not in self.taken:
+                    free.setdefault(_aspect(aspect, self.last, self.olds, old), deque()).append(old)
+            for new in news:
+                if self.ids[new] is None and (same := free.get(_aspect(aspect, self.drafts, self.news, new))):
+                    self._take(new, self.last[same.popleft()].id)
 
     def _by_former_text(self, memory: Memory) -> None:
         """Link texts that a step had before, steps of the last list first."""
         rest = _places(self.news, (new for new, step_id in enumerate(self.ids) if step_id is None))
-        live = {step.id for step in self.last}
-        former = [*zip(_texts(memory.owners), memory.owners.values(), strict=True)] if rest else []
-        for among_live in (True, False):
-            for text, owners in former:
-                for step_id in owners if text.words in rest else ():
-                    if rest[text.words] and step_id not in self.taken and (step_id in live) == among_live:
-                        self._take(rest[text.words].pop(0), step_id)
+        former = zip(_texts(memory.owners), memory.owners.values(), strict=True) if rest else ()
+        owned = [(text.words, step_id) for text, owners in former for step_id in owners if text.words in rest]
+        live = {step.id for step in self.last} if owned else set()
+        for words, step_id in sorted(owned, key=lambda each: each[1] not in live):
+            if rest[words] and step_id not in self.taken:
+                self._take(rest[words].pop(0), step_id)
 
     def _by_likeness(self) -> None:
         """Link the best pair first, and neither of two that are as good."""
         pairs = sorted(self._pairs())
-        rivals: dict[tuple[str, int], list[tuple[float, int, int]]] = {}
+        rivals: dict[int, list[tuple[float, int, int]]] = {}
         for pair in pairs:
-            rivals.setdefault(("old", pair[1]), []).append(pair)
-            rivals.setdefault(("new", pair[2]), []).append(pair)
-        settled_olds: set[int] = set()
-        settled_news: set[int] = set()
+            rivals.setdefault(~pair[1], []).append(pair)
+            rivals.setdefault(pair[2], []).append(pair)
+        settled: set[int] = set()
         for badness, old, new in pairs:
-            if old in settled_olds or new in settled_news:
-                continue
-            as_good = [
-                (other_old, other_new)
-                for side in (("old", old), ("new", new))
-                for other_badness, other_old, other_new in rivals[side]
-                if other_badness < badness + MARGIN and not (other_old in settled_olds or other_new in settled_news)
-            ]
-            settled_olds.add(old)
-            settled_news.add(new)
-            texts = {(self.olds[other_old].words, self.news[other_new].words) for other_old, other_new in as_good}
-            if len(texts) == 1:
-                self._take(new, self.last[old].id)
+            if not {~old, new} & settled:
+                as_good = {
+                    (self.olds[each].words, self.news[other].words)
+                    for rival, each, other in (*rivals[~old], *rivals[new])
+                    if rival < badness + MARGIN and not {~each, other} & settled
+                }
+                settled |= {~old, new}
+                if len(as_good) == 1:
+                    self._take(new, self.last[old].id)
 
     def _pairs(self) -> Iterator[tuple[float, int, int]]:
         """The pairs that may be one step, and how unlike they are. Rare words lead to them."""
@@ -138,27 +124,25 @@ class _Matching:
         for old, step in enumerate(self.last):
             for key in self.olds[old].keys if step.id not in self.taken else ():
                 index.setdefault(key, []).append(old)
-        old_places = _between([step.id if step.id in self.taken else None for step in self.last])
-        new_places = _between(self.ids)
-        news = [new for new, step_id in enumerate(self.ids) if step_id is None]
-        left = COMPARED_PAIRS
-        for new in news:
+        old_gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
+        new_gaps, left = _gaps(self.ids), COMPARED_PAIRS
+        for new, gap in new_gaps.items():
             lists = sorted((index[key] for key in self.news[new].keys if key in index), key=len)
             found = dict.fromkeys(old for olds in lists if len(olds) <= COMMON for old in olds)
-            for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(news)))]:
+            for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
-                in_place = old_places[old] is not None and old_places[old] == new_places[new]
+                in_place = any(gap[:2]) and gap == old_gaps[old]
                 if likeness := self._likeness(old, new, ALIKE_IN_PLACE if in_place else ALIKE):
                     yield 1.0 - likeness - in_place * IN_PLACE, old, new
 
     def _likeness(self, old: int, new: int, bar: float) -> float:
         """How alike two steps are; 0 if they can't be the same."""
-        step, status = self.last[old], status_of(self.drafts[new].status)
-        if not step.is_open and (status is None or status.is_open):
+        was, now = self.last[old].known, status_of(self.drafts[new].status)
+        if not self.last[old].is_open and (now is None or now.is_open):
             return 0.0
-        likeness, exchange = compare(self.olds[old], self.news[new])
-        begins = step.known is not None and status is not None and step.known.rank == 0 < status.rank and status.counts
-        return likeness if likeness >= bar and (exchange == "nothing" or (exchange == "verb" and begins)) else 0.0
+        likeness, exchanged = compare(self.olds[old], self.news[new])
+        goes_on = was is not None and now is not None and was.rank < now.rank and now.counts
+        return likeness if likeness >= bar and (not exchanged or (exchanged == VERB and goes_on)) else 0.0
 
 
 def _texts(contents: Iterable[str]) -> list[Text]:
@@ -170,35 +154,35 @@ def _texts(contents: Iterable[str]) -> list[Text]:
     return texts
 
 
-def _places(texts: Sequence[Text], places: Iterable[int] | None = None) -> dict[tuple[str, ...], list[int]]:
+def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:
     """The places of each wording in a list."""
     found: dict[tuple[str, ...], list[int]] = {}
-    for place in range(len(texts)) if places is None else places:
+    for place in places:
         found.setdefault(texts[place].words, []).append(place)
     return found
 
 
-def _mark(aspect: int, steps: Sequence[Step | Draft], texts: list[Text], at: int) -> object:
+def _aspect(number: int, steps: Sequence[Step | Draft], texts: list[Text], at: int) -> object:
     """What tells a step apart from its doubles: one aspect after the other."""
-    content, row = steps[at].content, status_of(steps[at].status)
-    before = texts[at - 1].words if at else None
-    after = texts[at + 1].words if at + 1 < len(texts) else None
-    is_open = row is None or row.is_open
-    return (
-        (content, steps[at].status, at),
-        *((content, before, after), (content, before), (content, after)),
-        *((content, is_open), content, None),
-    )[aspect]
+    content, status = steps[at].content, steps[at].status
+    row = status_of(status)
+    match number:
+        case 0:
+            return content, status, at
+        case 1:
+            return content, *(texts[each].words if 0 <= each < len(texts) else None for each in (at - 1, at + 1))
+        case 2:
+            return content, row is None or row.is_open
+        case _:
+            return content if number == 3 else None
 
 
-def _between(ids: Sequence[str | None]) -> list[object]:
-    """The place of each step without an id: its neighbours that have one, and how far away they are."""
-    sides: list[list[tuple[str | None, int]]] = []
-    for direction in (1, -1):
-        near: tuple[str | None, int] = (None, 0)
-        side = []
-        for step_id in ids[::direction]:
-            near = (step_id, 0) if step_id else (near[0], near[1] + 1)
-            side.append(near)
-        sides.append(side[::direction])
-    return [(before, after) if before[0] or after[0] else None for before, after in zip(*sides, strict=True)]
+def _gaps(ids: Sequence[str | None]) -> dict[int, tuple[str, str, int, int]]:
+    """The places without an id: the ids around the gap that each is in, its number there, and the size of the gap."""
+    gaps: dict[int, tuple[str, str, int, int]] = {}
+    before, begin = "", 0
+    for end, step_id in enumerate((*ids, "")):
+        if step_id is not None:
+            gaps |= {at: (before, step_id, at - begin, end - begin) for at in range(begin, end)}
+            before, begin = step_id, end + 1
+    return gaps
