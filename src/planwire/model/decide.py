@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
 from planwire.model.events import SELECTION, Event, PlanChanged, PlanSet, Remarked
-from planwire.model.identity import is_rephrased, step_ids
+from planwire.model.identity import step_ids
+from planwire.model.likeness import is_rephrased
 from planwire.model.names import id_number, new_id
 from planwire.model.records import AGENT, PlanRecord, Remark, SessionState
 from planwire.model.remarks import FINISHED, FOLLOWED, GONE, REVISED
