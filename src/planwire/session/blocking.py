@@ -15,6 +15,7 @@ from weakref import finalize
 
 from planwire.chat import Compaction, about_tokens, chat_format, write_stream
 from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
+from planwire.chat.messages import in_one_form
 from planwire.chat.roles import KEPT_RECENT
 from planwire.errors import JournalError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
@@ -266,7 +267,7 @@ class BlockingPlanSession(Authoring, Briefing):
         """The chat as a JSON list of stored messages, with the remarks that still hold. Added to another session, it
         goes on there as it would have here."""
         self.settle()
-        return write_stream(exported(self.journal, self._view, self._format))
+        return write_stream(in_one_form(exported(self.journal, self._view, self._format)))
 
     def compact(
         self,
