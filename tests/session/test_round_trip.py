@@ -17,7 +17,7 @@ from planwire.chat import read_stream
 from planwire.chat.belonging import belonging
 from planwire.errors import BadMessage
 from planwire.journal import Journal
-from planwire.model.plan import Fields
+from planwire.model.plan import Fields, MarkdownPlan
 from planwire.session.options import ProviderFormat
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
@@ -224,7 +224,7 @@ def test_a_plan_at_the_caps_of_another_program_is_the_plan_of_the_session(conten
         plans.add(base, note)
         shown = plans.call("get_plan")
         assert (shown["plan"]["version"], shown["plan"]["deltas"]) == (1, 1)
-        assert plans.state.plans["main"].state.plan.content == content
+        assert plans.state.plans["main"].state.plan == MarkdownPlan("main", content)
         assert [each.text for each in plans.state.plans["main"].notes] == ["注" * 16_000]
         assert "error" not in plans.call("update_plan", {"note": "more"})
         assert "error" not in plans.call("set_plan", {"entries": ["ship"], "replace": True})
