@@ -40,6 +40,7 @@ from planwire.acp import AGENT, CLIENT, Removal
 from planwire.acp.write import fitted
 from planwire.model import markdown
 from planwire.model.identity import track
+from planwire.model.kinds import text_of
 from planwire.model.plan import Entry, Fields, ItemsPlan, MarkdownPlan, Plan
 from tests import strategies as some
 from tests.model.diffs import apply
@@ -491,6 +492,8 @@ CLEARED = ItemsPlan(None, ())
 
 def anonymous(plan: Plan, dialect: Dialect) -> Plan:
     """A plan without its id, as a reader of the dialect would keep it."""
+    if not dialect.knows(plan):
+        plan = MarkdownPlan(None, text_of(plan))
     if isinstance(plan, ItemsPlan):
         plan = replace(plan, entries=tuple(with_one_meta(fitted(entry, dialect)) for entry in plan.entries))
     return replace(plan, id=None)

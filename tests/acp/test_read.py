@@ -231,6 +231,13 @@ def test_a_plan_update_without_an_id_is_the_plan_without_an_id() -> None:
     assert [(report.code, report.rule) for report in reading.reports] == [("no-plan-id", "R11")]
 
 
+def test_an_empty_id_is_reported() -> None:
+    """R11"""
+    reading = read(line({"sessionUpdate": "plan_update", "plan": {"type": "markdown", "planId": "", "content": "x"}}))
+    assert only_update(reading).body == MarkdownPlan("", "x")
+    assert codes(reading) == [("bad-plan-id", "params.update.plan.planId")]
+
+
 def test_an_id_that_is_no_string_is_read_as_one() -> None:
     reading = read(line({"sessionUpdate": "plan_removed", "planId": 7}))
     assert only_update(reading).body == Removal("7")

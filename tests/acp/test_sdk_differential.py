@@ -23,7 +23,7 @@ from acp.schema import (
 from hypothesis import example, given
 from pydantic import ValidationError
 
-from planwire import V1, V1_DRAFT, V1_RFD, Dialect, negotiate, read
+from planwire import V1, V1_DRAFT, V1_RFD, V2, Dialect, Translator, negotiate, read
 from planwire.acp import Reading, Removal, Update
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from tests import strategies as some
@@ -47,6 +47,22 @@ def entry_by_the_sdk(entry: Any) -> PlanEntry | None:
 clean_or_not = some.notifications(some.clean_updates()) | some.notifications(
     some.nearly_updates(), some.nearly(some.sessions)
 )
+
+
+def test_a_plan_of_a_custom_type_reaches_an_older_client_as_a_text_that_it_takes() -> None:
+    """R19, R23: of the dialects, only version 2 has custom types. The text replaces what the client has of the plan."""
+    tree = {"type": "_tree", "planId": "p", "nodes": [{"id": 1}]}
+    update = {"sessionUpdate": "plan_update", "plan": tree}
+    params = {"sessionId": "s", "update": update}
+    line = some.compact({"jsonrpc": "2.0", "method": "session/update", "params": params})
+    for known in (V1_RFD, V1_DRAFT):
+        [sent] = Translator(known).translate(line)
+        message = json.loads(sent)
+        assert message["params"]["update"]["plan"]["type"] == "markdown"
+        assert "_tree" in message["params"]["update"]["plan"]["content"]
+        message["params"]["update"]["plan"]["planId"] = "p"  # this SDK knows only the spelling of v1-draft
+        assert by_the_sdk(message) is not None
+    assert Translator(V2).translate(line) == (line,)
 
 
 # Whatever the SDK understands

@@ -173,7 +173,9 @@ def test_calls_that_nobody_answered_hold_nothing_together(form: str) -> None:
 
 
 def test_superseded_plans_are_not_shown_any_more_and_stay_stored() -> None:
-    stream: list[Stored] = [plan("p1"), delta("d1", "old", seq=1), plan("p2", version=2), delta("d2", "new", seq=2)]
+    done = [{"do": "status", "step": "s1", "status": "completed"}]
+    old = delta("d1", seq=1, changes=done)
+    stream: list[Stored] = [plan("p1"), old, plan("p2", version=2), delta("d2", "new", seq=2)]
     after = compact(stream, FORM)
     assert ids(after.messages) == ["p2", "d2"]
     assert ids(after.retired) == ["p1", "d1"]
@@ -182,6 +184,18 @@ def test_superseded_plans_are_not_shown_any_more_and_stay_stored() -> None:
     assert [write_message(each) for each in again.messages if each.id in ("p1", "d1")] == [
         write_message(each) for each in stream[:2]
     ]
+
+
+def test_a_note_outlives_the_version_that_it_was_made_on() -> None:
+    """Notes belong to the plan. planwire's own versions repeat or count them; those of other programs don't."""
+    note = delta("d1", "KEY rotates", seq=1)
+    stream: list[Stored] = [plan("p1"), note, plan("p2", version=2), *talk(20)]
+    for again in (stream, compact(stream, FORM, tail=0).stream):
+        after = compact(again, FORM, tail=0)
+        assert ids(after.messages)[:2] == ["d1", "p2"]
+        assert note in after.messages
+    for known in ({"notes": [{"by": "agent", "text": "KEY rotates"}]}, {"notes": [], "noted": 1}):
+        assert "d1" in ids(compact([plan("p1"), note, plan("p2", version=2, **known)], FORM).retired)
 
 
 def test_removed_plans_go_together_with_the_word_that_removed_them() -> None:

@@ -24,6 +24,7 @@ from planwire.chat import (
     write_stream,
 )
 from planwire.model.plan import Fields
+from tests.chat.test_formats import understood
 from tests.chats import FORMATS, Chat, calls, plan, result, says
 from tests.strategies import a_third_each, json_values, objects, texts
 
@@ -100,6 +101,31 @@ def test_a_trajectory_is_read_whole_and_given_back() -> None:
 def test_no_role_of_a_trajectory_reaches_a_provider_that_does_not_know_it(form: str) -> None:
     context = ChatStream(chat_format(form), read_stream(DATA)).context()
     assert {each.get("role") for each in context} <= TAKEN[form]
+
+
+def test_a_provider_gets_no_field_and_no_kind_of_part_that_only_refact_knows() -> None:
+    text, image = {"m_type": "text", "m_content": "Look"}, {"m_type": "image/png", "m_content": "aGk="}
+    asked: Fields = {"role": "user", "content": [text, image], "checkpoints": [{"hash": "x"}]}
+    said: Fields = {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [CALL],
+        "usage": {"a": 1},
+        "finish_reason": "stop",
+    }
+    done: Fields = {"role": "tool", "tool_call_id": "c1", "content": [text], "tool_failed": False}
+    chat = Chat("openai-chat")
+    chat.add(asked, said, done, says("openai-chat", "Go"))
+    shown = chat.ask()
+    for message in shown:
+        understood("openai-chat", message)
+        assert not {"checkpoints", "usage", "finish_reason", "tool_failed"} & {*message}
+    assert shown[0]["content"] == [
+        {"type": "text", "text": "Look"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+    ]
+    assert shown[2] == {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "Look"}]}
+    assert write_message(chat.stream.messages[0]).items() >= asked.items(), "stored as it was"
 
 
 def test_the_blocks_of_a_trajectory() -> None:

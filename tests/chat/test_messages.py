@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planwire import BlockingPlanSession
 from planwire.chat import (
     EventMessage,
     Ordinary,
     PlanMessage,
     Stored,
+    block,
     read_message,
     read_stream,
     write_message,
@@ -89,21 +91,92 @@ def test_the_class_goes_by_the_role_and_then_by_the_subkind() -> None:
 
 
 @pytest.mark.parametrize(("role", "metadata"), [("plan", PLAN), ("event", event("tick"))])
-def test_metadata_is_read_at_the_top_level_too_and_written_in_extra(role: str, metadata: Fields) -> None:
-    old = {"message_id": "m", "role": role, "content": "", role: metadata}
-    assert write_message(read_message(old)) == {
-        "message_id": "m",
-        "role": role,
-        "content": "",
-        "extra": {role: metadata},
-    }
+def test_a_flat_message_is_written_as_it_was_read(role: str, metadata: Fields) -> None:
+    flat = {"message_id": "m", "role": role, "content": "", role: metadata, "planwire": {"pinned": True}, "new": [1]}
+    message = read_message(flat)
+    assert isinstance(message, PlanMessage | EventMessage)
+    assert (message.flat, message.extra, message.other) == (True, {"planwire": {"pinned": True}}, {"new": [1]})
+    assert write_message(message) == flat
 
 
 def test_what_extra_says_goes_before_what_the_top_level_says() -> None:
     both = {"message_id": "m", "role": "plan", "plan": {"version": 1, "mode": "x"}, "extra": {"plan": {"version": 2}}}
     message = read_message(both)
     assert isinstance(message, PlanMessage)
-    assert message.plan == {"version": 2, "mode": "x"}
+    assert message.plan == {"version": 2}
+    assert write_message(message) == {**both, "content": ""}
+
+
+#: The fields of a message that Refact knows; in its JSON each other one is a field of its map `extra`.
+OF_REFACT = {
+    *(
+        "message_id",
+        "role",
+        "content",
+        "finish_reason",
+        "reasoning_content",
+        "tool_calls",
+        "tool_call_id",
+        "tool_failed",
+    ),
+    *("usage", "checkpoints", "thinking_blocks", "citations", "preserve", "summarized_range", "output_filter"),
+}
+
+
+def by_refact(message: Fields) -> tuple[Any, Any]:
+    """The version and the subkind that Refact finds in the JSON of a message."""
+    extra = {key: value for key, value in message.items() if key not in OF_REFACT}
+    return extra.get("plan", {}).get("version"), extra.get("event", {}).get("subkind")
+
+
+def stored(metadata: st.SearchStrategy[Fields]) -> st.SearchStrategy[Fields]:
+    """A hidden message in either form, with fields that nobody knows."""
+    names = st.text(min_size=1).filter(lambda name: name not in ("message_id", "role", "content", "extra", "planwire"))
+    more = st.dictionaries(names, json_values, max_size=2)
+
+    def put(role: str, found: Fields, beside: Fields, inside: Fields, own: bool, flat: bool) -> Fields:
+        extra = {key: each for key, each in inside.items() if key != role}
+        fields = {"role": role, "content": "x", **{key: each for key, each in beside.items() if key != role}}
+        if flat:
+            fields |= {role: found, **({"planwire": {"pinned": True}} if own else {})}
+            return {**fields, "extra": extra} if extra else fields
+        return {**fields, "extra": {**extra, role: found}}
+
+    roles = st.sampled_from(["plan", "event"])
+    return st.builds(put, roles, metadata, more, more, st.booleans(), st.booleans())
+
+
+@given(
+    st.lists(
+        stored(st.fixed_dictionaries({"version": st.integers(), "subkind": st.text()}, optional={"x": json_values}))
+    )
+)
+def test_a_chat_in_either_form_is_written_as_it_was_read(messages: list[Fields]) -> None:
+    named = [{"message_id": f"n{number}", **each} for number, each in enumerate(messages)]
+    read = read_stream(json.dumps(named))
+    written = write_stream(read)
+    assert json.loads(written) == named
+    assert read_stream(written) == read
+
+
+def test_refact_finds_the_version_and_the_subkind_of_whatever_is_added_to_its_chat() -> None:
+    flat = {"message_id": "p", "role": "plan", "content": "- [ ] a", "plan": {"version": 1, "mode": "agent"}}
+    with BlockingPlanSession.open("memory:", "s") as plans:
+        plans.add(flat)
+        plans.call("update_plan", {"note": "why"})
+        plans.event("tick")
+        first, *rest = json.loads(plans.export())
+    assert first == flat
+    assert [by_refact(each) for each in rest] == [(None, "plan_delta"), (None, "tick")]
+
+
+@pytest.mark.parametrize("event", ["late", 7, ["x"]])
+def test_one_event_in_a_form_of_its_own_does_not_refuse_the_whole_chat(event: Any) -> None:
+    odd = {"message_id": "o", "role": "event", "content": "hm", "extra": {"event": event}}
+    stream = read_stream(json.dumps([odd, {"role": "user", "content": "Hi"}]))
+    assert [type(each) for each in stream] == [Ordinary, Ordinary]
+    assert json.loads(write_stream(stream))[0] == odd
+    assert block(stream[0]) == '<event subkind="message" source="event">\n<message>hm</message>\n</event>'
 
 
 def test_fields_that_nobody_knows_are_kept() -> None:
@@ -198,11 +271,6 @@ def test_objects_of_the_providers_packages_become_what_they_stand_for() -> None:
         ({"message_id": "m", "extra": 1}, "`extra` must be an object, but is a number"),
         ({"message_id": "m", "role": "plan", "extra": [1]}, "`extra` must be an object, but is a list"),
         ({"message_id": "m", "role": "plan", "content": []}, "the `content` of a message with the role `plan` must be"),
-        ({"message_id": "m", "role": "event", "event": True}, "`event` must be an object, but is a boolean"),
-        (
-            {"message_id": "m", "role": "event", "extra": {"event": "x"}},
-            "`extra.event` must be an object, but is text",
-        ),
         ({"message_id": "m", "a": {1: 2}}, "the keys of a JSON object must be text, and 1 is not"),
         ({"message_id": "m", "a": {1, 2}}, "JSON has no form for set"),
         ({"message_id": "m", "a": float("nan")}, "JSON has no number nan"),

@@ -632,6 +632,29 @@ def test_what_can_t_be_imported_leaves_no_journal_behind(run: Run, tmp_path: Pat
 # -- forget
 
 
+def test_a_trajectory_of_another_program_is_a_session_with_its_plan(run: Run, tmp_path: Path) -> None:
+    event = {"subkind": "plan_delta", "source": "tool.update_plan", "payload": {"seq": 1, "summary": None}}
+    chat = [
+        {"message_id": "a", "role": "user", "content": "Fix the parser"},
+        {"message_id": "p", "role": "plan", "content": "- [ ] lexer", "plan": {"version": 1, "mode": "agent"}},
+        {"message_id": "n", "role": "event", "content": "It is LL(1).", "event": event},
+    ]
+    file = tmp_path / "trajectory.json"
+    file.write_text(json.dumps({"id": "chat-1", "title": "Parser", "messages": chat}))
+    assert "as chat-1" in run("import", str(file)).out
+    shown = run("show", "chat-1").out
+    assert "lexer" in shown
+    assert "It is LL(1)." in shown
+    assert "already has a session 'chat-1'" in run("import", str(file)).err
+    file.write_text(json.dumps(chat))
+    assert "pass --as ID" in run("import", str(file)).err
+    assert "as other" in run("import", str(file), "--as", "other").out
+    chat[1]["content"] = "x" * 600_000
+    file.write_text(json.dumps(chat))
+    refused = run("import", str(file), "--as", "third").err
+    assert "the chat can't be imported: the plan has 600,000 bytes" in refused
+
+
 def test_forgetting_needs_a_yes_without_a_terminal(run: Run, journal: Path) -> None:
     refused = run("forget", THIRD)
     assert refused.code == USAGE

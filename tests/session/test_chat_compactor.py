@@ -167,3 +167,10 @@ def test_a_budget_is_met_by_the_very_context_that_anthropic_gets_with_its_breakp
     for budget in range(1_500, 900, -30):
         assert plans.compact(budget, tail=0, count=size).over_by == 0
         assert sum(map(size, plans.context())) <= budget
+
+
+def test_a_session_says_how_many_of_the_newest_events_of_a_kind_stay(plans: BlockingPlanSession) -> None:
+    for number in range(5):
+        plans.event("cron_fire", f"fire {number}")
+    plans.compact(recent=1)
+    assert [message["content"].count("fire 4") for message in plans.context()] == [0, 1]

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from planwire import BlockingPlanSession, open_journal
 from planwire.chat import read_stream
 from planwire.chat.belonging import belonging
+from planwire.errors import BadMessage
 from planwire.journal import Journal
-from planwire.model.plan import Fields
+from planwire.model.plan import Fields, MarkdownPlan
 from planwire.session.options import ProviderFormat
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
@@ -210,11 +211,41 @@ def test_an_export_says_of_no_word_that_was_sent_that_it_may_have_been_said(here
     assert "said_before" not in here.export().decode()
 
 
-def test_the_plan_of_a_session_follows_one_that_was_too_large_for_it() -> None:
+#: A plan as Refact cuts it: 96 Ki characters, and a marker that it does not count.
+CUT = "x" * 98_304 + "\n\n[truncated: kept 98304 of 99000 chars]"
+
+
+@pytest.mark.parametrize("content", ["字" * 40_000, CUT])
+def test_a_plan_at_the_caps_of_another_program_is_the_plan_of_the_session(content: str) -> None:
+    base = {"message_id": "p", "role": "plan", "content": content, "plan": {"version": 1, "supersedes": None}}
+    event = {"subkind": "plan_delta", "source": "tool.update_plan", "payload": {"seq": 1, "summary": None}}
+    note = {"message_id": "d", "role": "event", "content": "注" * 16_000, "event": event}
+    with BlockingPlanSession.open("memory:", "a", oversize="truncate") as plans:
+        plans.add(base, note)
+        shown = plans.call("get_plan")
+        assert (shown["plan"]["version"], shown["plan"]["deltas"]) == (1, 1)
+        assert plans.state.plans["main"].state.plan == MarkdownPlan("main", content)
+        assert [each.text for each in plans.state.plans["main"].notes] == ["注" * 16_000]
+        assert "error" not in plans.call("update_plan", {"note": "more"})
+        assert "error" not in plans.call("set_plan", {"entries": ["ship"], "replace": True})
+        plans.compact(tail=0)
+        assert str(plans.context()).count("<plan id=") == 1
+        assert "注" * 1_000 in str(plans.call("get_plan", {"notes": True}))
+        assert json.loads(BlockingPlanSession(plans.journal, "a").export())[1] == base
+
+
+def test_a_plan_that_no_program_makes_is_refused_aloud() -> None:
+    with BlockingPlanSession.open("memory:", "a") as plans:
+        with pytest.raises(BadMessage, match="the plan has 600,000 bytes, and at most 524,288 can be imported"):
+            plans.add({"role": "plan", "content": "x" * 600_000, "plan": {"version": 1}})
+        assert plans.state.plans == {}
+
+
+def test_the_plan_of_a_session_follows_one_that_was_too_large_for_its_calls() -> None:
     with BlockingPlanSession.open("memory:", "a") as one, BlockingPlanSession.open("memory:", "a") as other:
         huge = {"role": "plan", "content": "z" * 100_000, "plan": {"id": "main", "version": 3}}
         one.add({"role": "user", "content": "go"}, huge)
-        one.call("set_plan", {"entries": ["ship"]})
+        one.call("set_plan", {"entries": ["ship"], "replace": True})
         one.compact(tail=0)
         other.add(*json.loads(one.export()))
         for session in (one, other):

@@ -302,8 +302,23 @@ def test_a_change_over_the_cap_is_refused(model: Model) -> None:
 def test_a_note_just_within_the_cap_is_taken_whatever_its_letters_cost_in_json(model: Model, letter: str) -> None:
     note = f"n{letter * ((DELTA_CAP - 2) // len(letter.encode()))}n"
     assert len(note.encode()) == DELTA_CAP
-    model.call("update_plan", note=note, add=["y" * (DELTA_CAP - 100)])
+    model.call("update_plan", note=note)
     assert model.state.plans["main"].notes[-1].text == note
+
+
+def test_a_note_and_the_changes_that_come_with_it_have_one_cap_together(model: Model) -> None:
+    arguments = {"note": "n" * DELTA_CAP, "add": ["y" * (DELTA_CAP - 100)]}
+    with pytest.raises(ToolError, match="the change of steps with its note has 32,") as refused:
+        model.call("update_plan", **arguments)
+    assert (refused.value.code, refused.value.hint) == ("too_large", "make it in several calls; nothing was changed")
+    [event] = prepare_call(model.state, "update_plan", arguments, oversize="truncate").events
+    assert isinstance(event, PlanChanged)
+    assert DELTA_CAP - 40 < delta_bytes(event) <= DELTA_CAP
+    assert "bytes kept]" in (event.note or "")
+
+
+def delta_bytes(event: PlanChanged) -> int:
+    return len((event.note or "").encode()) + len(msgspec.json.encode(event.changes))
 
 
 def test_a_plan_just_within_the_cap_is_taken() -> None:
@@ -330,7 +345,7 @@ def test_an_oversize_note_can_be_cut_and_the_steps_are_changed_all_the_same(mode
     call = prepare_call(model.state, "update_plan", arguments, oversize="truncate")
     [event] = call.events
     assert isinstance(event, PlanChanged)
-    assert DELTA_CAP - 20 < len((event.note or "").encode()) <= DELTA_CAP
+    assert DELTA_CAP - 20 < delta_bytes(event) <= DELTA_CAP
     before = model.state
     model.happen(event, "agent")
     truncated = answer_call(call, before, model.state)["truncated"]
@@ -349,7 +364,7 @@ def test_texts_of_steps_that_are_too_long_can_be_cut_the_longest_first(model: Mo
     assert isinstance(reword, RewordStep)
     assert isinstance(long, AddStep)
     assert short == AddStep("short")
-    assert DELTA_CAP - 20 < len(msgspec.json.encode(event.changes)) <= DELTA_CAP
+    assert DELTA_CAP - 20 < delta_bytes(event) <= DELTA_CAP
     assert long.content.startswith("xxx")
     assert f"of {DELTA_CAP:,} bytes kept]" in long.content
     assert abs(len(long.content) - len(reword.content)) < 5

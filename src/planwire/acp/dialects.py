@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.errors import UnknownDialect
-from planwire.model.plan import PRIORITIES, Entry, Fields
+from planwire.model.plan import PRIORITIES, Entry, Fields, OtherPlan
 from planwire.model.statuses import STATUSES, V1_STATUSES
 
 __all__ = [
@@ -41,6 +41,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     - `capability`: the key of `clientCapabilities` that must hold an object; None if the version alone decides.
     - `baseline`: has the v1 `plan` update. `operations`: has `plan_update` and `plan_removed`.
     - `id_keys`: spellings of a plan's id, the preferred one first.
+    - `custom_types`: takes plans of other types than `items`, `markdown` and `file` (R19, R23).
     - `statuses`, `priorities`: the words that the protocol names. Where these are `closed`, readers drop an entry with
       any other word (R7); elsewhere a custom word starts with `_` (R19).
     - `has_batches`: a line may hold several messages. `absolute_uris`: the URI of a file plan is absolute (R25).
@@ -59,6 +60,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     baseline: bool
     operations: bool
     id_keys: tuple[str, ...] = ()
+    custom_types: bool = False
     statuses: frozenset[str]
     priorities: frozenset[str] = frozenset(PRIORITIES)
     closed: bool
@@ -77,6 +79,10 @@ class Dialect(Struct, frozen=True, kw_only=True):
     def spelling(self, id_key: str) -> "Dialect":
         """The same dialect with one spelling of the id, for a peer that reads only that one."""
         return replace(self, id_keys=(id_key,))
+
+    def knows(self, plan: object) -> bool:
+        """Whether a `plan_update` of this dialect can hold a plan."""
+        return self.custom_types or not isinstance(plan, OtherPlan)
 
     def keeps(self, entry: Entry) -> bool:
         """Whether a reader of this dialect keeps the entry as it is."""
@@ -128,6 +134,7 @@ V2: Final = Dialect(
     baseline=False,
     operations=True,
     id_keys=("planId",),
+    custom_types=True,
     statuses=frozenset(STATUSES),
     closed=False,
     has_batches=True,

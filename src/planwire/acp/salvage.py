@@ -143,6 +143,8 @@ def _take_id(fields: Fields, path: str, reports: Reports) -> tuple[PlanId, tuple
         value = fields.get(key)
         if isinstance(value, str):
             found[key] = fields.pop(key)
+            if not value:
+                reports.add("bad-plan-id", f"{path}.{key}", "an empty text names no plan", "R11", "it is read as one")
         elif value is not None:
             found[key] = excerpt(fields.pop(key))
             defect = f"expected a string, found {excerpt(value)}"

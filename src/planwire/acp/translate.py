@@ -241,7 +241,7 @@ class Translator:
     def spelled(self, line: bytes, update: Update) -> bytes | None:
         """The line of an update as a client of the dialect reads it, if that takes at most another spelling of the
         plan's id, which is spliced in. None if the line has to be written anew."""
-        if not all(map(self.dialect.keeps, entries_of(update.body) or ())):
+        if not self.dialect.knows(update.body) or not all(map(self.dialect.keeps, entries_of(update.body) or ())):
             return None
         if update.tag == "plan":
             return line if self.dialect.baseline else None

@@ -1,7 +1,8 @@
 """The writer: an update in, the line that says it in the peer's dialect out.
 
 Raises `CannotCarry` for anything that the dialect has no form for; `lower` finds a form. Entries always fit: the writer
-replaces a word that would make the reader drop the entry.
+replaces a word that would make the reader drop the entry. A plan of a type that the reader would refuse goes out as a
+text, which replaces what the reader has under its id.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from msgspec import Struct
 from planwire.acp.dialects import Dialect
 from planwire.acp.messages import PLAIN, Body, Envelope, Extension, Removal, Update
 from planwire.errors import CannotCarry
+from planwire.model.kinds import text_of
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS, status_of
 
@@ -92,6 +94,8 @@ def update_fields(body: Body, dialect: Dialect) -> Fields:
         return {"sessionUpdate": "plan_removed", **_ids(body.id, dialect)}
     if not dialect.operations:
         raise CannotCarry(f"{dialect.name} has no form for a plan with an id or of kind {body.kind!r}: lower it first")
+    if not dialect.knows(body):
+        body = MarkdownPlan(body.id, text_of(body))
     plan_type = body.type if isinstance(body, OtherPlan) else body.kind
     plan = {"type": plan_type, **_ids(MAIN if body.id is None else body.id, dialect)}
     return {"sessionUpdate": "plan_update", "plan": _put_content(plan, body, dialect)}

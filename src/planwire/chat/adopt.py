@@ -1,8 +1,11 @@
 """The events that bring a message of another chat into a session.
 
 A plan becomes a plan of the session, with its history, which `model.carried` reads from the message. What people said
-becomes their remarks, under their names. A plan that is too large, a change that does not fit the plan here, and words
-on a plan that is not here stay messages: the model sees them as they were, and they change nothing.
+becomes their remarks, under their names. A change that does not fit the plan here, and words on a plan that is not here
+stay messages: the model sees them as they were, and they change nothing.
+
+The caps of the tools are for calls, not for what another program allowed: its plans and notes are kept as they are, up
+to `MOST_BYTES`, and refused in words beyond that.
 """
 
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ from msgspec.structs import replace
 from planwire.chat.messages import EventMessage, PlanMessage, Stored, write_message
 from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA, REMARK
-from planwire.errors import PlanError
+from planwire.errors import BadMessage, PlanError
 from planwire.model.carried import carried_plan
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
@@ -38,7 +41,7 @@ from planwire.model.events import (
     Told,
 )
 from planwire.model.kinds import kind_named
-from planwire.model.plan import BODY_CAP, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.readers import LEAD, told_as
 from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.sizes import plan_bytes
@@ -46,6 +49,8 @@ from planwire.model.step_changes import StepChange
 
 __all__ = ["Adopted", "adopted"]
 
+#: The most bytes of a plan or a note from another program: more than Refact allows (96 Ki characters) in any language.
+MOST_BYTES: Final = 512 * 1024
 #: A count of remarks that no chat can reach: a greater one is not believed.
 MOST_REMARKS: Final = 1_000_000_000
 #: The way of a verdict that came with a chat.
@@ -70,8 +75,7 @@ def adopted(message: Stored, state: SessionState, *, named: bool, reader: str = 
     match message:
         case PlanMessage():
             plan = _plan(message)
-            if plan_bytes(plan) > BODY_CAP:
-                return [Adopted(MessageAdded(origin, reader))]
+            _refuse_larger("plan", plan_bytes(plan))
             summary, mode = message.plan.get("summary"), message.plan.get("mode")
             why = summary if isinstance(summary, str) else None
             mode = mode if isinstance(mode, str) else ""
@@ -99,6 +103,11 @@ def _plan(message: PlanMessage) -> Plan:
     return MarkdownPlan(message.plan_id, message.content)
 
 
+def _refuse_larger(what: str, size: int) -> None:
+    if size > MOST_BYTES:
+        raise BadMessage(f"the {what} has {size:,} bytes, and at most {MOST_BYTES:,} can be imported: make it shorter")
+
+
 def _parent(message: PlanMessage) -> StepRef | None:
     """The step that the plan works for."""
     match message.plan.get("parent"):
@@ -113,8 +122,8 @@ def _change(message: EventMessage, record: PlanRecord, origin: Fields) -> PlanCh
         after = apply_changes(record.state, changes)
     except (msgspec.ValidationError, PlanError):
         return None
-    if plan_bytes(after.plan) > BODY_CAP:
-        return None
+    _refuse_larger("plan", plan_bytes(after.plan))
+    _refuse_larger("note", len(message.content.encode()))
     note = message.content or None
     return PlanChanged(message.plan_id, note, changes, origin=origin) if note or changes else None
 

@@ -7,12 +7,12 @@ the plans and changes that are still there.
 """
 
 from collections.abc import Container, Iterable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.chat.messages import EventMessage, PlanMessage, Stored
+from planwire.chat.messages import OWN, EventMessage, PlanMessage, Stored
 from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.identity import track
@@ -23,9 +23,6 @@ from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step
 
 __all__ = ["Belonging", "CurrentSteps", "belonging", "is_pinned", "open_steps", "with_pin", "with_steps"]
-
-#: The part of a message's `extra` that is planwire's own.
-ENVELOPE: Final = "planwire"
 
 _M = TypeVar("_M", bound=Stored)
 
@@ -145,7 +142,7 @@ def _name(plan_id: PlanId, step: str) -> str:
 
 
 def _envelope(message: Stored) -> Fields:
-    own = message.extra.get(ENVELOPE) if message.extra else None
+    own = message.extra.get(OWN) if message.extra else None
     return own if isinstance(own, dict) else {}
 
 
@@ -164,5 +161,5 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 def _with(message: _M, key: str, value: Any) -> _M:
     own = {**_envelope(message), key: value}
     own = {name: each for name, each in own.items() if each is not None}
-    extra = {**(message.extra or {}), ENVELOPE: own}
+    extra = {**(message.extra or {}), OWN: own}
     return replace(message, extra={name: each for name, each in extra.items() if each != {}} or None)

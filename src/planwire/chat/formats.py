@@ -43,6 +43,8 @@ class Format(Struct, frozen=True, kw_only=True):
     stands_for_all_before: Callable[[Fields], bool] = lambda message: False
     #: A message with results, in a role that the provider takes.
     as_result: Callable[[Fields], Fields] = lambda message: {**message, "role": "user"}
+    #: A message as the provider takes it, without what another program added.
+    own_fields: Callable[[Fields], Fields] = lambda message: message
     #: The field that holds all answers to one batch of calls; None if the provider takes a message for each.
     batch: str | None = None
     #: One answer of the model is several items, which follow each other.
@@ -57,7 +59,7 @@ class Format(Struct, frozen=True, kw_only=True):
 
     def taken(self, message: Fields) -> Fields:
         """A message that is not foreign, in a form that the provider takes."""
-        return message if self._takes(message.get("role")) else self.as_result(message)
+        return self.own_fields(message) if self._takes(message.get("role")) else self.as_result(message)
 
     def _takes(self, role: Any) -> bool:
         return role is None or (isinstance(role, str) and role in self.roles)
@@ -92,6 +94,7 @@ _TABLE: Final = (
         results=openai_messages.results,
         cancelled=openai_messages.cancellation,
         as_result=openai_messages.as_result,
+        own_fields=openai_messages.without_foreign_fields,
         tool=lambda name, words, schema: {
             "type": "function",
             "function": {"name": name, "description": words, "parameters": schema},

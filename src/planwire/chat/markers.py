@@ -64,34 +64,39 @@ def is_summary(message: Stored) -> bool:
 
 
 def past_plans(messages: Sequence[Stored], ended: Container[str] = ()) -> set[int]:
-    """The indexes of past plans and of the changes to them. `ended` are the ids of proposals whose life has ended.
-
-    The highest version is current. But a plan from another chat that is too large for the session stays a message, and
-    its version means nothing here: the session's own plan follows it.
-    """
+    """The indexes of past plans and of the changes to them: the highest version is current. `ended` are the ids of
+    proposals whose life has ended. A change that has the only copy of a note stays."""
     bases: dict[str, int] = {}
     newest: dict[str, PlanMessage] = {}
     for index, message in enumerate(messages):
-        if isinstance(message, PlanMessage) and _follows(message, newest.get(message.plan_id)):
-            bases[message.plan_id] = index
-            newest[message.plan_id] = message
+        if isinstance(message, PlanMessage):
+            other = newest.get(message.plan_id)
+            if other is None or message.version >= other.version:
+                bases[message.plan_id] = index
+                newest[message.plan_id] = message
     changes = [(index, each) for index, each in enumerate(messages) if _is_change(each)]
     removed = {
         each.plan_id for index, each in changes if each.payload.get("removed") and index > bases.get(each.plan_id, -1)
     }
     removed |= {plan_id for plan_id in bases if plan_id in ended}
-    past = {index for index, each in changes if each.plan_id in removed or index < bases.get(each.plan_id, -1)}
+    past = {
+        index
+        for index, each in changes
+        if each.plan_id in removed
+        or (index < bases.get(each.plan_id, -1) and not _is_only_copy(each, newest[each.plan_id]))
+    }
     for index, message in enumerate(messages):
         if isinstance(message, PlanMessage) and (message.plan_id in removed or index != bases[message.plan_id]):
             past.add(index)
     return past
 
 
-def _follows(message: PlanMessage, other: PlanMessage | None) -> bool:
-    """Whether a plan supersedes one before it. Only plans that a session set have a revision."""
-    if other is None or message.version >= other.version:
-        return True
-    return "revision" in message.plan and "revision" not in other.plan
+def _is_only_copy(change: EventMessage, plan: PlanMessage) -> bool:
+    """Whether a change has a note that a newer version neither repeats nor counts. Notes belong to the plan, but other
+    programs don't put them into its message."""
+    notes = plan.plan.get("notes")
+    texts = [each.get("text") if isinstance(each, dict) else each for each in notes] if isinstance(notes, list) else []
+    return bool(change.content) and change.content not in texts and not plan.plan.get("noted")
 
 
 def plan_messages(messages: Sequence[Stored]) -> set[int]:

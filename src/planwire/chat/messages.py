@@ -6,8 +6,8 @@
 
 The roles `plan` and `event` are planwire's own: no provider knows them and none ever gets them (`render`). Every other
 message belongs to its author and stays as it is, in their provider's format. `message_id` and `extra` are the envelope
-around a stored message, which no provider gets either. Older streams, and those of Refact, have metadata at the top
-level of a message: it is read from there too, and written into `extra`. Unknown fields stay.
+around a stored message, which no provider gets either. Refact's JSON is `flat`: it has no `extra`, and metadata stands
+at the top level of a message, beside fields that nobody knows. Each message is written in the form that it was read in.
 
 A stream file is a JSON list of messages, or an object that has the list as its `messages`, as Refact's trajectories.
 """
@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.errors import BadMessage, BadStream
 from planwire.model.plan import MAIN, Fields
@@ -29,6 +30,7 @@ __all__ = [
     "Ordinary",
     "PlanMessage",
     "Stored",
+    "in_one_form",
     "read_message",
     "read_stream",
     "read_trajectory",
@@ -41,6 +43,8 @@ PLAN: Final = "plan"
 EVENT: Final = "event"
 
 _ENVELOPE: Final = ("message_id", "extra")
+#: The part of a message's `extra` that is planwire's own; a flat message has it at its top level.
+OWN: Final = "planwire"
 _MESSAGES: Final = "messages"
 #: What errors call a JSON value of the wrong type.
 _KINDS: Final = {
@@ -63,13 +67,15 @@ class Ordinary(Struct, frozen=True, gc=False):
 
 class PlanMessage(Struct, frozen=True, gc=False):
     """A whole plan. `content` is the text for the model; `plan` says which plan and version it is, and which one it
-    supersedes. `extra` are the unknown fields beside `plan`, `other` those beside `extra`."""
+    supersedes. `extra` are the unknown fields beside `plan`, `other` those beside `extra`. `flat`: it is stored without
+    `extra`."""
 
     id: str
     content: str
     plan: Fields
     extra: Fields | None = None
     other: Fields | None = None
+    flat: bool = False
 
     @property
     def plan_id(self) -> str:
@@ -89,6 +95,7 @@ class EventMessage(Struct, frozen=True, gc=False):
     event: Fields
     extra: Fields | None = None
     other: Fields | None = None
+    flat: bool = False
 
     @property
     def subkind(self) -> str:
@@ -130,31 +137,24 @@ def stored_message(fields: Any, message_id: str | None = None) -> Stored:
     if not isinstance(message_id, str) or not message_id:
         raise BadMessage(f"`message_id` must be a non-empty text, but is {_kind(message_id)}")
     extra = fields.get("extra")
-    role = fields.get("role")
-    if role not in (PLAN, EVENT):
-        if not isinstance(extra, dict | None):
-            raise BadMessage(f"`extra` must be an object, but is {_kind(extra)}")
+    if not isinstance(extra, dict | None):
+        raise BadMessage(f"`extra` must be an object, but is {_kind(extra)}")
+    extra, role = extra or {}, fields.get("role")
+    is_flat = role not in extra
+    metadata = (fields.get(role) if is_flat else extra[role]) if role in (PLAN, EVENT) else None
+    if role not in (PLAN, EVENT) or not isinstance(metadata, dict | None):  # of another program, in a form of its own
         return Ordinary(message_id, {key: fields[key] for key in fields if key not in _ENVELOPE}, extra or None)
     content = fields.get("content")
     content = "" if content is None else content
     if not isinstance(content, str):
         raise BadMessage(f"the `content` of a message with the role `{role}` must be text, but is {_kind(content)}")
-    metadata, rest = _metadata(fields, role)
-    other = {key: fields[key] for key in fields if key not in (*_ENVELOPE, "role", "content", role)}
+    if is_flat := is_flat and metadata is not None:
+        extra = {**extra, OWN: fields[OWN]} if isinstance(fields.get(OWN), dict) else extra
+    rest = {key: extra[key] for key in extra if is_flat or key != role}
+    taken = (*_ENVELOPE, "role", "content", *((role, OWN) if is_flat else ()))
+    other = {key: fields[key] for key in fields if key not in taken}
     made = PlanMessage if role == PLAN else EventMessage
-    return made(message_id, content, metadata, rest or None, other or None)
-
-
-def _metadata(fields: Fields, role: str) -> tuple[Fields, Fields]:
-    """The metadata of a hidden message, and the rest of its `extra`."""
-    extra = fields.get("extra") or {}
-    if not isinstance(extra, dict):
-        raise BadMessage(f"`extra` must be an object, but is {_kind(extra)}")
-    top, inner = fields.get(role) or {}, extra.get(role) or {}
-    for where, found in ((f"`{role}`", top), (f"`extra.{role}`", inner)):
-        if not isinstance(found, dict):
-            raise BadMessage(f"{where} must be an object, but is {_kind(found)}")
-    return {**top, **inner}, {key: extra[key] for key in extra if key != role}
+    return made(message_id, content, metadata or {}, rest or None, other or None, is_flat)
 
 
 def write_message(message: Stored) -> Fields:
@@ -166,13 +166,24 @@ def write_message(message: Stored) -> Fields:
             role = PLAN
         case EventMessage(event=metadata):
             role = EVENT
-    return {
-        "message_id": message.id,
-        "role": role,
-        "content": message.content,
-        **(message.other or {}),
-        "extra": {**(message.extra or {}), role: metadata},
-    }
+    fields = {"message_id": message.id, "role": role, "content": message.content, **(message.other or {})}
+    extra = {**(message.extra or {})}
+    if message.flat:
+        fields[role] = metadata
+        if OWN in extra:
+            fields[OWN] = extra.pop(OWN)
+    elif metadata:
+        extra[role] = metadata
+    return {**fields, "extra": extra} if extra else fields
+
+
+def in_one_form(messages: Iterable[Stored]) -> list[Stored]:
+    """The messages of one file: if a program that writes flat messages began it, all are flat, so that it finds what
+    planwire added."""
+    found = [*messages]
+    if not any(each.flat for each in found if not isinstance(each, Ordinary)):
+        return found
+    return [each if isinstance(each, Ordinary) else replace(each, flat=True) for each in found]
 
 
 def read_stream(data: bytes | str) -> list[Stored]:

@@ -132,7 +132,7 @@ class ChatStream:
         if self._open.calls and self.format.results(fields):
             self._batch.append(fields)
         else:
-            self._shown.append(fields)
+            self._shown.append(self.format.own_fields(fields))
         self._open.take(fields, message.id)
         if self._batch and (not self._open.for_client or self.format.batch is None):
             self._shown += self.format.answers(self._batch)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from planwire.chat import Compaction, Stored, compact, write_message, write_stream
 from planwire.chat.compaction import TAIL
 from planwire.chat.markers import retired_ids
+from planwire.chat.messages import in_one_form
 from planwire.chat.roles import CLASSES, KEPT_RECENT, class_of
 from planwire.cli.argument_types import digits, number
 from planwire.cli.input_output import print_json, write_text
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     left_out = _left_out(messages, compaction)
     if arguments.json:
         report = {
-            "stream": [write_message(message) for message in compaction.stream],
+            "stream": [write_message(message) for message in in_one_form(compaction.stream)],
             "tokens_before": compaction.tokens_before,
             "tokens_after": compaction.tokens_after,
             "over_by": compaction.over_by,
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print_json(report)
     else:
-        write_text(escaped_json(write_stream(compaction.stream, around).decode()))
+        write_text(escaped_json(write_stream(in_one_form(compaction.stream), around).decode()))
         print(*_words(len(messages), compaction, left_out, arguments.budget), sep="\n", file=sys.stderr)
     return 0
 

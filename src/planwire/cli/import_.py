@@ -1,27 +1,32 @@
-"""`planwire import`: add an exported session to a journal, or the past sessions of an agent."""
+"""`planwire import`: add a session to a journal from a file, or the past sessions of an agent."""
 
 import argparse
 
+from planwire.chat import read_trajectory
 from planwire.cli import import_transcripts
 from planwire.cli.input_output import opened, print_json
 from planwire.cli.session_argument import add_journal_option
-from planwire.errors import Conflict, InputError, Refused
+from planwire.cli.streams import format_of
+from planwire.errors import BadStream, Conflict, InputError, PlanwireError, Refused
 from planwire.journal import open_journal
-from planwire.journal.session_file import read_export
+from planwire.journal.session_file import Exported, read_export
 from planwire.journal.thoughts import is_genuine, keep_all
 from planwire.readmodel.plain_text import one_line
+from planwire.session.chat_import import chat_events
 from planwire.session.writer import append_new
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = """\
-Add a session that was exported as JSON to the journal, with its whole history.
+Add a session that was exported as JSON to the journal, with its whole history; or a stored chat, such as Refact's
+trajectories, with its plans.
 With --from, add the past sessions of an agent in a terminal, from the transcripts that it keeps."""
 
 EXAMPLES = """\
 examples:
   planwire import session.json                       a file written by planwire export --format json
   planwire import session.json --as review-copy      under another id
+  planwire import trajectory.json                    a chat of Refact's, with its plan and notes
   ssh host planwire export --format json | planwire import -
   planwire import --from claude-code --dry-run       which past sessions have plans
   planwire import --from codex --since 30d           those of the last 30 days
@@ -50,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("pass a file that planwire export has written, or --from AGENT")
     name = "standard input" if arguments.file == "-" else arguments.file
     with opened(arguments.file) as file:
-        exported = read_export(file.read(), name)
+        data = file.read()
+    exported = _of_chat(data) or read_export(data, name)
     session = exported.session if arguments.new_id is None else arguments.new_id
     if not session:
         raise InputError("the session has no id: pass --as ID")
@@ -69,3 +75,17 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"Imported {len(exported.events):,} events as {one_line(session)}.")
     return 0
+
+
+def _of_chat(data: bytes) -> Exported | None:
+    """The session that a stored chat makes; None for any other file."""
+    try:
+        messages, around = read_trajectory(data)
+    except BadStream:
+        return None
+    about = around or {}
+    session, title = (value if isinstance(value := about.get(key), str) else None for key in ("id", "title"))
+    try:
+        return Exported(session or "", chat_events(messages, session or "chat", title, format_of(messages, None).name))
+    except PlanwireError as error:
+        raise InputError(f"the chat can't be imported: {error}") from None

@@ -15,7 +15,7 @@ from planwire.model.plan import Fields, Plan
 from planwire.model.records import PlanNote
 from planwire.model.steps import Step
 
-__all__ = ["Carried", "carried_change", "carried_plan"]
+__all__ = ["Carried", "carried_change", "carried_plan", "metadata_of"]
 
 
 class Carried(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Carried(Struct, frozen=True):
 
 def carried_plan(origin: Fields | None) -> Carried | None:
     """The history in a stored plan message; None if the program that wrote it counts no versions."""
-    fields = _metadata(origin, "plan")
+    fields = metadata_of(origin, "plan")
     version = _number(fields.get("version"))
     if origin is None or not version:
         return None
@@ -67,15 +67,17 @@ def carried_plan(origin: Fields | None) -> Carried | None:
 
 def carried_change(origin: Fields | None) -> tuple[int, str, int]:
     """The number of a change within its plan, its author and its time, read from its stored message."""
-    payload = _metadata(origin, "event").get("payload")
+    payload = metadata_of(origin, "event").get("payload")
     if not isinstance(payload, dict):
         return 0, "", 0
     return _number(payload.get("seq")), _text(payload.get("by")), _number(payload.get("created_at_ms"))
 
 
-def _metadata(origin: Fields | None, kind: str) -> Fields:
-    extra = origin.get("extra") if origin else None
-    found = extra.get(kind) if isinstance(extra, dict) else None
+def metadata_of(message: Fields | None, kind: str) -> Fields:
+    """The metadata of a stored message of a kind (`plan`, `event`): in its `extra`, or at its top level."""
+    message = message or {}
+    extra = message.get("extra")
+    found = (extra if isinstance(extra, dict) and kind in extra else message).get(kind)
     return found if isinstance(found, dict) else {}
 
 

@@ -33,6 +33,7 @@ from typing import Any, Final
 from msgspec.structs import asdict, replace
 
 from planwire.errors import StaleRevision
+from planwire.model.carried import metadata_of
 from planwire.model.events import (
     COMMENTED,
     OFFERED,
@@ -220,9 +221,9 @@ def _heard(state: SessionState, reader: str, now: HeardUpTo) -> Changes:
 
 def _message(_state: SessionState, _recorded: Recorded, event: MessageAdded) -> Changes:
     """A message may switch the mode."""
-    match event.message:
-        case {"role": "event", "extra": {"event": {"subkind": "mode_switch", "payload": {"to": str(mode)}}}}:
-            return {"mode": mode} if event.reader == LEAD else {}
+    match metadata_of(event.message, "event"):
+        case {"subkind": "mode_switch", "payload": {"to": str(mode)}} if event.reader == LEAD:
+            return {"mode": mode}
     return {}
 
 

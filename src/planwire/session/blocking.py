@@ -15,6 +15,8 @@ from weakref import finalize
 
 from planwire.chat import Compaction, about_tokens, chat_format, write_stream
 from planwire.chat.compaction import TAIL, Compacting, Counter, Summarise, driven
+from planwire.chat.messages import in_one_form
+from planwire.chat.roles import KEPT_RECENT
 from planwire.errors import JournalError, PlanwireError, ToolError
 from planwire.journal import Journal, follower_of, open_journal
 from planwire.journal.protocol import require_journal
@@ -265,7 +267,7 @@ class BlockingPlanSession(Authoring, Briefing):
         """The chat as a JSON list of stored messages, with the remarks that still hold. Added to another session, it
         goes on there as it would have here."""
         self.settle()
-        return write_stream(exported(self.journal, self._view, self._format))
+        return write_stream(in_one_form(exported(self.journal, self._view, self._format)))
 
     def compact(
         self,
@@ -274,22 +276,26 @@ class BlockingPlanSession(Authoring, Briefing):
         tail: int = TAIL,
         count: Counter = about_tokens,
         summarise: Summarise | None = None,
+        recent: int = KEPT_RECENT,
         rebase: bool = False,
     ) -> Compaction:
         """Make the context fit a budget of tokens. Plans and their changes stay as they are; with `rebase`, each plan
-        is retold at the end, with its changes, in one message.
+        is retold at the end, with its changes, in one message. Of events of which the newest stay, `recent` of each
+        source and subkind do.
 
         `summarise` blocks nothing else: messages that arrive meanwhile come after the compacted ones.
         """
         summarised = summarise is not None
-        return driven(self.compacting(budget, tail, count, summarised=summarised, rebase=rebase), summarise)
+        work = self.compacting(budget, tail, count, summarised=summarised, recent=recent, rebase=rebase)
+        return driven(work, summarise)
 
     def compacting(
-        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
+        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, recent: int, rebase: bool
     ) -> Compacting:
         """`compact` as a generator: it yields the messages to summarise, and the caller sends the summaries."""
         self.settle()
-        return (yield from self._compactor.compacting(budget, tail, count, summarised=summarised, rebase=rebase))
+        work = self._compactor.compacting(budget, tail, count, summarised=summarised, recent=recent, rebase=rebase)
+        return (yield from work)
 
     def rebase(self) -> None:
         """Fold each plan and all its changes into one message at the end of the context, and what people said into

@@ -36,7 +36,7 @@ class ChatCompactor:
         self._read = read
 
     def compacting(
-        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, rebase: bool
+        self, budget: int | None, tail: int, count: Counter, *, summarised: bool, recent: int, rebase: bool
     ) -> Compacting:
         """Compact the chat, and start again if another writer compacted it meanwhile. Finished summaries are not asked
         for twice. The lock is free while a summary is made."""
@@ -52,6 +52,7 @@ class ChatCompactor:
                 tail=tail,
                 count=count,
                 summarised=summarised,
+                recent=recent,
                 state=self._from_state(state),
                 rebase=rebase,
             )

@@ -20,6 +20,7 @@ from typing import Any, Concatenate, Final, Generic, Never, ParamSpec, Self, Typ
 
 from planwire.chat import Compaction, about_tokens
 from planwire.chat.compaction import TAIL, Compacting, Counter
+from planwire.chat.roles import KEPT_RECENT
 from planwire.errors import JournalError
 from planwire.journal import Terms
 from planwire.model.plan import Fields
@@ -200,11 +201,15 @@ class PlanSession:
         tail: int = TAIL,
         count: Counter = about_tokens,
         summarise: Summarise | None = None,
+        recent: int = KEPT_RECENT,
         rebase: bool = False,
     ) -> Compaction:
-        """Make the context fit a budget of tokens. `summarise` may be a coroutine function: it runs on this loop, and
+        """Make the context fit a budget of tokens. `recent` events of a source and subkind stay where only the newest
+        do. `summarise` may be a coroutine function: it runs on this loop, and
         no thread waits for it. With `rebase`, each plan is retold at the end, in one message."""
-        work = self._blocking.compacting(budget, tail, count, summarised=summarise is not None, rebase=rebase)
+        work = self._blocking.compacting(
+            budget, tail, count, summarised=summarise is not None, recent=recent, rebase=rebase
+        )
         made = await in_pool(_go_on, work, None)
         while not isinstance(made, Compaction):
             assert summarise is not None, "a compaction asks for summaries only if it has `summarise`"

@@ -1,8 +1,8 @@
 """Size limits of plans and changes: refuse what is too large, or keep its beginning and say so.
 
 Limits are in UTF-8 bytes. A plan's limit applies to its state: no change may make it larger than that, however small
-the change. A note and the changes that come with it have a limit each. With `TRUNCATE`, texts keep as much of their
-beginning as fits, the longest being cut first, with a marker that tells the model how much is missing.
+the change. A change and its note have one limit together. With `TRUNCATE`, texts keep as much of their beginning as
+fits, the longest being cut first, with a marker that tells the model how much is missing.
 """
 
 from bisect import bisect_left
@@ -39,7 +39,10 @@ _BLOCK: Final = "\n\n[truncated: {kept:,} of {size:,} bytes kept]"
 _INLINE: Final = " [truncated: {kept:,} of {size:,} bytes kept]"
 #: The fewest bytes of a text that are worth keeping, its marker included.
 _LEAST: Final = 128
+#: The most bytes of a note for which the texts of steps are cut.
+_NOTE_SHARE: Final = DELTA_CAP // 4
 _SHORTER: Final = "make it shorter; nothing was changed"
+_SEVERAL: Final = "make it in several calls; nothing was changed"
 _GROWN: Final = "remove steps that are finished, or give a shorter plan with set_plan; nothing was changed"
 
 
@@ -100,28 +103,31 @@ def fitting_change(state: PlanState, change: PlanChanged, oversize: str) -> tupl
     """A change to a plan, with its note and the texts of steps cut if it is too large and may be cut."""
     note, changes, cuts = change.note or "", change.changes, []
     if oversize == TRUNCATE:
-        if cut := _cut((note,), lambda texts: len(texts[0].encode()) <= DELTA_CAP, _BLOCK):
-            note = cut[0][0]
-            cuts.append(cut[1])
-        if cut := _cut(_texts(changes), lambda texts: _fits(state, _with_texts(changes, texts)), _INLINE):
+        most = DELTA_CAP - min(len(note.encode()), _NOTE_SHARE)
+        if cut := _cut(_texts(changes), lambda texts: _fits(state, _with_texts(changes, texts), most), _INLINE):
             changes = _with_texts(changes, cut[0])
             cuts.append(cut[1])
+        room = DELTA_CAP - _bytes(changes)
+        if room >= _LEAST and (cut := _cut((note,), lambda texts: len(texts[0].encode()) <= room, _BLOCK)):
+            note = cut[0][0]
+            cuts.append(cut[1])
     check_size(len(note.encode()), DELTA_CAP, "the note")
-    check_size(_bytes(changes), DELTA_CAP, "the change of steps", "make it in several calls; nothing was changed")
+    what = "the change of steps with its note" if note and changes else "the change of steps"
+    check_size(_bytes(changes) + len(note.encode()), DELTA_CAP, what, _SEVERAL)
     if changes:
         check_plan(apply_changes(state, changes).plan, state.plan)
     cut_ones = Cut(sum(each.kept for each in cuts), sum(each.size for each in cuts)) if cuts else None
     return replace(change, note=note or None, changes=changes), cut_ones
 
 
-def _fits(state: PlanState, changes: tuple[StepChange, ...]) -> bool:
-    if _bytes(changes) > DELTA_CAP:
+def _fits(state: PlanState, changes: tuple[StepChange, ...], most: int) -> bool:
+    if _bytes(changes) > most:
         return False
     return not changes or plan_bytes(apply_changes(state, changes).plan) <= max(BODY_CAP, plan_bytes(state.plan))
 
 
 def _bytes(changes: tuple[StepChange, ...]) -> int:
-    return len(msgspec.json.encode(changes))
+    return len(msgspec.json.encode(changes)) if changes else 0
 
 
 def _texts(changes: tuple[StepChange, ...]) -> _Texts:
