@@ -12,11 +12,13 @@ from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
-from planwire.model.events import PlanReviewed, Recorded, Remarked
+from planwire.model.authors import name_and_way
+from planwire.model.events import PlanReviewed, Recorded, Remarked, with_way
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
+from planwire.session.known_agents import with_own_way
 from planwire.session.moved_on import moved_on
 from planwire.session.reach import Reach, session_reach
 from planwire.session.writer import append_latest, decided_in_turn, stamped
@@ -67,6 +69,7 @@ def steer(
     An act that may be repeated because its answer was lost has a key: `once`. The second time it writes nothing and
     returns the first answer.
     """
+    by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
     decided: list[tuple[SessionState, Decision]] = []
@@ -153,7 +156,11 @@ def _made(recorded: Sequence[Recorded], before: SessionState, decide_again: Call
     with suppress(PlanError):
         again = decide_again()
         made = decided_in_turn(
-            before, [Stamped(each.at, each.by, event) for each, event in zip(recorded, again.events, strict=False)]
+            before,
+            [
+                Stamped(each.at, each.by, with_way(event, name_and_way(each.author)[1]))
+                for each, event in zip(recorded, again.events, strict=False)
+            ],
         )
         if tuple(each.event for each in made) == events:
             return again
