@@ -8,7 +8,12 @@ import pytest
 
 from planwire.journal import Journal, open_journal
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
+from tests.hostile_repository import HostileRepository
 from tests.waiting import at_rest
+
+TESTS = Path(__file__).parent
+#: The folders whose tests start processes of planwire's.
+END_TO_END = {"cli", "demo", "faces", "hooks", "mcp", "relay", "team", "terminal", "web"}
 
 #: Pictures of a screen in a row, each a reaction to the one before. An app that makes more draws for ever.
 MOST_DRAWINGS = 20
@@ -17,6 +22,11 @@ MOST_DRAWINGS = 20
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(number, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session")
+def _hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileRepository:
+    return HostileRepository(tmp_path_factory.mktemp("hostile"))
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +41,19 @@ def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(_runtime))
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_hostile_repository(
+    request: pytest.FixtureRequest, _hostile: HostileRepository, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Everything that starts processes stands in a repository whose files would run if anything took them for code."""
+    if request.path.relative_to(TESTS).parts[0] not in END_TO_END:
+        yield
+        return
+    monkeypatch.chdir(_hostile.folder)
+    yield
+    assert not _hostile.ran(), "code of the working folder ran"
 
 
 @pytest.fixture

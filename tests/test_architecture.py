@@ -19,7 +19,7 @@ ROOT = Path(planwire.__file__).parent
 
 #: From the inside out. A package imports its own ring and those inside it.
 RINGS: Final = (
-    {"errors", "extras", "model"},
+    {"errors", "extras", "model", "own_process"},
     {"acp", "chat", "check", "steering", "tools"},
     {"journal", "readmodel", "session"},
     {"adapters", "hooks", "relay"},
@@ -36,6 +36,7 @@ EFFECTFUL: Final = {
     "cli": "all",
     "demo": "all",
     "extras": "all",
+    "own_process": "all",
     "hooks": {
         "answer_files",
         "claude_refusal",
@@ -320,8 +321,19 @@ def test_every_module_lives_in_a_package_with_a_ring() -> None:
         "__main__.py",
         "errors.py",
         "extras.py",
+        "own_process.py",
     }
     assert {part_of(path) for path in files()} <= {name for ring in RINGS for name in ring}
+
+
+def test_one_file_spells_how_planwire_starts_itself() -> None:
+    """A `-m` elsewhere would take modules from the folder that the process stands in."""
+    for path in files():
+        if path != Path("own_process.py"):
+            text = (ROOT / path).read_text()
+            assert "sys.executable" not in text, path
+            words = {node.value for node in ast.walk(tree_of(ROOT / path)) if isinstance(node, ast.Constant)}
+            assert not words & {"-m", "-P", "-I"}, path
 
 
 def test_every_file_that_is_declared_effectful_exists() -> None:
@@ -342,7 +354,7 @@ def test_pure_files_have_no_effects_and_import_none() -> None:
 
 #: The faces, and what each may import besides itself: the core decides, faces draw.
 FACES: Final = {"cli", "mcp", "terminal", "web"}
-DRAWN: Final = {"errors", "extras", "readmodel", "session", "steering"}
+DRAWN: Final = {"errors", "extras", "own_process", "readmodel", "session", "steering"}
 #: All that a face may know of the whole: the public names are those of the core.
 ROOT_NAMES: Final = {"planwire.__version__"}
 #: All that a face may know of journals.

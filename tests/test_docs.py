@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from planwire import EVENT_SUBKINDS
 from planwire.chat.roles import SUBKINDS
 from planwire.cli import build_parser
+from planwire.own_process import own_command
 from scripts.make_docs import TABLES, printed, with_table
 
 ROOT = Path(__file__).parent.parent
@@ -86,7 +86,7 @@ def test_the_mcp_settings_start_a_server(tmp_path: Path) -> None:
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "docs", "version": "1"}}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
     result = subprocess.run(
-        [sys.executable, "-m", "planwire", *arguments],
+        [*own_command(), *arguments],
         input=json.dumps(hello).encode() + b"\n",
         capture_output=True,
         check=True,

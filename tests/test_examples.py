@@ -25,6 +25,7 @@ from textual.widgets import RichLog
 from planwire import BlockingPlanSession, Board
 from planwire.chat import said_in
 from planwire.model.plan import Fields
+from planwire.own_process import own_command
 from planwire.terminal.panel import PlanPanel
 from tests.peers.agents import Agent, acpx
 from tests.peers.model_server import ScriptedModel
@@ -160,7 +161,7 @@ def test_the_agent_knows_no_sessions_but_its_own(tmp_path: Path) -> None:
 
 def test_the_agent_passes_the_check_without_a_warning(tmp_path: Path) -> None:
     agent = [sys.executable, str(EXAMPLES / "agent.py"), "--journal", str(tmp_path / "plans.db"), "--pace", "0"]
-    command = [sys.executable, "-m", "planwire", "check", "--", *agent]
+    command = [*own_command(), "check", "--", *agent]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=True)
     assert checked.stdout.startswith("no findings · "), checked.stdout
 

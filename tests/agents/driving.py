@@ -16,6 +16,7 @@ from planwire.journal.protocol import Journal, Stamped, Terms
 from planwire.model.events import ACP, Event, PlanSet, Told
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, SessionState
+from planwire.own_process import PYTHON, own_command
 from planwire.relay.actions import Action, Meet, Record, RecordLine, SessionMemory, ToAgent, ToClient
 from planwire.relay.dedupe import PendingHistory, begin
 from planwire.relay.envelope import list_on
@@ -241,7 +242,7 @@ class Relayed:
         *agent: str,
         options: tuple[str, ...] = (),
         journal: Path | str | None = None,
-        planwire: tuple[str, str] = ("-m", "planwire"),
+        planwire: tuple[str, ...] = tuple(own_command()[1:]),
         machine: Mapping[str, str] | None = None,
         **more: Any,
     ) -> None:
@@ -252,7 +253,7 @@ class Relayed:
         }
         program = [sys.executable, str(AGENTS / agent[0]), *agent[1:]]
         self.process = subprocess.Popen(
-            [sys.executable, *planwire, "relay", *options, "--", *program],
+            [PYTHON, *planwire, "relay", *options, "--", *program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

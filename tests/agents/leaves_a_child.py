@@ -4,6 +4,6 @@ import subprocess
 import sys
 
 subprocess.Popen(
-    [sys.executable, "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    [sys.executable, "-P", "-c", "import time; time.sleep(60)"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
 )
 print('{"ready":true}', flush=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from planwire.own_process import own_command
 from tests.peers.agents import Agent, claude, codex, deepagents
 from tests.peers.model_server import ScriptedModel
 from tests.peers.plans import enter_plan_mode, exit_plan_mode, task_create, task_update, todo_write, write_todos
@@ -64,7 +65,7 @@ def toy(*sent: bytes, end: str = END_OF_TURN, version: int = 1) -> list[str]:
 def check(
     command: list[str], *options: str, env: Mapping[str, str] | None = None, timeout: float = 60
 ) -> "subprocess.CompletedProcess[str]":
-    whole = [sys.executable, "-m", "planwire", "check", *options, "--", *command]
+    whole = [*own_command(), "check", *options, "--", *command]
     return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=timeout, env=env)
 
 
@@ -134,7 +135,7 @@ def test_requests_that_the_client_does_not_know_are_answered() -> None:
 def test_the_conversation_can_be_kept_and_checked_again(tmp_path: Path) -> None:
     file = tmp_path / "run.jsonl"
     first = check(toy(b"Hello!", *WORKING), "--json", "--save", str(file))
-    again = [sys.executable, "-m", "planwire", "check", str(file), "--json"]
+    again = [*own_command(), "check", str(file), "--json"]
     assert json.loads(first.stdout) == json.loads(subprocess.run(again, capture_output=True, check=False).stdout)
 
 
@@ -209,7 +210,7 @@ def test_an_agent_that_will_not_end_is_ended_with_its_children(tmp_path: Path) -
 def test_who_interrupts_the_check_leaves_no_agent_behind(tmp_path: Path) -> None:
     note = tmp_path / "pid"
     code = f"import os, sys; open({str(note)!r}, 'w').write(f'{{os.getpid()}} '); sys.stdin.read()"
-    command = [sys.executable, "-m", "planwire", "check", "--", sys.executable, "-c", code]
+    command = [*own_command(), "check", "--", sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         until(lambda: note.exists() and note.read_text().endswith(" "))
         process.send_signal(signal.SIGINT)
@@ -242,7 +243,7 @@ def is_running(pid: int) -> bool:
     ],
 )
 def test_what_can_not_be_checked_is_said_in_one_line_with_exit_code_2(arguments: list[str], said: str) -> None:
-    command = [sys.executable, "-m", "planwire", "check", *arguments]
+    command = [*own_command(), "check", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert said in result.stderr
@@ -252,7 +253,7 @@ def test_what_can_not_be_checked_is_said_in_one_line_with_exit_code_2(arguments:
 def test_options_may_stand_behind_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_bytes(items("p", entry("a", priority="high"), key="id"))
-    base = [sys.executable, "-m", "planwire", "check"]
+    base = own_command("check")
     for arguments in (["--capability", "draft", str(file)], [str(file), "--capability", "draft"]):
         result = subprocess.run([*base, *arguments], capture_output=True, text=True, check=False)
         assert "former-id" in result.stdout

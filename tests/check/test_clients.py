@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from planwire.acp.dialects import V1, V2, Dialect
 from planwire.check.client_judge import TrialRun, judge
 from planwire.check.trials import PERMISSION, Trial, TrialAgent, trials_for
+from planwire.own_process import own_command
 from tests.availability import or_skip
 from tests.peers.install import npm_peers
 
@@ -29,7 +30,7 @@ def tried(ways: dict[str, Any], *options: str, **more: Any) -> tuple[int, list[t
 
 def checked(client: list[str], *options: str, timeout: float = 60) -> tuple[int, list[tuple[str, str]], Any]:
     """The exit code, the broken rules, and the verdict."""
-    command = [sys.executable, "-m", "planwire", "check", "--client", "--json", *options, "--", *client]
+    command = [*own_command(), "check", "--client", "--json", *options, "--", *client]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
     assert result.stdout, result.stderr
     value = json.loads(result.stdout)
@@ -132,7 +133,7 @@ def test_a_turn_that_the_client_cancels_ends_as_cancelled(dialect: Dialect) -> N
     ],
 )
 def test_a_client_that_starts_no_agent_is_not_judged(client: list[str], said: str) -> None:
-    command = [sys.executable, "-m", "planwire", "check", "--client", "--", *client]
+    command = [*own_command(), "check", "--client", "--", *client]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, said in result.stderr) == (2, True)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from planwire.cli.checked_agent import AgentRun, check_agent
+from planwire.own_process import own_command
 
 OFFERING = Path(__file__).parents[1] / "agents" / "offering.py"
 
@@ -16,7 +17,7 @@ OFFERING = Path(__file__).parents[1] / "agents" / "offering.py"
 def driven(offers: dict[str, str], *options: str) -> tuple[dict[str, bool], list[tuple[str, str]], Any]:
     """What was driven and told of a plan, the broken rules, and the process."""
     agent = [sys.executable, str(OFFERING), json.dumps(offers)]
-    command = [sys.executable, "-m", "planwire", "check", "--json", *options, "--", *agent]
+    command = [*own_command(), "check", "--json", *options, "--", *agent]
     process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     verdict = json.loads(process.stdout)
     return verdict["driven"], [(each["rule"], each["code"]) for each in verdict["findings"]], process
@@ -33,7 +34,7 @@ def test_what_the_agent_offers_is_driven_and_what_it_does_not_is_not() -> None:
 def test_parts_can_be_left_out() -> None:
     offers = {"load": "plan", "resume": "quiet", "fork": "plan", "mode": "option"}
     assert driven(offers, "--skip", "load, resume,plan-mode")[0] == {"prompt": True, "fork": True}
-    command = [sys.executable, "-m", "planwire", "check", "--skip", "prompt", "--", "true"]
+    command = own_command("check", "--skip", "prompt", "--", "true")
     process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (process.returncode, "'prompt' can't be left out" in process.stderr) == (2, True)
 
@@ -68,13 +69,13 @@ def test_a_session_that_is_open_may_need_another_process_to_be_loaded(tmp_path: 
     told, found, first = driven({"load": "fresh"}, "--save", str(file))
     assert (told, found) == ({"prompt": True, "load": True}, [])
     assert file.read_text().count('\\"initialize\\"') == 2
-    again = [sys.executable, "-m", "planwire", "check", str(file), "--json"]
+    again = [*own_command(), "check", str(file), "--json"]
     assert subprocess.run(again, capture_output=True, text=True, check=False).stdout == first.stdout
 
 
 def test_plan_mode_is_an_option_elsewhere_and_the_summary_says_what_was_driven() -> None:
     agent = [sys.executable, str(OFFERING), json.dumps({"load": "plan", "fork": "quiet", "mode": "option"})]
-    command = [sys.executable, "-m", "planwire", "check", "--", *agent]
+    command = [*own_command(), "check", "--", *agent]
     process = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert process.stdout.endswith("driven: prompt, load, fork (no plan), plan mode\n")
     assert process.stderr.split() == ["prompted", "no", "yes"]

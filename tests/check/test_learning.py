@@ -13,6 +13,7 @@ from planwire.check.observing import ECHOED, TOOLS, Observer
 from planwire.check.offers import COMPACT, LOAD
 from planwire.check.script import ModelRequest
 from planwire.cli.learning import learned_row
+from planwire.own_process import own_command
 from planwire.relay.agents import AGENTS, AgentRow, matches
 from tests.wire import answer, line, request
 
@@ -118,7 +119,7 @@ def test_an_agent_without_a_name_gets_no_row() -> None:
 
 def test_a_row_is_kept_where_the_relay_reads_it(tmp_path: Path) -> None:
     agent = [sys.executable, str(OFFERING), json.dumps({"name": "Toy", "load": "plan"})]
-    command = [sys.executable, "-m", "planwire", "check", "--learn", "--json", "--", *agent]
+    command = [*own_command(), "check", "--learn", "--json", "--", *agent]
     environment = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
     result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
     verdict = json.loads(result.stdout)

@@ -16,6 +16,7 @@ from planwire.check.play import Play, Script, WrittenStep, read_script
 from planwire.check.script import ModelRequest
 from planwire.cli.scripted_home import furnish
 from planwire.errors import InputError
+from planwire.own_process import own_command
 
 MODELLED = Path(__file__).parents[1] / "agents" / "modelled.py"
 
@@ -124,7 +125,7 @@ def test_a_play_has_a_part_for_everything_that_is_driven() -> None:
 
 
 def run(*options: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "planwire", "check", *options, "--", sys.executable, str(MODELLED)]
+    command = [*own_command(), "check", *options, "--", sys.executable, str(MODELLED)]
     env = {**os.environ, **environment}
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=env)
 

@@ -21,6 +21,7 @@ from planwire.model.events import ACP, COMMENT, SUGGESTION, PlanSet, Recorded, R
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import USER
 from planwire.model.step_changes import AddStep
+from planwire.own_process import own_command
 from planwire.readmodel.audience import audience
 from planwire.session.agent_environment import VARIABLE
 from planwire.session.known_agents import is_below_agent, known_agent, note_agent
@@ -43,7 +44,7 @@ mine = lambda: [path for path in records.glob(f"{os.getpid()}-*")]
 while not mine() and time.monotonic() < end:
     time.sleep(0.002)
 [record] = mine()
-planwire = [sys.executable, "-m", "planwire"]
+planwire = [sys.executable, "-P", "-m", "planwire"]
 where = ["--journal", journal, "--session", "s1"]
 unmarked = {name: value for name, value in os.environ.items() if name != "PLANWIRE_AGENT"}
 acts = {
@@ -65,8 +66,8 @@ def orphan(words):
     done = Path(report).with_suffix(".orphan")
     code = f"import subprocess, sys; sys.stdout.flush(); code = subprocess.call({[*planwire, *words]!r}); " \\
            f"open({str(done)!r}, 'w').write(str(code))"
-    outer = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {code!r}], start_new_session=True)"
-    subprocess.run([sys.executable, "-c", outer], stdin=slave, stdout=slave, stderr=slave, check=True)
+    outer = f"import subprocess, sys; subprocess.Popen([sys.executable, '-P', '-c', {code!r}], start_new_session=True)"
+    subprocess.run([sys.executable, "-P", "-c", outer], stdin=slave, stdout=slave, stderr=slave, check=True)
     while not (done.exists() and done.read_text()) and time.monotonic() < end:
         time.sleep(0.002)
     return int(done.read_text())
@@ -114,7 +115,7 @@ def test_an_agent_behind_the_relay_can_not_pass_for_the_person(
     script, report, runtime = tmp_path / "agent.py", tmp_path / "report", os.environ["XDG_RUNTIME_DIR"]
     script.write_text(AGENT)
     agent = [sys.executable, str(script), runtime, str(plan), str(report)]
-    relay = [sys.executable, "-m", "planwire", "relay", "--grace", "30", "--journal", str(plan), "--", *agent]
+    relay = [*own_command(), "relay", "--grace", "30", "--journal", str(plan), "--", *agent]
     subprocess.run(relay, check=True, stdin=subprocess.DEVNULL, timeout=60)
     said = json.loads(report.read_text())
     assert said["codes"].pop("named") == DONE

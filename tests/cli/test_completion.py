@@ -26,7 +26,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a journal, and with `planwire` as a program."""
     program = tmp_path / "bin" / "planwire"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m planwire "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m planwire "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(filled_journal(tmp_path / "journal.db", str(tmp_path))))
@@ -160,7 +160,7 @@ def test_every_command_and_option_is_in_every_script(shell: str) -> None:
 
 def test_without_shtab_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['shtab'] = None; from planwire.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "completion", "bash"]
+    command = [sys.executable, "-P", "-c", code, "completion", "bash"]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == "planwire: completion needs shtab: pip install 'planwire[terminal]'\n"

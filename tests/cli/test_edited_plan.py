@@ -14,6 +14,7 @@ from planwire.model.events import ACP, APPROVED, Choice, PlanReviewed, PlanSet, 
 from planwire.model.kinds import text_of
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import PlanRecord
+from planwire.own_process import own_command
 from tests import deciding
 from tests.cli.answers import Answer, answer
 from tests.cli.test_steering_commands import an_editor
@@ -106,14 +107,14 @@ def test_a_plan_is_approved_as_a_file_has_it(journal: Journal, tmp_path: Path) -
 def test_a_plan_is_approved_as_standard_input_has_it(journal: Journal, tmp_path: Path) -> None:
     hold(journal)
     words = ["approve", "s1", "--text-file", "-", "--as", "ana", "--yes", "--journal"]
-    command = [sys.executable, "-m", "planwire", *words, str(tmp_path / "default.db")]
+    command = [*own_command(), *words, str(tmp_path / "default.db")]
     subprocess.run(command, input=EDITED, text=True, check=True, capture_output=True)
     assert (text_of(plan(journal).state.plan), plan(journal).by) == (EDITED, "ana")
 
 
 def test_an_editor_is_not_opened_for_nothing(journal: Journal, tmp_path: Path) -> None:
     hold(journal, takes_edit=False)
-    started = ["--edit", "--editor", f"{sys.executable} -c \"open('started', 'w')\""]
+    started = ["--edit", "--editor", f"{sys.executable} -P -c \"open('started', 'w')\""]
     refused = typing("y\n", *started)
     assert refused.code != DONE
     assert "the agent doesn't take an edited plan: approve it as it is, or request changes" in refused.err

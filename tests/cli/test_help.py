@@ -18,7 +18,7 @@ LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=s
 def loaded_by(*arguments: str) -> set[str]:
     """The modules that a command line loads."""
     code = f"{LOADED}from planwire.cli import main\nmain({list(arguments)!r})"
-    result = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-P", "-c", code], check=False, capture_output=True, text=True)
     return set(result.stderr.split())
 
 
@@ -113,7 +113,7 @@ for command in {commands()!r}:
     except SystemExit:
         print(command, *{EXTRAS} & sys.modules.keys(), file=sys.stderr)
 """
-    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True)
     assert result.stderr.splitlines() == commands()
 
 

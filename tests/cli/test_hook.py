@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from planwire import open_journal
 from planwire.journal import load_state
+from planwire.own_process import own_command
 
 SESSION = "0b1c"
 
@@ -26,7 +26,7 @@ def payload(event: str, **fields: Any) -> bytes:
 
 def hook(folder: Path, body: bytes, *options: str) -> bytes:
     """What an agent gets of the hook, which ends with 0 whatever is wrong."""
-    command = [sys.executable, "-m", "planwire", "hook", "--journal", str(folder / "plans.db"), *options]
+    command = [*own_command(), "hook", "--journal", str(folder / "plans.db"), *options]
     done = subprocess.run(command, input=body, capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout

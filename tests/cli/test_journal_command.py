@@ -211,7 +211,7 @@ backup.sync_file = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 main(["journal", "backup", sys.argv[1]])
 """
     backup = tmp_path / "backup.db"
-    killed = subprocess.run([sys.executable, "-c", code, str(backup)], check=False, timeout=PATIENCE)
+    killed = subprocess.run([sys.executable, "-P", "-c", code, str(backup)], check=False, timeout=PATIENCE)
     assert killed.returncode == -signal.SIGKILL
     assert not backup.exists()
     [draft] = tmp_path.glob(".backup.db.*")

@@ -30,6 +30,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.step_changes import AddStep
+from planwire.own_process import own_command
 from planwire.readmodel.folders import SHORT, short_ids
 from planwire.readmodel.plain_text import age
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
@@ -392,7 +393,7 @@ def test_a_very_long_plan_goes_through_the_pager(journal: Path, monkeypatch: pyt
     plan = ItemsPlan("main", tuple(Entry(f"step {number}", "medium", "pending") for number in range(2_000)))
     add(journal, "long", "agent", PlanSet(plan))
     count = "import sys; print(len(sys.stdin.readlines()), 'lines, paged')"
-    monkeypatch.setenv("PAGER", f'{sys.executable} -c "{count}"')
+    monkeypatch.setenv("PAGER", f'{sys.executable} -P -c "{count}"')
     with running("show", "long") as terminal:
         terminal.wait_for(b"2004 lines, paged")
 
@@ -754,9 +755,7 @@ def add_hostile(tmp_path: Path, folder: Path) -> None:
 @pytest.mark.usefixtures("journal")
 def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
     for command in (["log"], ["log", "--json"], ["show"], ["export"]):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "planwire", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        process = subprocess.Popen([*own_command(), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.close()
         assert process.stderr is not None

@@ -71,7 +71,7 @@ def test_what_fits_on_the_screen_needs_no_key() -> None:
 
 @pytest.mark.usefixtures("pager")
 def test_a_pager_that_is_closed_early_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PAGER", f"{sys.executable} -c pass")
+    monkeypatch.setenv("PAGER", f"{sys.executable} -P -c pass")
     with running("log") as terminal:
         assert b"Traceback" not in terminal.rest()
 

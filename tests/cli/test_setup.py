@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from planwire.cli import main
 from planwire.cli.editors import EDITORS
 from planwire.cli.exit_codes import USAGE
+from planwire.own_process import own_command
 
 AWKWARD = ["my agent", "--say", 'a "quoted" \\ word', "tab\tand\nline", "ünï", "'single'", ""]
 
 
 def settings_for(editor: str, *agent: str, options: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "planwire", "setup", editor, *options, "--", *agent],
+        [*own_command(), "setup", editor, *options, "--", *agent],
         capture_output=True,
         text=True,
         check=True,
@@ -44,8 +45,8 @@ def test_json_settings_start_the_relay(editor: str, keys: dict[str, str]) -> Non
     [top] = value
     assert top == ("acp.agents" if editor == "vscode" else "agent_servers")
     journal = f"sqlite:{Path('p.db').absolute()}"  # the editor starts it in another folder
-    arguments = ["-m", "planwire", "relay", "--journal", journal, "--", *AWKWARD]
-    relay = {"command": sys.executable, "args": arguments, "env": {}}
+    command, *arguments = own_command("relay", "--journal", journal, "--", *AWKWARD)
+    relay = {"command": command, "args": arguments, "env": {}}
     assert value[top] == {"Mine": {**keys, **relay}}
     assert result.stderr.startswith("For ")
 
@@ -103,7 +104,7 @@ def test_planwire_is_named_by_its_place_if_that_is_known(tmp_path: Path) -> None
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     result = subprocess.run(
-        [sys.executable, "-m", "planwire", "setup", "zed", "--", "my-agent"],
+        own_command("setup", "zed", "--", "my-agent"),
         capture_output=True,
         check=True,
         env={**os.environ, "PATH": str(tmp_path)},
@@ -114,9 +115,8 @@ def test_planwire_is_named_by_its_place_if_that_is_known(tmp_path: Path) -> None
 def test_a_planwire_that_is_not_on_the_path_is_named_by_its_place() -> None:
     """An editor would not find it by its name either."""
     program = Path(sys.executable).with_name("planwire")
-    result = subprocess.run(
-        [os.path.relpath(program), "setup", "zed", "--", "my-agent"], capture_output=True, check=True, env={"PATH": ""}
-    )
+    command = [f"./{program.name}", "setup", "zed", "--", "my-agent"]
+    result = subprocess.run(command, capture_output=True, check=True, env={"PATH": ""}, cwd=program.parent)
     assert json.loads(result.stdout)["agent_servers"]["my-agent (planwire)"]["command"] == str(program)
 
 
@@ -174,6 +174,6 @@ def test_emacs_starts_the_relay(agent: str, tmp_path: Path) -> None:
         ["emacs", "--batch", "-l", tmp_path / "init.el"], check=True, capture_output=True, text=True
     )
     assert strings(result.stdout)[1:] == [
-        *["-m", "planwire", "relay", "--", agent, "-v"],
+        *own_command("relay", "--", agent, "-v")[1:],
         *(["openai.png"] if agent == "codex-acp" else []),
     ]

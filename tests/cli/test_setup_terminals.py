@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import stat
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.cli.terminals import TERMINALS
 from planwire.journal import open_journal
+from planwire.own_process import own_command
 from tests.cli.answers import Answer, answer
 from tests.cli.terminal_agents import calls, install_agents
 
@@ -266,7 +266,7 @@ def test_the_server_and_the_hooks_are_for_the_journal_that_was_named(home: Path)
     folder = str(Path(os.path.realpath(home)) / "plans/mine.db-hooks")
     plugin = plugins(home) / "qwen/planwire"
     [server] = json.loads((plugin / ".mcp.json").read_text())["mcpServers"].values()
-    assert [server["command"], *server["args"]] == [sys.executable, "-P", "-m", "planwire", "mcp", "--hooks", folder]
+    assert [server["command"], *server["args"]] == own_command("mcp", "--hooks", folder)
     assert folder in (plugin / "hooks/hooks.json").read_text()
 
 

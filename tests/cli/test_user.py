@@ -5,7 +5,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -16,6 +15,7 @@ from planwire.cli.exit_codes import DONE, NOT_FOUND, USAGE
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet
 from planwire.model.plan import Entry, ItemsPlan
+from planwire.own_process import own_command
 from planwire.session.agent_environment import VARIABLE
 from planwire.session.steering import steer
 from planwire.session.users_file import USERS_VARIABLE, UsersFile
@@ -162,7 +162,7 @@ def test_options_that_do_not_fit_are_said_in_words(options: list[str], words: st
 
 
 def test_a_board_for_a_team_says_where_it_is_and_that_nothing_is_encrypted(users: UsersFile) -> None:
-    command = [sys.executable, "-m", "planwire", "board", "--port", "0", "--create", "--team", "--host", "0.0.0.0"]
+    command = own_command("board", "--port", "0", "--create", "--team", "--host", "0.0.0.0")
     with subprocess.Popen(
         [*command, "--insecure"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
     ) as process:
@@ -187,7 +187,7 @@ def test_on_a_teams_board_nobody_is_you(users: UsersFile, tmp_path: Path) -> Non
         steer(journal, "s1", "main", Wanted("comment", text="use SQLite"))
     users.add("Ann", "look", "user")
     headers = {"Authorization": f"Bearer {users.token('Ann')}"}
-    command = [sys.executable, "-m", "planwire", "board", "--port", "0", "--team"]
+    command = own_command("board", "--port", "0", "--team")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[-1]

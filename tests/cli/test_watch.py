@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from planwire.journal import Stamped, open_journal
 from planwire.journal.memory import MemoryJournal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
+from planwire.own_process import own_command
 from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.timeline import news
 from tests import deciding
@@ -37,7 +37,7 @@ def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextmanager
 def watching(*arguments: str) -> Iterator[tuple["subprocess.Popen[bytes]", list[bytes]]]:
     """`planwire watch` into a pipe, and the lines that have come out of it."""
-    command = [sys.executable, "-m", "planwire", "watch", *arguments]
+    command = [*own_command(), "watch", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         lines: list[bytes] = []

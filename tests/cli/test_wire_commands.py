@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from planwire.own_process import own_command
 from planwire.readmodel.as_json import PlanValue
 from planwire.readmodel.plain_text import printable
 from tests.terminal.test_views import running
@@ -21,9 +22,7 @@ def planwire(
     *arguments: str, stdin: bytes = b"", check: bool = True, **environment: str
 ) -> subprocess.CompletedProcess[bytes]:
     env = {**os.environ, "COLUMNS": "100", **environment}
-    return subprocess.run(
-        [sys.executable, "-m", "planwire", *arguments], input=stdin, capture_output=True, check=check, env=env
-    )
+    return subprocess.run([*own_command(), *arguments], input=stdin, capture_output=True, check=check, env=env)
 
 
 def replayed(stdin: bytes) -> Any:
@@ -169,7 +168,7 @@ def test_rubbish_is_reported_and_not_a_crash() -> None:
 @pytest.mark.parametrize("how", ["", "--step", "--json"])
 def test_a_reader_that_has_seen_enough_is_no_error(how: str) -> None:
     file = CONVERSATIONS / "claude-agent-acp-0.99.0-tasktools.jsonl"
-    command = f"{sys.executable} -m planwire replay {file} {how} | head -c 10; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -P -m planwire replay {file} {how} | head -c 10; exit ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", command], capture_output=True, check=False)
     assert (result.returncode, result.stderr) == (0, b"")
 
@@ -201,7 +200,7 @@ def test_translate_is_safe_on_a_terminal_and_exact_elsewhere(tmp_path: Path) -> 
 
 def test_translate_writes_each_line_as_it_comes() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "planwire", "translate", "-", "--to", "v2"],
+        own_command("translate", "-", "--to", "v2"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -240,7 +239,7 @@ WITHOUT_RICH = "import sys; sys.modules['rich'] = None; from planwire.cli import
 
 
 def test_without_rich_the_command_says_what_to_install() -> None:
-    command = [sys.executable, "-c", WITHOUT_RICH, "replay", "-"]
+    command = [sys.executable, "-P", "-c", WITHOUT_RICH, "replay", "-"]
     result = subprocess.run(command, input=b"", capture_output=True, check=False)
     assert result.returncode == 1
     assert result.stderr.decode() == (
@@ -249,7 +248,7 @@ def test_without_rich_the_command_says_what_to_install() -> None:
 
 
 def test_json_needs_no_rich() -> None:
-    command = [sys.executable, "-c", WITHOUT_RICH, "replay", "-", "--json"]
+    command = [sys.executable, "-P", "-c", WITHOUT_RICH, "replay", "-", "--json"]
     subprocess.run(command, input=b"", capture_output=True, check=True)
 
 

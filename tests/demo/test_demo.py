@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 import termios
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from planwire.journal import Journal, load_state
 from planwire.model.events import ContextCompacted, PlanRemoved, PlanSet, TurnEnded
 from planwire.model.plan import FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import SessionState
+from planwire.own_process import own_command
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.replay import replayed
 from planwire.readmodel.sessions import load_session
@@ -173,7 +173,7 @@ def test_ctrl_c_ends_it_in_the_middle_and_the_terminal_is_as_before(
 
 def test_without_a_terminal_it_needs_nobody_and_ends_by_itself(tmp_path: Path) -> None:
     demo = subprocess.run(
-        [sys.executable, "-m", "planwire", "demo", "--speed", "50"],
+        own_command("demo", "--speed", "50"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -193,7 +193,7 @@ def test_without_a_terminal_it_needs_nobody_and_ends_by_itself(tmp_path: Path) -
 
 def test_the_demo_agent_ends_with_its_client() -> None:
     agent = subprocess.run(
-        [sys.executable, "-m", "planwire.demo.agent"],
+        [*own_command(module="planwire.demo.agent")],
         input=b'not JSON\n{"jsonrpc":"2.0","id":1,"method":"session/what"}\n',
         capture_output=True,
         check=True,
@@ -212,7 +212,7 @@ def test_a_cancel_before_the_first_prompt_answers_no_question(tmp_path: Path) ->
         {"id": 3, "method": "session/prompt", "params": prompt},
     ]
     yes = {"id": "review", "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}}
-    command = [sys.executable, "-m", "planwire.demo.agent", "--speed", "1000"]
+    command = [*own_command(module="planwire.demo.agent"), "--speed", "1000"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as agent:
         assert agent.stdin
         assert agent.stdout

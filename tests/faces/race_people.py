@@ -6,7 +6,6 @@ the plan changes twice between the first half of the words and the second. No ac
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import count
@@ -17,6 +16,7 @@ from typing import Final, TypeAlias
 from playwright.sync_api import Page, expect
 from textual.pilot import Pilot
 
+from planwire.own_process import own_command
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog
 from planwire.terminal.rows import PLAN, STEP
 from planwire.terminal.watch_app import WatchApp
@@ -159,7 +159,7 @@ def at_command_line(journal: Path, done: Done, end: float) -> None:
     for session, did in turns(COMMAND_LINE, end):
         who = ["--as", did.by, "--yes", "--journal", str(journal)]
         where = [session] if did.act == "review" else ["--session", session]
-        command = [sys.executable, "-m", "planwire", *_arguments(did), *where, *who]
+        command = [*own_command(), *_arguments(did), *where, *who]
         ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert ran.returncode == 0, (did, ran.stdout, ran.stderr)
         done.append((session, did))

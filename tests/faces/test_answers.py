@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from asyncio import to_thread
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from planwire.journal import load_state, open_journal
 from planwire.model.records import PlanRecord, SessionState
+from planwire.own_process import own_command
 from planwire.terminal.dialogs import ChoiceDialog, DecisionDialog
 from planwire.terminal.watch_app import WatchApp
 from tests.agents.driving import Relayed
@@ -98,7 +98,7 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     asking.begin("plan")
     asking.client_gets(method="session/request_permission")
     asking.asks()
-    command = [sys.executable, "-m", "planwire", "approve", "--as", "me", "--yes", "--journal", str(asking.journal)]
+    command = [*own_command(), "approve", "--as", "me", "--yes", "--journal", str(asking.journal)]
     said = subprocess.run([*command, SESSION], capture_output=True, text=True, check=True, timeout=60).stdout
     assert said == "Approved. Sent to the agent: “Yes”.\n"
     asking.client_hears("answer: yes")

@@ -42,7 +42,7 @@ class Terminal:
         self.journal: Journal = open_journal(path / "journal.db")
         self.folder = path / "journal.db-hooks"
         self.spool = Spool(self.folder)
-        self.process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        self.process = subprocess.Popen([sys.executable, "-P", "-c", "input()"], stdin=subprocess.PIPE)
 
     def hook(self, event: str, session: str = "abc", answer: str = "", **fields: Any) -> None:
         """A hook of Claude Code's."""

@@ -49,6 +49,8 @@ from planwire.steering.wanted import Wanted
 from tests.hooks.test_claude_code import EDITED, SESSION, TEXT, hook
 from tests.waiting import until
 
+#: The hook as a process.
+HOOK = Path(__file__).with_name("waiting_hook.py")
 PLAN = "plan-mode"
 PROPOSAL = hook("PermissionRequest", tool_name="ExitPlanMode", tool_input={"plan": TEXT, "planFilePath": "/p.md"})
 
@@ -65,7 +67,7 @@ def journal(path: Path) -> Iterator[Journal]:
 
 
 def command(path: Path, seconds: float = 0) -> list[str]:
-    return [sys.executable, "-m", "tests.hooks.waiting_hook", str(path), str(seconds)]
+    return [sys.executable, "-P", str(HOOK), str(path), str(seconds)]
 
 
 @contextmanager
@@ -343,7 +345,7 @@ def journal_lease(journal: Journal) -> Iterator[None]:
 def test_a_hook_ends_with_the_agent_above_its_shell(path: Path, journal: Journal) -> None:
     agent = "import subprocess, sys; subprocess.run(sys.argv[1], shell=True, input=sys.argv[2], text=True)"
     line = f"{shlex.join(command(path))} || :"
-    with subprocess.Popen([sys.executable, "-c", agent, line, json.dumps(PROPOSAL)]) as process:
+    with subprocess.Popen([sys.executable, "-P", "-c", agent, line, json.dumps(PROPOSAL)]) as process:
         asked(journal)
         process.kill()
     until(lambda: is_closed(journal))

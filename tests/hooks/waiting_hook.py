@@ -1,4 +1,4 @@
-"""A hook that holds a plan back, as a process: `python -m tests.hooks.waiting_hook JOURNAL SECONDS < PAYLOAD`.
+"""A hook that holds a plan back, as a process: `python waiting_hook.py JOURNAL SECONDS < PAYLOAD`.
 
 SECONDS is how long a person may take; 0 leaves that to the table.
 """

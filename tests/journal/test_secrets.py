@@ -23,6 +23,7 @@ from planwire.journal.hook_folders import hooks_path, journal_of_hooks, make_hoo
 from planwire.journal.memory import MemoryJournal
 from planwire.journal.shown_urls import has_secret, shown_url
 from planwire.journal.user_files import VARIABLE, away_path
+from planwire.own_process import own_command
 from tests.waiting import until
 
 SECRET = "s3cret"
@@ -334,7 +335,7 @@ def test_a_board_in_a_process_of_its_own_has_no_journal_on_its_command_line(
 )
 def test_a_relay_that_was_given_a_secret_does_not_show_it_for_as_long_as_it_runs(option: list[str]) -> None:
     agent = [sys.executable, "-c", "import os; input(); print('s3cret' in str(os.environ))"]
-    command = [sys.executable, "-m", "planwire", "relay", *option, "--", *agent]
+    command = [*own_command(), "relay", *option, "--", *agent]
     shown = "\0".join(["planwire", "relay", "--", *agent, ""]).encode()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as relay:
         until(lambda: Path(f"/proc/{relay.pid}/cmdline").read_bytes().endswith(shown))
@@ -347,7 +348,7 @@ def test_a_relay_that_was_given_a_secret_does_not_show_it_for_as_long_as_it_runs
 def test_a_copy_shows_no_secret_for_as_long_as_it_runs(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"nats://ann:{SECRET}@127.0.0.1:{silent.getsockname()[1]}/X"
-        command = [sys.executable, "-m", "planwire", "journal", "copy", url, str(tmp_path / "copy.db"), "--json"]
+        command = [*own_command(), "journal", "copy", url, str(tmp_path / "copy.db"), "--json"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as copy:
             silent.settimeout(30)
             silent.accept()[0].close()

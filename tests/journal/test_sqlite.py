@@ -41,7 +41,7 @@ def said(*words):
 @contextmanager
 def program(code: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
     """Another process with a journal of its own on the same file."""
-    command = [sys.executable, "-c", PREAMBLE + code, *map(str, arguments)]
+    command = [sys.executable, "-P", "-c", PREAMBLE + code, *map(str, arguments)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from planwire.journal import Journal, StoredAppend, Terms, Thought, load_state, 
 from planwire.journal.sqlite.archive import ArchivedJournal
 from planwire.journal.verifying import verify
 from planwire.model.events import SessionOpened
+from planwire.own_process import own_command
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.journal.test_damage import change
 from tests.journal.test_sqlite import NOBODY, as_somebody_without_rights, program
@@ -187,7 +187,7 @@ def test_commands_that_look_work_on_a_read_only_file_system(place: Path, command
     (hooks / "spool.jsonl").write_text("what a hook said\n")
     with mounted_read_only(place.parent):
         result = subprocess.run(
-            [sys.executable, "-m", "planwire", *command.split(), "--journal", str(place)],
+            [*own_command(), *command.split(), "--journal", str(place)],
             capture_output=True,
             text=True,
             check=False,

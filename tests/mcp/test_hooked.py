@@ -30,7 +30,7 @@ def _own_runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 async def a_host(folder: Path) -> AsyncIterator[Client]:
     hooks = str(folder / "journal.db-hooks")
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "planwire", "mcp", "--hooks", hooks], cwd=str(folder)
+        command=sys.executable, args=["-P", "-m", "planwire", "mcp", "--hooks", hooks], cwd=str(folder)
     )
     async with Client(server, read_timeout_seconds=SECONDS, cache=None) as client:
         yield client

@@ -41,6 +41,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
 from planwire.model.step_changes import SetStatus
+from planwire.own_process import own_command
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import RUNNING, STOPPED
@@ -64,7 +65,7 @@ subscribes_as_of_old = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWar
 def a_server(folder: Path, *options: str) -> StdioServerParameters:
     journal = ("--journal", str(folder / "plans.db"))
     return StdioServerParameters(
-        command=sys.executable, args=["-m", "planwire", "mcp", *journal, *options], cwd=str(folder)
+        command=sys.executable, args=["-P", "-m", "planwire", "mcp", *journal, *options], cwd=str(folder)
     )
 
 
@@ -638,7 +639,7 @@ def test_an_interrupt_ends_the_server_at_once(tmp_path: Path) -> None:
 )
 def test_an_option_that_makes_no_sense_is_refused(tmp_path: Path, options: list[str], words: str) -> None:
     (tmp_path / "file").write_text("not a journal, and not a folder")
-    command = [sys.executable, "-m", "planwire", "mcp", *options]
+    command = [*own_command(), "mcp", *options]
     env = {**os.environ, "PLANWIRE_JOURNAL": str(tmp_path / "plans.db")}
     result = subprocess.run(command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
     assert result.returncode == 2
@@ -648,7 +649,7 @@ def test_an_option_that_makes_no_sense_is_refused(tmp_path: Path, options: list[
 
 def test_without_the_sdk_the_command_says_what_to_install() -> None:
     code = "import sys; sys.modules['mcp'] = None; from planwire.cli import main; sys.exit(main(['mcp']))"
-    result = subprocess.run([sys.executable, "-c", code], input=b"", capture_output=True, check=False)
+    result = subprocess.run([sys.executable, "-P", "-c", code], input=b"", capture_output=True, check=False)
     assert result.returncode == 1
     assert result.stderr.decode() == "planwire: the MCP server needs the MCP SDK: pip install 'planwire[mcp]'\n"
 
@@ -758,7 +759,9 @@ def test_a_server_holds_the_session_that_it_is_called_for_and_a_killed_one_has_s
 
 def test_a_host_waits_for_nothing_that_initialize_does_not_need() -> None:
     code = "import sys, planwire.cli.mcp, planwire.mcp; print(*sorted(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, check=True, text=True
+    ).stdout.split()
     late = ("planwire.readmodel.card", "planwire.session", "planwire.steering", "planwire.tools")
     assert [name for name in loaded if name.startswith(late)] == []
 
@@ -771,7 +774,7 @@ def test_requests_in_a_pipe_that_ends_are_answered(tmp_path: Path) -> None:
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]
     result = subprocess.run(
-        [sys.executable, "-m", "planwire", "mcp", "--journal", str(tmp_path / "plans.db")],
+        [*own_command(), "mcp", "--journal", str(tmp_path / "plans.db")],
         input="".join(json.dumps(each) + "\n" for each in requests),
         capture_output=True,
         text=True,

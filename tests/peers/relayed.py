@@ -17,6 +17,7 @@ from planwire.acp.board import Board
 from planwire.journal import open_journal
 from planwire.model.events import Event
 from planwire.model.plan import Plan, PlanId
+from planwire.own_process import own_command
 from tests.peers.agents import Agent
 from tests.peers.client import Client, Hello, Policy, allow_once
 from tests.peers.model_server import ScriptedModel
@@ -45,7 +46,7 @@ TEE = Path(__file__).parents[1] / "agents" / "tee.py"
 
 
 def relay_command(journal: Path, *options: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", "planwire", "relay", "--journal", str(journal), *options, "--")
+    return (*own_command(), "relay", "--journal", str(journal), *options, "--")
 
 
 @dataclass

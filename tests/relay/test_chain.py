@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from planwire.acp.conversation import AGENT, CLIENT
 from planwire.journal import load_state, open_journal
+from planwire.own_process import own_command
 from planwire.relay.chain import Chain
 from tests.agents.driving import AGENTS, SOON
 from tests.wire import JSON, answer, entry, items, line, plan, request
@@ -142,7 +143,7 @@ class Chained:
     def __init__(self, folder: Path, prefix: str) -> None:
         self.journal = folder / "plans.db"
         agent = [sys.executable, str(AGENTS / "scripted.py"), str(folder / "agent.jsonl")]
-        proxy = [sys.executable, "-m", "planwire", "relay", "--proxy", "--journal", str(self.journal)]
+        proxy = [*own_command(), "relay", "--proxy", "--journal", str(self.journal)]
         self.process = subprocess.Popen(
             [sys.executable, str(AGENTS / "conductor.py"), prefix, *agent, "--", *proxy],
             stdin=subprocess.PIPE,

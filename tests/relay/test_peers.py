@@ -428,7 +428,7 @@ def ours(*command: str) -> Callable[[str, Path], Agent]:
 
 @pytest.mark.parametrize("hello", [BARE, EVERYTHING, VERSION_2], ids=["plain", "everything", "version 2"])
 def test_the_demo_agent_gets_its_plan_back(hello: Hello, tmp_path: Path) -> None:
-    make = ours("-m", "planwire.demo.agent", "--speed", "100")
+    make = ours("-P", "-m", "planwire.demo.agent", "--speed", "100")
     direct, talk, behind = side_by_side(make, tmp_path, prompts("Fix it.", "Go on."), [], hello)
     assert "brought my plan back" in talk.client.said()
     assert "brought my plan back" not in direct.client.said()

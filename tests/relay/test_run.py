@@ -17,6 +17,7 @@ import pytest
 
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import SUGGESTION, MessageAdded, PlanSet, Remarked, SessionOpened, TurnEnded
+from planwire.own_process import own_command
 from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
@@ -291,7 +292,7 @@ def test_signals_are_passed_on(number: signal.Signals) -> None:
 
 
 def relay_once(*arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "planwire", "relay", *arguments]
+    command = [*own_command(), "relay", *arguments]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=SOON, **more)
 
 
@@ -503,13 +504,13 @@ def test_a_full_disk_never_stops_the_traffic(tmp_path: Path) -> None:
 def test_the_agents_folder_and_environment_are_the_relays() -> None:
     environment = {**os.environ, "A": "b", "PLANWIRE_JOURNAL": "memory:"}
     code = "import os; print(os.environ['A'], os.getcwd())"
-    done = relay_once("--", sys.executable, "-c", code, stdin=subprocess.DEVNULL, cwd=AGENTS, env=environment)
+    done = relay_once("--", sys.executable, "-P", "-c", code, stdin=subprocess.DEVNULL, cwd=AGENTS, env=environment)
     assert done.stdout == f"b {AGENTS}\n"
 
 
 @pytest.mark.parametrize("grace", ["-1", "soon", "nan", "inf"])
 def test_a_grace_that_makes_no_sense_is_refused(grace: str) -> None:
-    relay = [sys.executable, "-m", "planwire", "relay", f"--grace={grace}", "--", "true"]
+    relay = [*own_command(), "relay", f"--grace={grace}", "--", "true"]
     result = subprocess.run(relay, capture_output=True, check=False, timeout=SOON)
     assert result.returncode == 2
     assert b"expected a number of seconds" in result.stderr

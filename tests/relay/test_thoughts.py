@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from threading import Event
 from time import time_ns
@@ -15,6 +14,7 @@ from planwire.journal import Journal, Thought, open_journal
 from planwire.journal.thoughts import THOUGHT_CAP, MemoryThoughts, think
 from planwire.model.events import ACP, PlanSet
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.own_process import own_command
 from planwire.relay.actions import Action, Meet, Record, RecordLine, ToClient
 from planwire.relay.backlog import Backlog
 from planwire.relay.envelope import WORDS_OF_AGENT
@@ -365,7 +365,7 @@ def test_the_thoughts_of_a_real_agent_are_kept_and_never_told_to_it(tmp_path: Pa
     said, journal = tmp_path / "said.jsonl", tmp_path / "journal.db"
     lines = [thought("The old parser "), thought("is slow."), message("Let me plan."), plan(entry("Write it"))]
     said.write_bytes(b"".join(each + b"\n" for each in lines))
-    command = [sys.executable, "-m", "planwire", "relay", "--journal", str(journal), "--", "cat", str(said)]
+    command = [*own_command(), "relay", "--journal", str(journal), "--", "cat", str(said)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=SOON)
     assert done.stdout == said.read_bytes()
     assert done.stderr == b""

@@ -27,6 +27,7 @@ from planwire.model.events import ACP, Event, PlanChanged, PlanRemoved, PlanSet,
 from planwire.model.kinds import entries_of
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import SetStatus
+from planwire.own_process import own_command
 from planwire.relay.actions import Bind, SessionMemory, ToAgent, ToClient, Warn
 from planwire.relay.agents import AgentRow
 from planwire.relay.dedupe import begin, learn
@@ -1063,7 +1064,7 @@ def write_binding(path: Path, **words: Any) -> None:
 
 
 def host(path: Path) -> Client:
-    arguments = ["-P", "-m", "planwire", "mcp", "--binding", str(path)]
+    _, *arguments = own_command("mcp", "--binding", str(path))
     server = StdioServerParameters(command=sys.executable, args=arguments, cwd=str(path.parent))
     return Client(server, read_timeout_seconds=SOON, cache=None)
 

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from planwire.journal.view import load_state
 from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.plan import ItemsPlan
 from planwire.model.step_changes import SetStatus
+from planwire.own_process import own_command
 from tests.peers.agents import Agent, acpx, claude
 from tests.peers.client import Hello
 from tests.peers.model_server import ScriptedModel
@@ -30,7 +30,7 @@ BEGUN = call(UPDATE, steps={"s1": "completed", "s2": "in_progress"})
 
 
 def tooled(agent: Agent, journal: Path) -> Agent:
-    return agent.behind(sys.executable, "-m", "planwire", "relay", "--tools", "--journal", str(journal), "--")
+    return agent.behind(*own_command(), "relay", "--tools", "--journal", str(journal), "--")
 
 
 def steps_of(update: Mapping[str, Any]) -> list[tuple[str, str]]:

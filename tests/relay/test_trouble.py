@@ -135,7 +135,7 @@ def relay_in_a_shell(redirection: str, journal: Path, memory: Path) -> "subproce
         request("session/prompt", 3, sessionId=f"session-of-{memory.stem}", prompt=prompt),
     ]
     agent = f"'{sys.executable}' '{AGENTS / 'scripted.py'}' '{memory}'"
-    relay = f"exec '{sys.executable}' -m planwire relay --journal '{journal}' -- {agent} {redirection}"
+    relay = f"exec '{sys.executable}' -P -m planwire relay --journal '{journal}' -- {agent} {redirection}"
     return subprocess.run(
         ["sh", "-c", relay], input=b"\n".join([*lines, b""]), capture_output=True, timeout=SOON, check=False
     )
@@ -255,7 +255,7 @@ DROWSY = PATIENT.replace("from planwire.cli", "recorder.GATHER = recorder.MAKE_W
 
 def test_what_somebody_says_right_before_a_prompt_is_told_with_that_prompt(tmp_path: Path) -> None:
     journal, memory = tmp_path / "journal.db", str(tmp_path / "agent.jsonl")
-    patient = Relayed("scripted.py", memory, journal=journal, planwire=("-c", PATIENT))
+    patient = Relayed("scripted.py", memory, journal=journal, planwire=("-P", "-c", PATIENT))
     with patient as relayed, open_journal(journal) as ours:
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
@@ -275,7 +275,7 @@ def test_a_prompt_in_the_middle_of_a_flood_waits_for_nothing_and_takes_the_last_
         session = relayed.begin()
         relayed.prompt(session, a_list("a"))
         assert relayed.end() == (0, "")
-    drowsy = Relayed("scripted.py", memory, journal=journal, planwire=("-c", DROWSY))
+    drowsy = Relayed("scripted.py", memory, journal=journal, planwire=("-P", "-c", DROWSY))
     with drowsy as relayed, open_journal(journal) as ours:
         relayed.ask("initialize", protocolVersion=1)
         relayed.ask("session/load", sessionId=session, cwd="/project", mcpServers=[])

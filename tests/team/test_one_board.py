@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from planwire.own_process import own_command
 from tests.agents.driving import Relayed
 from tests.servers.own import ENGINES_WITH_SERVERS, own_server
 from tests.waiting import until
@@ -34,7 +34,7 @@ def machine(folder: Path) -> dict[str, str]:
 
 def planwire(url: str, place: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "planwire", *arguments],
+        [*own_command(), *arguments],
         env={**os.environ, **place, "PLANWIRE_JOURNAL": url},
         capture_output=True,
         text=True,
@@ -48,7 +48,7 @@ def board(url: str, place: dict[str, str]) -> Iterator[Callable[[], list[JSON]]]
     """A board as a process. Gives what it says of all sessions."""
     environment = {**os.environ, **place, "PLANWIRE_JOURNAL": url, "PLANWIRE_BOARD_TOKEN": TOKEN}
     with subprocess.Popen(
-        [sys.executable, "-m", "planwire", "board", "--create", "--port", "0"],
+        own_command("board", "--create", "--port", "0"),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

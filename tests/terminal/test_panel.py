@@ -388,7 +388,7 @@ def test_a_session_can_be_known_in_several_ways() -> None:
 
 def test_without_textual_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['textual'] = None\nimport planwire.terminal.panel"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert result.stderr.strip().endswith("PlanPanel needs Textual: pip install 'planwire[terminal]'")
 

@@ -55,12 +55,12 @@ class Terminal:
 
 
 @contextmanager
-def running(*arguments: str, program: tuple[str, str] = ("-m", "planwire")) -> Iterator[Terminal]:
+def running(*arguments: str, program: tuple[str, ...] = ("-m", "planwire")) -> Iterator[Terminal]:
     pid, descriptor = pty.fork()
     if pid == 0:
         os.environ |= {"TERM": "xterm-256color", "COLUMNS": "90", "LINES": "30"}
         os.environ.pop("NO_COLOR", None)
-        os.execv(sys.executable, [sys.executable, "-W", "ignore", *program, *arguments])
+        os.execv(sys.executable, [sys.executable, "-P", "-W", "ignore", *program, *arguments])
     try:
         yield Terminal(descriptor)
     finally:

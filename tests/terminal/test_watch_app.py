@@ -17,6 +17,7 @@ from textual.widgets import Input, OptionList
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import ACP, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
+from planwire.own_process import own_command
 from planwire.readmodel.history import HistoryEntry
 from planwire.terminal.dialogs import DialogText, KeysDialog
 from planwire.terminal.history_lines import clock, moment_rows
@@ -519,7 +520,7 @@ class Tmux:
 
 
 def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
-    watch = shlex.join([sys.executable, "-m", "planwire", "watch", "--all", "--journal", str(journal)])
+    watch = shlex.join([*own_command(), "watch", "--all", "--journal", str(journal)])
     with tmux(f"{watch}; echo it ended with $?; cat", tmp_path) as terminal:
         terminal.shows("Mend the redirect", "Write a test", "All 3", "q Quit")
         terminal.type("Enter")
@@ -540,7 +541,7 @@ def test_the_terminal_is_left_to_an_editor_and_comes_back(journal: Path, tmp_pat
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\nprintf 'any key: '; read key; sed -i 's/Mend it/Mend all of it/' \"$1\"\n")
     editor.chmod(0o755)
-    watch = shlex.join([sys.executable, "-m", "planwire", "watch", FIRST, "--journal", str(journal)])
+    watch = shlex.join([*own_command(), "watch", FIRST, "--journal", str(journal)])
     with tmux(f"VISUAL={editor} {watch}; cat", tmp_path) as terminal:
         terminal.shows("1 / 3", "▶ Write a test")
         terminal.type("E")
@@ -581,4 +582,4 @@ sys.modules["termios"] = sys.modules["tty"] = None
 import planwire.terminal.watch_app, planwire.terminal.themes
 assert not planwire.terminal.themes.terminal_is_light()
 """
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "COLORFGBG": ""})
+    subprocess.run([sys.executable, "-P", "-c", code], check=True, env={**os.environ, "COLORFGBG": ""})

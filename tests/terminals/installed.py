@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 
 from planwire.cli.exit_codes import DONE, NOT_FOUND
+from planwire.own_process import own_command
 from tests.terminals.agents import AGENTS, TerminalAgent
 from tests.waiting import until
 
@@ -45,7 +45,7 @@ class Installed:
 
     def _run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", "planwire", *arguments],
+            [*own_command(), *arguments],
             check=False,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -73,7 +73,7 @@ class Installed:
     def answer_on_board(self, plan: Mapping[str, Any], **wanted: Any) -> None:
         """Answer the question about a plan on a board of the person's, which a browser would send like this."""
         board = subprocess.Popen(
-            [sys.executable, "-m", "planwire", "board", "--port", "0"],
+            own_command("board", "--port", "0"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,7 +1,6 @@
 """`planwire setup` with the real agents: each installs the plugin by its own commands, lists it, and is as before."""
 
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.terminals import TERMINALS
+from planwire.own_process import own_command
 from tests.peers.agents import NOWHERE
 from tests.terminals.agents import AGENTS, TerminalAgent
 
@@ -18,7 +18,7 @@ SECONDS = 110
 
 
 def planwire(environment: Mapping[str, str], cwd: Path, *words: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-P", "-m", "planwire", *words]
+    command = own_command(*words)
     return subprocess.run(
         command,
         check=False,

@@ -14,6 +14,7 @@ from planwire.cli.board import _EDITORS
 from planwire.cli.relay import _tell as tell
 from planwire.extras import PACKAGES
 from planwire.journal import Stamped, open_journal
+from planwire.own_process import own_command
 from planwire.web.plan_view import EDITORS
 from tests import deciding
 from tests.waiting import until
@@ -22,7 +23,7 @@ from tests.web.board import Running, items
 
 def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "planwire", "board", "--port", "0", *arguments],
+        [*own_command(), "board", "--port", "0", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -91,7 +92,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(board: Running, capsys: pytest
 def test_without_a_package_one_is_told_which_and_what_to_install(package: str) -> None:
     """The MCP SDK brings Starlette and uvicorn, but not all that the board needs."""
     code = f"import sys; sys.modules[{package!r}] = None\nfrom planwire.cli import main\nsys.exit(main(['board']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert f"the board needs {PACKAGES[package].title}" in done.stderr
@@ -110,7 +111,7 @@ def test_a_port_that_is_none_is_refused(port: str, capsys: pytest.CaptureFixture
 
 
 def test_a_relay_serves_the_board_as_long_as_it_lasts(tmp_path: Path) -> None:
-    relay = [sys.executable, "-m", "planwire", "relay", "--board", "--", sys.executable, "-m", "planwire.demo.agent"]
+    relay = [*own_command(), "relay", "--board", "--", *own_command(module="planwire.demo.agent")]
     with subprocess.Popen(relay, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None
@@ -125,7 +126,7 @@ def test_a_relay_serves_the_board_as_long_as_it_lasts(tmp_path: Path) -> None:
 
 
 def test_a_relay_that_ends_before_its_board_is_there_says_nothing_of_it() -> None:
-    relay = [sys.executable, "-m", "planwire", "relay", "--board", "--", "true"]
+    relay = own_command("relay", "--board", "--", "true")
     said = subprocess.run(
         relay, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60
     ).stderr
@@ -134,8 +135,8 @@ def test_a_relay_that_ends_before_its_board_is_there_says_nothing_of_it() -> Non
 
 def test_a_board_that_does_not_start_is_said_so_and_the_agent_runs(tmp_path: Path) -> None:
     (tmp_path / "none.db").write_text("this is no journal")
-    agent = ["--", sys.executable, "-m", "planwire.demo.agent"]
-    relay = [sys.executable, "-m", "planwire", "relay", "--board", "--journal", str(tmp_path / "none.db"), *agent]
+    agent = ["--", *own_command(module="planwire.demo.agent")]
+    relay = [*own_command(), "relay", "--board", "--journal", str(tmp_path / "none.db"), *agent]
     with subprocess.Popen(relay, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None

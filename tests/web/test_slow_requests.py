@@ -103,6 +103,7 @@ def test_more_connections_than_the_board_may_have_are_hung_up_on_without_a_trace
     limited = f"{limit}; import runpy; runpy.run_module('planwire', run_name='__main__')"
     command = [
         sys.executable,
+        "-P",
         "-c",
         limited,
         "board",

@@ -19,6 +19,7 @@ from planwire.chat.messages import EventMessage, PlanMessage, Stored, write_mess
 from planwire.chat.render import message_steps
 from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import BadMessage, PlanError
+from planwire.model.authors import authored
 from planwire.model.carried import carried_plan
 from planwire.model.changes import apply_changes
 from planwire.model.events import (
@@ -156,6 +157,7 @@ def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
     by, kind = item.get("by"), item.get("said")
     if record is None or not isinstance(by, str) or by == AGENT:
         return
+    by = authored(by, item["way"]) if isinstance(item.get("way"), str) else by
     if kind == "verdict" and item.get("verdict") in _VERDICTS:
         answer = item.get("answer")
         given = answer if isinstance(answer, str) else None

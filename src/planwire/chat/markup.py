@@ -9,6 +9,8 @@ neither a provider nor a terminal obeys it. `said` reads all of it back.
 import re
 from typing import Final, TypeAlias
 
+from planwire.model.authors import name_and_way
+
 __all__ = ["attribute", "element", "inside", "tag"]
 
 #: The values that an attribute takes; None leaves it out.
@@ -55,6 +57,9 @@ def element(name: str, text: str = "", **attributes: Value) -> str:
 
 
 def _opening(name: str, attributes: dict[str, Value]) -> str:
+    if isinstance(by := attributes.get("by"), str):
+        name, way = name_and_way(by)
+        attributes = {**attributes, "by": name, "way": way or None}
     given = ((key.strip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None)
     return name + "".join(f' {key}="{attribute(str(value))}"' for key, value in given)
 

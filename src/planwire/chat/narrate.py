@@ -210,8 +210,8 @@ def _update(
         if isinstance(message, EventMessage) and message.payload.get("seq") == payload.get("seq"):
             return message
         name = message.id if message else name
-    source = "tool.update_plan" if recorded.by == AGENT else recorded.by
-    whole = {"plan_id": plan_id, "by": recorded.by, **payload}
+    source = "tool.update_plan" if recorded.by == AGENT else recorded.author
+    whole = {"plan_id": plan_id, "by": recorded.author, **payload}
     return EventMessage(name, note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
 
 

@@ -22,6 +22,7 @@ from planwire.chat.foreign import foreign_block, goal_update
 from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 from planwire.chat.roles import PARENT, REMARK, SUMMARIZATION_MARKER
+from planwire.model.authors import authored
 from planwire.model.identity import track
 from planwire.model.kinds import kind_named
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan
@@ -273,8 +274,8 @@ def _event(message: EventMessage) -> str:
 
 
 def _author(fields: Fields) -> str | None:
-    by = fields.get("by")
-    return by if isinstance(by, str) else None
+    by, way = fields.get("by"), fields.get("way")
+    return authored(by, way if isinstance(way, str) else "") if isinstance(by, str) else None
 
 
 def _authors(plan: Fields) -> Fields:

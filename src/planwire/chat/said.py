@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from planwire.errors import BadMessage
+from planwire.model.authors import authored
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -74,7 +75,7 @@ class _Place(Struct, frozen=True):
     def inside(self, node: "Element") -> "_Place":
         is_plan, is_step = node.tag in ("plan", "plan-update"), node.tag in ("step", "add")
         return _Place(
-            node.get("by", node.get("source", self.author)),
+            authored(node.get("by", node.get("source", self.author)), node.get("way", "")),
             node.get("plan", node.get("id", "") if is_plan else self.plan),
             node.get("step", node.get("id") if is_step else self.step),
             node.tag,

@@ -19,8 +19,8 @@ from typing import Final, TextIO
 from planwire.errors import InputError, PlanwireError
 from planwire.journal.engines import is_remote
 from planwire.readmodel.audience import shown_to_named
-from planwire.readmodel.authors import person_name
-from planwire.session.known_agents import is_below_agent
+from planwire.readmodel.authors import authored, person_name
+from planwire.session.known_agents import own_way, way_below
 from planwire.session.steering import USER
 
 __all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "for_its_reader", "steering_person"]
@@ -41,13 +41,11 @@ def add_person_options(parser: argparse.ArgumentParser, *, yes: str) -> None:
 
 def acting_person(arguments: argparse.Namespace) -> str:
     """The author of an act. Raises `InputError` if it needs a name and a yes."""
-    name = _given(arguments)
-    why = _BELOW if is_below_agent() else None if _has_terminal() else _ALONE
-    if why is not None and not (name and arguments.yes):
-        raise InputError(
-            f"{why}: pass --as NAME and --yes, and it is recorded as NAME's, not as the user's. Nothing was changed"
-        )
-    return name or _own_name(arguments)
+    name, way = _given(arguments), own_way(at_terminal=_has_terminal())
+    if way and not (name and arguments.yes):
+        why = _BELOW if way_below() else _ALONE
+        raise InputError(f"{why}: pass --as NAME and --yes, and it is recorded as NAME's, {way}. Nothing was changed")
+    return authored(name or _own_name(arguments), way)
 
 
 def steering_person(arguments: argparse.Namespace) -> str | None:
@@ -56,7 +54,9 @@ def steering_person(arguments: argparse.Namespace) -> str | None:
     A person may come to it later, so a terminal proves nothing. An agent that starts one needs a name and a yes.
     """
     name = _given(arguments)
-    return (name if name and arguments.yes else None) if is_below_agent() else name or _own_name(arguments)
+    if way := way_below():
+        return authored(name, way) if name and arguments.yes else None
+    return name or _own_name(arguments)
 
 
 def for_its_reader(arguments: argparse.Namespace) -> AbstractContextManager[None]:

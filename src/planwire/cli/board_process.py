@@ -1,12 +1,12 @@
 """The board in a process of its own, for as long as another command runs."""
 
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
 from planwire.cli.journal_secrets import with_journal
+from planwire.own_process import own_command
 
 __all__ = ["board_process"]
 
@@ -21,7 +21,7 @@ def board_process(journal: str | None, tell: Callable[[str | None], None]) -> It
     options = ["--port", "0", "--create"]
     ending = Event()
     with subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "planwire", "board", *options],
+        own_command("board", *options),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from planwire.own_process import PYTHON
 from planwire.readmodel.plain_text import printable
 
 __all__ = ["hide_secret", "shown_journal", "take_hidden", "warn_of_secret", "with_journal"]
@@ -35,7 +36,7 @@ def hide_secret(arguments: Namespace, command: str) -> None:
     if command_line != sys.orig_argv:  # equal if the caller made up our arguments
         hidden = {f"{_HIDDEN}{name.upper()}": url for name, url in secret.items()}
         with suppress(OSError):  # then it goes on as it is
-            os.execve(sys.executable, command_line, {**os.environ, **hidden})  # noqa: S606  (the same program)
+            os.execve(PYTHON, command_line, {**os.environ, **hidden})  # noqa: S606  (the same program)
 
 
 def take_hidden(arguments: Namespace) -> bool:

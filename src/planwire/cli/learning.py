@@ -1,7 +1,6 @@
 """`planwire check --learn`: keeps an agent's observed ways as a row for the relay."""
 
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator
 from glob import escape
 from pathlib import Path
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 
 from planwire.acp.dialects import COMPACTION, V1
 from planwire.check.observing import SERVER, TOOL, Observed
+from planwire.own_process import own_command
 from planwire.relay.agents import AGENTS, AgentRow, matches, ways_of
 from planwire.relay.capabilities import names_in
 from planwire.relay.learned_agents import keep_row
@@ -32,8 +32,8 @@ def compaction_announced(hello: dict[str, Any]) -> dict[str, Any]:
 
 def server_entry(log: str) -> dict[str, Any]:
     """The entry of `mcpServers` for the tiny server."""
-    command = ["-m", "planwire.cli.trial_server", log]
-    return {"name": SERVER, "command": sys.executable, "args": command, "env": []}
+    program, *arguments = own_command(log, module="planwire.cli.trial_server")
+    return {"name": SERVER, "command": program, "args": arguments, "env": []}
 
 
 def learned_row(seen: Observed, command: str, calls: Collection[str]) -> AgentRow | None:

@@ -16,6 +16,7 @@ from planwire.cli.session_argument import (
     session_at,
 )
 from planwire.hooks.drained import open_drained
+from planwire.readmodel.as_json import entry_json
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.rationale import Reasons
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         with paged(off=arguments.no_pager):
             if arguments.json:
                 for moment in chosen:
-                    write_text(json_line(moment))
+                    write_text(json_line(entry_json(moment)))
             else:
                 _print_lines(chosen, len(str(known.last_seq)))
     return 0

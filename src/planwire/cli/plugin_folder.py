@@ -6,7 +6,6 @@ settings, so only the person can read it.
 """
 
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,11 +19,12 @@ from planwire.errors import InputError, reason
 from planwire.hooks.command_line import Role, hook_command
 from planwire.hooks.guide import INSTRUCTIONS, prompt_text
 from planwire.hooks.hook_table import GEMINI, OPENCODE
-from planwire.hooks.plugin import NAME, Parts, plugin_files
+from planwire.hooks.plugin import Parts, plugin_files
 from planwire.journal.engines import shared_url
 from planwire.journal.hook_folders import HOOKS, hooks_path, make_hooks_path
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.user_files import default_path
+from planwire.own_process import own_command
 
 __all__ = [
     "Receipt",
@@ -72,8 +72,8 @@ class Receipt(msgspec.Struct, frozen=True):
         return plugin_files(self.agent, parts, review=self.review)
 
     def server(self) -> list[str]:
-        """The command of the MCP server. `-P`: nothing in the project's folder may take the place of a module."""
-        return [sys.executable, "-P", "-m", NAME, "mcp", "--hooks", self.hooks]
+        """The command of the MCP server."""
+        return own_command("mcp", "--hooks", self.hooks)
 
     def is_current(self) -> bool:
         """Whether the files in the folder are those that this planwire would write."""

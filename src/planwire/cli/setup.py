@@ -22,6 +22,7 @@ from planwire.errors import InputError, Refused
 from planwire.journal.engines import unrevealing_url
 from planwire.journal.shown_urls import has_secret
 from planwire.journal.user_files import VARIABLE
+from planwire.own_process import own_command
 from planwire.relay.process import name_of
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -210,7 +211,7 @@ def _planwire() -> list[str]:
         return [str(Path(found).absolute())]
     if program.stem == "planwire" and shutil.which(program.absolute()):
         return [str(program.absolute())]
-    return [sys.executable, "-m", "planwire"]
+    return own_command()
 
 
 def _agent(arguments: argparse.Namespace) -> list[str]:

@@ -33,6 +33,7 @@ from planwire.errors import InputError
 from planwire.extras import need_of
 from planwire.hooks.hook_table import OPENCODE
 from planwire.hooks.plugin import NAME
+from planwire.own_process import PYTHON
 
 __all__ = ["set_up_terminal"]
 
@@ -152,5 +153,5 @@ def _report(terminal: Terminal, receipt: Receipt, program: str) -> int:
     print(f"A {terminal.title} that runs already has it once it is started anew. See its plans: planwire board --open")
     print(f"To take it back: planwire setup {receipt.agent} --undo")
     sys.stdout.flush()
-    warn_of_venv(terminal.title, Path(sys.executable))
+    warn_of_venv(terminal.title, Path(PYTHON))
     return DONE if all(each.ok or each.is_choice for each in found) else NOT_DONE

@@ -4,7 +4,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from planwire.check.trials import BARE, Trial, trials_for
 from planwire.cli.recording import read_recording
 from planwire.cli.verdict_text import block, count_of, painted, unpainted_unless_seen
 from planwire.errors import InputError
+from planwire.own_process import own_command
 from planwire.readmodel.plain_text import one_line
 from planwire.relay.process import not_started
 
@@ -51,7 +51,7 @@ def _run(command: Sequence[str], trial: Trial, prompt: str, deadline: float) -> 
         log.touch()
         asked.write_text(f"{prompt}\n", encoding="utf-8")
         project.mkdir()
-        agent = [sys.executable, "-m", "planwire.cli.trial_agent", trial.name, trial.dialect.name, str(log)]
+        agent = own_command(trial.name, trial.dialect.name, str(log), module="planwire.cli.trial_agent")
         with (
             asked.open("rb") as stdin,
             (folder / "stdout").open("wb") as stdout,

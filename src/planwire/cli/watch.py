@@ -20,6 +20,7 @@ from planwire.cli.session_argument import (
 from planwire.errors import InputError
 from planwire.hooks.drained import open_followed
 from planwire.journal import Journal
+from planwire.readmodel.as_json import entry_json
 from planwire.readmodel.folders import is_here, is_of_folder, is_run_in
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
@@ -91,7 +92,7 @@ def _moments(journal: Journal, session: str | None, folder: str | None) -> Itera
 def _print_json(moments: Iterator[HistoryEntry]) -> None:
     with suppress(KeyboardInterrupt):
         for moment in moments:
-            write_text(json_line(moment), now=True)
+            write_text(json_line(entry_json(moment)), now=True)
 
 
 def _print_lines(moments: Iterator[HistoryEntry], *, several: bool) -> None:

@@ -1,6 +1,5 @@
 """The demo's client: starts the agent behind the relay, prompts it, and hands on every line."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from planwire.demo.reviewer import Narrator, Reviewer
 from planwire.errors import InputError, reason
 from planwire.journal.engines import unrevealing_url
 from planwire.journal.user_files import default_path
+from planwire.own_process import own_command
 
 __all__ = ["DemoConversation", "project_folder"]
 
@@ -47,14 +47,8 @@ class DemoConversation:
         self._folder = folder
         self._stage = stage
         self._open = ExitStack()
-        relay = [
-            sys.executable,
-            "-m",
-            "planwire",
-            "relay",
-            *(["--journal", unrevealing_url(journal)] if journal else []),
-        ]
-        agent = [sys.executable, "-m", "planwire.demo.agent", "--speed", str(speed)]
+        relay = own_command("relay", *(["--journal", unrevealing_url(journal)] if journal else []))
+        agent = own_command("--speed", str(speed), module="planwire.demo.agent")
         self._command = [*relay, "--", *agent]
         patience = WATCHED_SECONDS if keys.are_there else ANSWER_SECONDS
         self._reviewer = Reviewer(stage, keys, patience / speed, self.people.answer)

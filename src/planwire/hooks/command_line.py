@@ -6,9 +6,10 @@ or planwire is no longer where it was.
 """
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+from planwire.own_process import isolated
 
 __all__ = ["ENTRY", "QUIETLY", "Role", "hook_command"]
 
@@ -23,5 +24,5 @@ ENTRY: Final = Path(__file__).with_name("entry.py")
 def hook_command(role: Role, folder: str | Path, agent: str | None = None) -> str:
     """The command of a hook, for `sh`. `folder` is the folder of hooks beside the journal; `agent` is its row in the
     table of agents, if the hook files are for that agent alone."""
-    words = [sys.executable, "-S", "-I", str(ENTRY), role, str(folder), *([agent] if agent else [])]
+    words = isolated("-S", str(ENTRY), role, str(folder), *([agent] if agent else []))
     return f"{shlex.join(words)}{QUIETLY}"

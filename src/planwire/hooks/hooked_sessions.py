@@ -73,7 +73,8 @@ class HookedSessions:
             terms = Terms(HOOK, bool(after.is_working), (HEAR,), process)
             if not any(each.session == session and each.terms == terms for each in self._journal.leases()):
                 self._journal.lease(session, terms)
-                note_agent(process)
+                opened = after.state.opened
+                note_agent(process, (opened.agent if opened else None) or "")
 
     def let_rest(self, session: str, process: str) -> None:
         """Have the agent's process hold a session at rest: its turn ended, but no drained hook says so."""

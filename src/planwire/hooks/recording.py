@@ -35,6 +35,7 @@ from planwire.hooks.happenings import (
 )
 from planwire.hooks.plan_calls import TODOS
 from planwire.model.additions import addition
+from planwire.model.authors import reported_by
 from planwire.model.decide import decided
 from planwire.model.events import (
     APPROVED,
@@ -53,6 +54,7 @@ from planwire.model.events import (
     StepRef,
     Told,
     TurnEnded,
+    with_way,
 )
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
@@ -123,13 +125,15 @@ def record(
     """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds where a
     session runs to what is known about it."""
     written: list[Authored] = []
+    way = reported_by(title)
     about = placed(SessionOpened(title, TERMINAL, heard.folder))
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
     for each in (None, *what) if session.state.seq or _begins(what) else ():
         said = _general(session, heard, about) if each is None else _of_happening(session, heard, each)
         for by, event in said:
             state, is_too_large = session.state, isinstance(event, PlanSet) and _is_too_large(event.plan)
-            author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, event)
+            said_so = with_way(event, way) if by == CLIENT else event
+            author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, said_so)
             if (new := addition(state, news)) is not None:
                 new = decided(state, new, author)
                 written.append((author, new))

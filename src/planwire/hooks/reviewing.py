@@ -36,6 +36,7 @@ from planwire.hooks.review_events import (
 )
 from planwire.hooks.review_terms import ReviewTerms, terms_of
 from planwire.journal import Journal, Lease, Stamped, Terms, catch_up, load_state
+from planwire.model.authors import authored, reported_by
 from planwire.model.events import Event, SessionOpened, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.model.records import AGENT, SessionState
@@ -106,6 +107,7 @@ class HeldReview:
     ) -> None:
         self._journal = journal
         self._payload = payload
+        self._client = authored(CLIENT, reported_by(payload.agent.title))
         self._session = session
         self._plan = plan
         self._terms = terms
@@ -170,7 +172,7 @@ class HeldReview:
                 if not self._is_asked(self._state):
                     return None
                 if self._refusals and self._refusals.is_refused():
-                    self._append_patiently(lambda state: refused(state, self._plan.id, self._question), CLIENT)
+                    self._append_patiently(lambda state: refused(state, self._plan.id, self._question), self._client)
                     return None
                 answer = answer_to(self._state.plans[self._plan.id], self._plan.content, self._terms)
                 if answer is not None and not is_hung_up:

@@ -17,10 +17,11 @@ _DEAD: Final = frozenset("ZX")
 
 
 class _Process(NamedTuple):
-    """The parent of a process, and when it began."""
+    """The parent of a process, when it began, and the leaders of its process group and of its session."""
 
     parent: int
     began: str
+    leaders: tuple[int, int] = (0, 0)
 
 
 def process_name(pid: int) -> str | None:
@@ -35,15 +36,20 @@ def is_running(name: str) -> bool:
     return number.isdecimal() and process_name(int(number)) == name
 
 
-def lineage() -> Iterator[str]:
-    """The names of this process and of its ancestors."""
+def lineage(*, leaders_too: bool = False) -> Iterator[str]:
+    """The names of this process and of its ancestors; if asked, also of the leaders of their process groups and
+    sessions, which a process that lost its parents still has."""
     number = os.getpid()
+    leaders: dict[int, None] = {}
     for _ in range(_MOST_ANCESTORS):
         process = _process(number)
         if process is None:
-            return
+            break
         yield f"{number}-{process.began}"
+        leaders |= dict.fromkeys(process.leaders)
         number = process.parent
+    if leaders_too:
+        yield from filter(None, map(process_name, leaders))
 
 
 def _process(pid: int) -> _Process | None:
@@ -56,7 +62,7 @@ def _from_proc(pid: int) -> _Process | None:
     except OSError:
         return None
     fields = text.rpartition(")")[2].split()  # the command's name before it may hold anything
-    return None if fields[0] in _DEAD else _Process(int(fields[1]), fields[19])
+    return None if fields[0] in _DEAD else _Process(int(fields[1]), fields[19], (int(fields[2]), int(fields[3])))
 
 
 def _from_ps(pid: int) -> _Process | None:

@@ -8,7 +8,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from planwire.model.authors import authored
 from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.step_changes import StepChange
 
@@ -58,6 +60,7 @@ __all__ = [
     "Told",
     "TurnEnded",
     "UnknownEvent",
+    "with_way",
 ]
 
 #: How a plan came into planwire: by its own tools (or a person, or a file), or by an agent's report over ACP or hooks.
@@ -417,3 +420,13 @@ class Recorded(Struct, frozen=True):
     at: int
     by: str
     event: Event
+
+    @property
+    def author(self) -> str:
+        """Its author with the way that it came."""
+        return authored(self.by, self.event.way) if isinstance(self.event, Act) else self.by
+
+
+def with_way(event: Event, way: str) -> Event:
+    """The event with the way that it came, if it is an act of a person's."""
+    return replace(event, way=way) if way and isinstance(event, Act) else event

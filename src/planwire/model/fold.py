@@ -161,7 +161,7 @@ def _remarked(state: SessionState, recorded: Recorded, event: Remarked) -> Chang
 
 def _remark_closed(state: SessionState, recorded: Recorded, event: RemarkClosed) -> Changes:
     record = state.plans.get(event.plan_id)
-    closing = Closing(recorded.seq, recorded.at, recorded.by, event.how, event.text)
+    closing = Closing(recorded.seq, recorded.at, recorded.author, event.how, event.text)
     return put(state, replace(record, remarks=close(record.remarks, event.remark, closing))) if record else {}
 
 
@@ -169,8 +169,8 @@ def _remark_answered(state: SessionState, recorded: Recorded, event: RemarkAnswe
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    answer = RemarkAnswer(recorded.at, recorded.by, event.text)
-    closing = Closing(recorded.seq, recorded.at, recorded.by, ANSWERED, event.text)
+    answer = RemarkAnswer(recorded.at, recorded.author, event.text)
+    closing = Closing(recorded.seq, recorded.at, recorded.author, ANSWERED, event.text)
     return put(state, replace(record, remarks=answered(record.remarks, event.remark, answer, closing)))
 
 
@@ -233,11 +233,11 @@ def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> di
 
 
 def _tell_asked(state: SessionState, recorded: Recorded, event: TellAsked) -> Changes:
-    return {"tell": Wish(recorded.seq, recorded.at, recorded.by, event.interrupt), "plans": settled(state.plans)}
+    return {"tell": Wish(recorded.seq, recorded.at, recorded.author, event.interrupt), "plans": settled(state.plans)}
 
 
 def _stop_asked(state: SessionState, recorded: Recorded, _event: StopAsked) -> Changes:
-    return {"stop": Wish(recorded.seq, recorded.at, recorded.by), "plans": settled(state.plans)}
+    return {"stop": Wish(recorded.seq, recorded.at, recorded.author), "plans": settled(state.plans)}
 
 
 def _ended(state: SessionState, recorded: Recorded, event: TurnEnded) -> Changes:

@@ -88,13 +88,13 @@ def close_remarks(record: PlanRecord, recorded: Recorded) -> PlanRecord:
     proposal, and stay open."""
     if record.is_living or (record.ended == REJECTED and not record.removed):
         return record
-    closing = Closing(recorded.seq, recorded.at, recorded.by, PLAN_ENDED)
+    closing = Closing(recorded.seq, recorded.at, recorded.author, PLAN_ENDED)
     return replace(record, remarks=closed_with_plan(record.remarks, closing))
 
 
 def _replaced(record: PlanRecord, recorded: Recorded) -> PlanRecord:
     """A proposal that a later one replaces. A question that its client still asks stays open until it is answered."""
-    closing = Closing(recorded.seq, recorded.at, recorded.by, PLAN_ENDED)
+    closing = Closing(recorded.seq, recorded.at, recorded.author, PLAN_ENDED)
     remarks = closed_with_plan(record.remarks, closing, of_request=replace(closing, how=REVISED))
     asked = record.asked if record.asked and not record.asked.is_review else None
     return replace(record, ended=record.ended or REPLACED, asked=asked, remarks=remarks)

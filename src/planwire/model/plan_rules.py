@@ -56,7 +56,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
         recorded.seq,
         before.created_at if before else recorded.at,
         recorded.at,
-        recorded.by,
+        recorded.author,
         event.summary or (kept.summary if kept else None),
         event.mode,
         numbered=before.numbered if before else 0,
@@ -114,7 +114,7 @@ def plan_changed(state: SessionState, recorded: Recorded, event: PlanChanged) ->
     if record is None or record.removed or (record.owner == AGENT and recorded.by != AGENT):
         return {}
     number, author, at = carried_change(event.origin)
-    number, author, at = max(number, record.numbered + 1), author or recorded.by, at or recorded.at
+    number, author, at = max(number, record.numbered + 1), author or recorded.author, at or recorded.at
     touched = {"revision": recorded.seq, "changed_at": at, "numbered": number, "carried": 0}
     delta = Delta(number, recorded.seq, at, author, event.note, event.changes)
     after, authors = record.state, record.authors
@@ -178,7 +178,7 @@ def plan_removed(state: SessionState, recorded: Recorded, event: PlanRemoved) ->
     if record is None:
         return {}
     touched = {"revision": recorded.seq, "changed_at": recorded.at, "asked": None}
-    record = replace(record, removed=True, removed_by=recorded.by, **touched)
+    record = replace(record, removed=True, removed_by=recorded.author, **touched)
     return put(state, close_remarks(record, recorded))
 
 

@@ -156,7 +156,6 @@ class Remark(Struct, frozen=True):
     kind: str
     text: str
     revision: int
-    way: str = ""
     step: str | None = None
     quote: str | None = None
     steps: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ def made(remarks: Remarks, new: Remark, recorded: Recorded) -> Remarks:
     elif new.kind == SUGGESTION:
         old = superseded(new.changes, [each for each in remarks if each.kind == SUGGESTION and each.is_open])
     ids = {each.id for each in old}
-    closing = Closing(recorded.seq, recorded.at, recorded.by, SUPERSEDED, new.id)
+    closing = Closing(recorded.seq, recorded.at, recorded.author, SUPERSEDED, new.id)
     return _bounded((*(replace(each, closed=closing) if each.id in ids else each for each in remarks), new))
 
 
@@ -85,8 +85,7 @@ def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
         id=event.id or new_id("r", number),
         seq=recorded.seq,
         at=recorded.at,
-        by=recorded.by,
-        way=event.way,
+        by=recorded.author,
         plan_id=event.plan_id,
         kind=event.kind,
         text=event.text,
@@ -180,7 +179,7 @@ def after_change(remarks: Remarks, event: PlanSet | PlanChanged, state: PlanStat
         if remark.closed:
             return remark
         if how := event.closes.get(remark.id):
-            return replace(remark, closed=Closing(recorded.seq, recorded.at, recorded.by, how))
+            return replace(remark, closed=Closing(recorded.seq, recorded.at, recorded.author, how))
         if remark.kind != SELECTION:
             return remark
         about = {step: steps[step].content for step in event.follows.get(remark.id, ()) if step in steps}

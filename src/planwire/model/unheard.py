@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from planwire.model.authors import by_fields, name_of
 from planwire.model.events import COMMENT, DISMISSED, SELECTION, SUGGESTION, PlanReviewed
 from planwire.model.kinds import text_of
 from planwire.model.plan import Fields, PlanId
@@ -116,11 +117,13 @@ def has_word(state: SessionState, plan_id: PlanId, since: int) -> bool:
     heard = heard_by(state, record.reader).told
     if review and review.by != AGENT and review.seq > min(heard, since) and not review.is_known:
         return True
-    return any(each.told is None or each.seq > since for each in record.open_remarks if each.by not in _KNOWN)
+    return any(each.told is None or each.seq > since for each in record.open_remarks if name_of(each.by) not in _KNOWN)
 
 
 def _untold(record: PlanRecord, reader: str) -> list[Remark]:
-    return [each for each in record.open_remarks if not _is_told(each, record, reader) and each.by not in _KNOWN]
+    return [
+        each for each in record.open_remarks if not _is_told(each, record, reader) and name_of(each.by) not in _KNOWN
+    ]
 
 
 def _is_told(remark: Remark, record: PlanRecord, reader: str) -> bool:
@@ -189,7 +192,9 @@ def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
     review = record.review
     if review is not None and review == record.decision:
         return
-    if review and review.seq > told and not review.is_known and review.by not in _KNOWN and review.verdict != DISMISSED:
+    if review is None or review.verdict == DISMISSED or name_of(review.by) in _KNOWN:
+        return
+    if review.seq > told and not review.is_known:
         yield review.seq, _verdict(record.state.plan.id, review, review.by)
 
 
@@ -197,7 +202,7 @@ def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
     """The ends of remarks that the agent was told, where a person ended them. The agent knows what it did itself."""
     for remark in record.remarks:
         end = remark.closed
-        if end and remark.told and end.seq > told and end.by not in _KNOWN and end.how != PLAN_ENDED:
+        if end and remark.told and end.seq > told and name_of(end.by) not in _KNOWN and end.how != PLAN_ENDED:
             words = {"id": remark.id, "how": end.how, "text": end.text or None}
             yield end.seq, _item("closed", end.by, remark.plan_id, words)
 
@@ -208,26 +213,26 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
     plan_id, review = record.state.plan.id, record.review
     if record.owner != PLANWIRE:
         is_lost = review is not None and not review.is_known and review != record.decision
-        if review and is_lost and review.revision == record.base > told and record.by not in _KNOWN:
+        if review and is_lost and review.revision == record.base > told and name_of(record.by) not in _KNOWN:
             yield (
                 record.base,
                 _item("set", record.by, plan_id, {"revision": record.base, "text": text_of(record.state.plan)}),
             )
         return
     if record.removed:
-        if record.revision > told and record.removed_by not in _KNOWN:
+        if record.revision > told and name_of(record.removed_by) not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
     for each in reversed(record.deltas if record.edited > told else ()):
         if each.seq <= told:
             return
-        if each.by not in _KNOWN:
+        if name_of(each.by) not in _KNOWN:
             changes = [*msgspec.to_builtins(each.changes)] or None
             yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
-    if record.base > told and record.by not in _KNOWN:
+    if record.base > told and name_of(record.by) not in _KNOWN:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
 
 
 def _item(said: str, by: str, plan_id: PlanId, details: dict[str, Any]) -> Fields:
     known = {key: value for key, value in details.items() if value is not None}
-    return {"said": said, "by": by, "plan_id": plan_id, **known}
+    return {"said": said, **by_fields(by), "plan_id": plan_id, **known}

@@ -27,7 +27,7 @@ def reviewed(state: SessionState, record: PlanRecord, recorded: Recorded, event:
     review = Review(
         recorded.seq,
         recorded.at,
-        recorded.by,
+        recorded.author,
         event.revision,
         event.verdict,
         event.answer,

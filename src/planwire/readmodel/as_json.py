@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from planwire.model.authors import by_fields, name_and_way
 from planwire.model.events import SUGGESTION, Origin
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
@@ -18,10 +19,11 @@ from planwire.model.step_changes import StepChange
 from planwire.model.text import unwrapped
 from planwire.readmodel.annotations import suggestion_sentence
 from planwire.readmodel.card import Note, PlanCard, Progress, StepRow
+from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["PlanValue", "SessionValue", "difference_json", "json_schema", "plan_json", "session_json"]
+__all__ = ["PlanValue", "SessionValue", "difference_json", "entry_json", "json_schema", "plan_json", "session_json"]
 
 
 class Counts(Struct, frozen=True):
@@ -67,12 +69,23 @@ class ForkValue(Struct, frozen=True):
     seq: int
 
 
+class SaidValue(Struct, frozen=True):
+    """Words with their author: a note on a plan, or an answer to a remark. `way` is how they came, if not by the
+    author's own hand: `below AGENT`, `by a script`."""
+
+    text: str
+    by: str
+    way: str
+    at: int
+
+
 class SuggestionValue(Struct, frozen=True):
     """A person's open suggestion for an agent's own plan. `text` says it in words; `told_at` is null until the agent
     has heard of it."""
 
     id: str
     by: str
+    way: str
     at: int
     text: str
     note: str | None
@@ -87,6 +100,7 @@ class ReviewValue(Struct, frozen=True):
 
     number: int
     by: str
+    way: str
     at: int
     verdict: str
     revision: int
@@ -105,6 +119,7 @@ class RemarkValue(Struct, frozen=True):
     id: str
     kind: str
     by: str
+    way: str
     at: int
     revision: int
     text: str
@@ -117,7 +132,8 @@ class RemarkValue(Struct, frozen=True):
     closed: str | None
     closed_at: int | None
     closed_by: str | None
-    answers: tuple[RemarkAnswer, ...]
+    closed_way: str | None
+    answers: tuple[SaidValue, ...]
     changed: tuple[ChangedWords, ...]
 
 
@@ -165,7 +181,7 @@ class PlanValue(Struct, frozen=True):
     problem: str | None
     fields: dict[str, Any] | None
     meta: dict[str, Any] | None = field(name="_meta")
-    notes: tuple[Note, ...]
+    notes: tuple[SaidValue, ...]
     ended: str | None
     suggestions: tuple[SuggestionValue, ...]
     remarks: tuple[RemarkValue, ...]
@@ -263,11 +279,12 @@ def plan_json(card: PlanCard) -> PlanValue:
         problem=card.problem,
         fields=content_of(plan) if card.fields else None,
         meta=_meta(record.state.plan if record else plan),
-        notes=card.notes,
+        notes=tuple(_said(each) for each in card.notes),
         ended=card.ended or None,
         suggestions=tuple(
             SuggestionValue(
-                each.id, each.by, each.at, shown.text, each.note, each.changes, each.told.at if each.told else None
+                *(each.id, *name_and_way(each.by), each.at, shown.text, each.note, each.changes),
+                each.told.at if each.told else None,
             )
             for each, shown in zip(suggestions, card.suggestions, strict=True)
         ),
@@ -281,7 +298,7 @@ def plan_json(card: PlanCard) -> PlanValue:
         reviews=tuple(
             ReviewValue(
                 each.seq,
-                each.by,
+                *name_and_way(each.by),
                 each.at,
                 each.verdict,
                 each.revision,
@@ -304,6 +321,15 @@ def _step(row: StepRow) -> StepValue:
 
 def _counts(progress: Progress) -> Counts:
     return Counts(progress.done, progress.total, progress.cancelled)
+
+
+def _said(words: Note | RemarkAnswer) -> SaidValue:
+    return SaidValue(words.text, *name_and_way(words.by), words.at)
+
+
+def entry_json(entry: HistoryEntry) -> Fields:
+    """A moment of a session's history."""
+    return {**msgspec.to_builtins(entry), **by_fields(entry.by)}
 
 
 def _fork(other: Origin) -> ForkValue:
@@ -340,10 +366,11 @@ def json_schema() -> dict[str, Any]:
 
 def _remark(remark: Remark, text: str, record: PlanRecord) -> RemarkValue:
     told, end = remark.told, remark.closed
+    closed_by, closed_way = name_and_way(end.by) if end else (None, None)
     return RemarkValue(
         remark.id,
         remark.kind,
-        remark.by,
+        *name_and_way(remark.by),
         remark.at,
         remark.revision,
         text,
@@ -355,7 +382,8 @@ def _remark(remark: Remark, text: str, record: PlanRecord) -> RemarkValue:
         (told.way or None) if told else None,
         end.how if end else None,
         end.at if end else None,
-        end.by if end else None,
-        remark.answers,
+        closed_by,
+        closed_way,
+        tuple(map(_said, remark.answers)),
         () if end else changed_since(remark, record),
     )

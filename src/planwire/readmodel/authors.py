@@ -4,11 +4,12 @@ import unicodedata
 from typing import Final
 
 from planwire.errors import InputError
+from planwire.model.authors import BY_SCRIPT, authored, name_and_way
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.audience import audience
 from planwire.readmodel.plain_text import has_unseen, one_line
 
-__all__ = ["author", "person_name", "read_as"]
+__all__ = ["BY_SCRIPT", "author", "authored", "person_name", "read_as"]
 
 #: Authors that planwire itself writes, and words that it uses for them.
 _RESERVED: Final = (
@@ -47,9 +48,10 @@ _LATIN: Final = str.maketrans({each: letter for letter, others in _ALIKE.items()
 def author(by: str) -> str:
     """The name to show for an author. On a personal face, a person without a name is the reader: no one else steers
     there. A hook shows as planwire."""
-    if by == USER:
-        return audience().unnamed
-    return "planwire" if by == HOOK else one_line(by)
+    name, way = name_and_way(by)
+    if name == USER:
+        return authored(audience().unnamed, way)
+    return "planwire" if name == HOOK else one_line(by)
 
 
 def person_name(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from planwire.model.authors import authored, name_and_way
 from planwire.model.events import StepRef
 from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED
 from planwire.model.plan import PRIORITIES, PlanId
@@ -268,7 +269,8 @@ class PlanCard(Struct, frozen=True):
 
     def giver(self, review: ReviewCard) -> str:
         """The giver of a verdict: a person, or the client in which a person answered."""
-        return one_line(self.client_name) if review.by == CLIENT else author(review.by)
+        name, way = name_and_way(review.by)
+        return authored(one_line(self.client_name), way) if name == CLIENT else author(review.by)
 
     @property
     def ended_words(self) -> str:

@@ -122,7 +122,7 @@ def describe(
         recorded.session,
         recorded.seq,
         recorded.at,
-        recorded.by,
+        recorded.author,
         event.type if isinstance(event, UnknownEvent) else str(type(event).__struct_config__.tag),
         titles_of(after, files(after)).get(plan_id, UNNAMED) if about_plan else None,
         words,

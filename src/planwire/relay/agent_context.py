@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from planwire.chat.retelling import COMPACTED, RESUMED, STEERED
+from planwire.model.authors import name_of
 from planwire.model.events import OFFERED, REFUSED, Recorded, Told
 from planwire.model.fold import fold
 from planwire.model.plan import PlanId
@@ -147,4 +148,6 @@ def _has_verdict(record: PlanRecord) -> bool:
     """Whether a person's verdict on the plan holds. One given in the agent's client is part of the agent's own
     history."""
     last = record.review
-    return record.is_living and last is not None and not (last.is_stale or last.is_known or last.by == BY_CLIENT)
+    return (
+        record.is_living and last is not None and not (last.is_stale or last.is_known or name_of(last.by) == BY_CLIENT)
+    )

@@ -6,7 +6,6 @@ sweeps it away.
 
 import os
 import shutil
-import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from planwire.errors import InputError, reason
 from planwire.extras import need_of
 from planwire.journal.engines import shared_url
 from planwire.journal.lock_files import LockFile, sweep
+from planwire.own_process import own_command
 from planwire.relay.actions import Bind
 from planwire.relay.server_files import configured_servers
 from planwire.relay.tools import ToolServer
@@ -49,9 +49,9 @@ class Handoffs:
 
     @property
     def server(self) -> ToolServer:
-        """This Python, with this planwire. `-P` keeps Python from importing modules in the session's folder."""
-        arguments = ("-P", "-m", "planwire", "mcp", "--binding")
-        return ToolServer(sys.executable, arguments, str(self._folder), self._is_connected, configured_servers)
+        """This Python, with this planwire."""
+        program, *arguments = own_command("mcp", "--binding")
+        return ToolServer(program, tuple(arguments), str(self._folder), self._is_connected, configured_servers)
 
     def _is_connected(self, key: str) -> bool:
         return is_taken_up(self._folder / key)

@@ -24,12 +24,13 @@ from planwire.journal.thoughts import keep_all, think
 from planwire.journal.view import View, read_on
 from planwire.journal.waiting import MOMENT, begin_away, id_suffix, note_state, seen_here, why_away
 from planwire.model.event_why import why_in, with_why
-from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened
-from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine, SessionMemory
+from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened, with_way
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
 from planwire.session.forks import fork_session
+from planwire.session.known_agents import way_below
 from planwire.session.origin import placed, this_host
 from planwire.session.writer import append_latest, reopening
 
@@ -257,8 +258,8 @@ def _record(action: Meet | Record | RecordLine) -> Record | None:
             return None
         case Record(event=SessionOpened() as event) if event.agent or event.client or event.cwd:
             return replace(action, event=placed(event))
-        case Record():
-            return action
+        case Record(by=by):  # a client that an agent started is not the person's own
+            return replace(action, event=with_way(action.event, way_below())) if by == BY_CLIENT else action
         case RecordLine(session=session, line=line, why=why):
             plan = list_on(line)
             return None if plan is None else Record(session, PlanSet(plan, via=ACP), why=why)

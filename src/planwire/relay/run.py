@@ -40,7 +40,8 @@ def relay(
             process = start_agent(command)
             from planwire.session.known_agents import known_agent  # noqa: PLC0415  (it starts up meanwhile: see above)
 
-            around.enter_context(known_agent(process.pid))  # before the 60 ms of the next import: it may run commands
+            # before the 60 ms of the next import: it may run commands
+            around.enter_context(known_agent(process.pid, name_of(command)))
             around.enter_context(ended_after_us(process, grace))
         else:
             from planwire.relay.successor import Successor  # noqa: PLC0415

@@ -37,6 +37,7 @@ from planwire.session.client_sync import Peer
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.following import Following
 from planwire.session.forks import fork_session
+from planwire.session.known_agents import with_own_way
 from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import JournalLike, LiveHistory
 from planwire.session.options import (
@@ -85,6 +86,7 @@ class BlockingPlanSession(Authoring, Briefing):
     ) -> None:
         require_journal(journal, f"{type(self).__name__}.open({journal!r}, …)")
         self.wait_seconds = wait_seconds
+        by = with_own_way(by)
         self.id = session_id
         self.journal = journal
         self._let_go: Callable[[], object] = lambda: None

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.errors import CannotWait, EngineAway, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
@@ -13,11 +14,12 @@ from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
 from planwire.model.decide import undecided
-from planwire.model.events import PlanReviewed, Recorded, Remarked
+from planwire.model.events import Act, Event, PlanReviewed, Recorded, Remarked
 from planwire.model.fold import fold_all
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
+from planwire.session.known_agents import with_own_way
 from planwire.session.moved_on import moved_on
 from planwire.session.reach import Reach, session_reach
 from planwire.session.writer import append_latest, stamped
@@ -68,6 +70,7 @@ def steer(
     An act that may be repeated because its answer was lost has a key: `once`. The second time it writes nothing and
     returns the first answer.
     """
+    by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
     decided: list[tuple[SessionState, Decision]] = []
@@ -153,9 +156,15 @@ def _made(recorded: Sequence[Recorded], decide_again: Callable[[], Decision]) ->
     events = tuple(each.event for each in recorded)
     with suppress(PlanError):
         again = decide_again()
-        if [*map(undecided, again.events)] == [*map(undecided, events)]:
+        if [*map(_wanted, again.events)] == [*map(_wanted, events)]:
             return again
     return Decision(events, ALREADY_DONE)
+
+
+def _wanted(event: Event) -> Event:
+    """What an event was to say, however it came."""
+    plain = undecided(event)
+    return replace(plain, way="") if isinstance(plain, Act) else plain
 
 
 def _added(before: PlanRecord | None, after: PlanRecord | None) -> str | None:

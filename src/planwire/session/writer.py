@@ -18,8 +18,9 @@ from planwire.errors import Conflict
 from planwire.journal import Journal, Once, Stamped
 from planwire.journal.view import Folded
 from planwire.journal.waiting import id_suffix
+from planwire.model.authors import name_and_way
 from planwire.model.decide import decided
-from planwire.model.events import Event, Recorded, SessionOpened
+from planwire.model.events import Event, Recorded, SessionOpened, with_way
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 
@@ -88,9 +89,11 @@ def reopening(state: SessionState, events: Sequence[Event], known: SessionOpened
 
 
 def stamped(events: Iterable[Event], by: str, earliest: int = 0) -> list[Stamped]:
-    """The events stamped with the current time, but not before `earliest`."""
+    """The events stamped with the current time, but not before `earliest`, and with their author: the name beside them,
+    and in people's acts the way."""
     now = max(time_ns() // 1_000_000, earliest)
-    return [Stamped(now, by, event) for event in events]
+    name, way = name_and_way(by)
+    return [Stamped(now, name, with_way(event, way)) for event in events]
 
 
 def _in_order(events: Sequence[Stamped], earliest: int) -> list[Stamped]:

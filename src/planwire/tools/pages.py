@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from planwire.errors import ToolError
+from planwire.model.authors import by_fields
 from planwire.model.file_texts import ReadFile, no_files
 from planwire.model.plan import Fields, PlanId
 from planwire.model.readers import LEAD, plans_of
@@ -89,7 +90,7 @@ def first_page(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) 
 
 def notes_page(plan_id: PlanId, notes: Iterable[PlanNote], number: int) -> Fields:
     """A page of all notes of a plan, the newest first."""
-    pieces = [Piece("notes", {"by": each.by, "text": each.text}) for each in notes][::-1]
+    pieces = [Piece("notes", {**by_fields(each.by), "text": each.text}) for each in notes][::-1]
     page = _page(pieces, number)
     return {"plan_id": plan_id, "noted": len(pieces), "notes": [each.value for each in page.pieces], **page.turning}
 

@@ -6,6 +6,7 @@ It is small, since a model pays for every word. The full shape, for programs, is
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from planwire.model.authors import by_fields
 from planwire.model.children import children_of, is_finished
 from planwire.model.events import StepRef
 from planwire.model.file_texts import ReadFile, address_of, no_files, state_with_text
@@ -46,7 +47,7 @@ def plan_head(state: SessionState, plan_id: PlanId, read: ReadFile = no_files) -
         "plan_id": plan_id and shortened(plan_id, _NAME),
         "version": record.version,
         "revision": record.revision,
-        "by": shortened(record.by, _NAME),
+        **_by(record.by),
         "progress": str(shown.progress),
         "deltas": len(record.deltas),
     }
@@ -85,10 +86,14 @@ def plan_pieces(
     for name, text in (_texts(record.state.plan) | _texts(shown.plan)).items():
         yield Piece(f"plan.{name}", text, is_text=True)
     for note in record.notes:
-        yield Piece("plan.notes", {"by": note.by, "text": note.text})
+        yield Piece("plan.notes", {**by_fields(note.by), "text": note.text})
     if record.noted > len(record.notes):
         words = f"{record.noted - len(record.notes)} more: get_plan with notes: true shows all"
         yield Piece("plan.older_notes", words, is_text=True)
+
+
+def _by(author: str) -> Fields:
+    return {key: shortened(word, _NAME) for key, word in by_fields(author).items()}
 
 
 def _record(state: SessionState, plan_id: PlanId) -> PlanRecord | None:
@@ -97,7 +102,7 @@ def _record(state: SessionState, plan_id: PlanId) -> PlanRecord | None:
 
 
 def _verdict_value(review: Review) -> Fields:
-    words: Fields = {"by": shortened(review.by, _NAME), "verdict": review.verdict}
+    words: Fields = {**_by(review.by), "verdict": review.verdict}
     words |= {"revision": review.revision, "stale": review.is_stale}
     return {**words, "answer": shortened(review.answer, _NAME)} if review.answer else words
 
@@ -106,7 +111,7 @@ def _step_value(step: Step, by: str | None) -> Fields:
     value: Fields = {"id": step.id, "content": step.content, "status": step.status}
     if step.priority != MEDIUM:
         value["priority"] = step.priority
-    return {**value, "by": by} if by else value
+    return {**value, **by_fields(by)} if by else value
 
 
 def _child_value(record: PlanRecord, read: ReadFile) -> Fields:

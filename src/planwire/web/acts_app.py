@@ -33,6 +33,7 @@ from planwire.errors import (
     UnknownPlan,
     UnstorableEvent,
 )
+from planwire.readmodel.authors import BY_SCRIPT, authored
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -100,7 +101,7 @@ class ActsApp:
         if self._by is None:
             raise HTTPException(403, _ONLY_SHOWS)
         person = signed_in(request.scope)
-        by, role = person.name if person else self._by, role_now(request.scope)
+        by, role = _author(request, person.name if person else self._by), role_now(request.scope)
         wanted = await _read(request)
         try:
             refuse_beyond(role(), wanted)
@@ -163,6 +164,12 @@ class ActsApp:
                 "added": done.added,
             }
         )
+
+
+def _author(request: Request, name: str) -> str:
+    """The person behind a request. A token in it is a program's, unless the proxy in front knows the person."""
+    person, is_bearer = signed_in(request.scope), "bearer " in request.headers.get("authorization", "").lower()
+    return authored(name, BY_SCRIPT) if is_bearer and (person is None or person.key) else name
 
 
 def _key(request: Request, plan_id: PlanId) -> Once | None:
