@@ -159,6 +159,7 @@ EFFECTFUL: Final = {
         "options",
         "origin",
         "peer_connection",
+        "pending_reviews",
         "plan_session",
         "plans",
         "pool",

@@ -8,7 +8,7 @@ import { compose } from "./composer.js";
 import { confirm } from "./dialogs.js";
 import { perform } from "./perform.js";
 import {
-  actsOf, asksFirst, lastRemarkOf, nameOf, planName, planOf, revisionOf, rowOf, targetOf, textOf, writtenIn,
+  actsOf, asksFirst, canUndo, lastRemarkOf, nameOf, planName, planOf, revisionOf, rowOf, targetOf, textOf, writtenIn,
 } from "./plans.js";
 import { isReviewing, openReview, pend } from "./review.js";
 import { ACTS } from "./table.js";
@@ -25,7 +25,7 @@ const isOfAgent = (plan) => plan.dataset.agent !== undefined;
 /** Whether a plan takes an act, on this row if there is one. */
 export function takes(plan, name, row) {
   if (row?.dataset.suggestion) return ACTS[name].suggested;
-  if (name === "withdraw" && row) return lastRemarkOf(row) !== undefined;
+  if (name === "withdraw" && row) return canUndo(planOf(row)) || lastRemarkOf(row) !== undefined;
   return actsOf(plan).includes(name);
 }
 
@@ -83,7 +83,7 @@ const ASKING = {
   select: ({ row }) => askToRun(row),
   suggest: ({ plan }) => editAsText(plan, toast),
   withdraw: ({ row, ...on }) => {
-    const target = on.given.target ?? lastRemarkOf(row);
+    const target = on.given.target ?? (row && !canUndo(on.plan) ? lastRemarkOf(row) : undefined);
     return act("withdraw", { ...on, row: null, given: { target } });
   },
   reopen: ({ row, ...on }) => {
