@@ -38,8 +38,6 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
-    ReviewPending,
-    ReviewUndone,
     SessionForked,
     SessionOpened,
     StopAsked,
@@ -76,20 +74,6 @@ _small_plans: SearchStrategy[Plan] = st.one_of(
 _questions = st.sampled_from(("", "a", "b"))
 _kinds = st.sampled_from(("allow_once", "allow_always", "reject_once", ""))
 _choices = st.builds(Choice, texts, texts, _kinds)
-_reviews: SearchStrategy[PlanReviewed] = st.builds(
-    PlanReviewed,
-    _ids,
-    _numbers,
-    st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED)) | texts,
-    st.lists(st.builds(Comment, texts, st.none() | _steps), max_size=2).map(tuple),
-    st.none() | st.lists(_steps, max_size=2).map(tuple),
-    st.none() | texts,
-    st.sampled_from(("", "planwire")),
-    _questions,
-    st.none() | texts,
-    _kinds | texts,
-    st.booleans(),
-)
 _reminders = _numbers.map(
     lambda upto: {"role": "event", "extra": {"event": {"source": "relay", "payload": {"mark": "m", "told": upto}}}}
 )
@@ -128,11 +112,20 @@ events: SearchStrategy[Event] = st.one_of(
     remark_events,
     st.builds(PlanRemoved, _ids),
     st.builds(PlanReopened, _ids),
-    _reviews,
     st.builds(
-        ReviewPending, _ids, _numbers, _reviews, st.lists(st.builds(Remarked, _ids, texts), max_size=2).map(tuple)
+        PlanReviewed,
+        _ids,
+        _numbers,
+        st.sampled_from((APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED)) | texts,
+        st.lists(st.builds(Comment, texts, st.none() | _steps), max_size=2).map(tuple),
+        st.none() | st.lists(_steps, max_size=2).map(tuple),
+        st.none() | texts,
+        st.sampled_from(("", "planwire")),
+        _questions,
+        st.none() | texts,
+        _kinds | texts,
+        st.booleans(),
     ),
-    st.builds(ReviewUndone, _ids, _numbers),
     st.builds(
         ReviewAsked,
         _ids,
