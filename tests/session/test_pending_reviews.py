@@ -50,7 +50,7 @@ TEXT = "# Move the tables\n\n- [ ] Copy\n- [ ] Switch\n"
 
 @pytest.fixture(autouse=True)
 def _a_relay_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planwire.session.steering.session_reach", lambda *_: Reach((ANSWER,)))
+    monkeypatch.setattr("planwire.session.steering.session_reach", lambda *_: Reach(frozenset((ANSWER,))))
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -244,7 +244,7 @@ def test_a_fork_and_a_plan_that_comes_back_have_no_pending_verdict(journal: Jour
 
 
 def test_what_the_agent_is_to_hear_now_is_not_held_back(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planwire.session.steering.session_reach", lambda *_: Reach((ANSWER, "tell")))
+    monkeypatch.setattr("planwire.session.steering.session_reach", lambda *_: Reach(frozenset((ANSWER, "tell"))))
     ask(journal)
     give(journal, verdict=CHANGES_REQUESTED, text="stop that", now=True)
     assert plan(journal).pending is None
