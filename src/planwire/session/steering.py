@@ -63,10 +63,9 @@ def steer(
 
     Raises `MovedOn`, with what a person needs to decide again, if the act no longer fits the plan; `NotAllowed` if it
     exceeds the person's `role` at the moment of writing; and `NothingChanges` and other refusals of `steering.decide`.
-    Nothing is written then. `file` has the steps of a plan file.
+    Nothing is written then. `file` has the steps of a plan file. A verdict can be taken back for `undo` milliseconds.
 
-    An act that may be repeated because its answer was lost has a key: `once`. The second time it writes nothing and
-    returns the first answer. A verdict can be taken back for `undo` milliseconds.
+    An act that may be repeated because its answer was lost has a key: `once`. A second one gets the first answer.
     """
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
