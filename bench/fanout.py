@@ -236,9 +236,8 @@ def board(journal: Path | str, machine: Mapping[str, str] | None = None) -> Iter
     command = [sys.executable, "-m", "planwire", "board", "--port", "0"]
     environment = {
         **os.environ,
-        "PLANWIRE_BOARD_TOKEN": TOKEN,
         "PLANWIRE_JOURNAL": str(journal),
-        **UNDO,
+        **_SETTINGS,
         **(machine or {}),
     }
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:

@@ -71,7 +71,8 @@ class PendingCard(Struct, frozen=True):
     @property
     def words(self) -> str:
         """Whose verdict it is, and which."""
-        return f"{author(self.by)}: {self.name}"
+        who = author(self.by)
+        return f"{who[:1].upper()}{who[1:]}{' answered' if self.answer else ':'} {self.name}"
 
     def seconds(self, now: int) -> int:
         """The seconds until it is sent."""

@@ -53,7 +53,7 @@ def _pending_lines(card: PlanCard, width: int, now: int, session: str | None) ->
         undo = ACTS["withdraw"]
         named = f" --session={shlex.quote(one_line(session))}" if session else ""
         hint = f"{_key(undo)} undoes it" if session is None else f"planwire {undo.command}{named} undoes it"
-        words = f"{one_line(card.pending.words)} is sent in {card.pending.seconds(now)} s: {hint}"
+        words = f"{one_line(card.pending.words)} · sending in {card.pending.seconds(now)} s · {hint}"
         yield from hanging(("  ◇ ", "waiting"), words, "waiting", "", width)
 
 

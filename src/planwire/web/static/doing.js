@@ -10,7 +10,7 @@ import { perform } from "./perform.js";
 import {
   actsOf, asksFirst, canUndo, lastRemarkOf, nameOf, planName, planOf, revisionOf, rowOf, targetOf, textOf, writtenIn,
 } from "./plans.js";
-import { isReviewing, openReview, pend } from "./review.js";
+import { bringBack, isReviewing, openReview, pend } from "./review.js";
 import { ACTS } from "./table.js";
 import { say, toast } from "./toasts.js";
 import { commentOnPlan, editAsText } from "./writing.js";
@@ -82,9 +82,12 @@ const ASKING = {
   review: ({ plan }) => openReview(plan),
   select: ({ row }) => askToRun(row),
   suggest: ({ plan }) => editAsText(plan, toast),
-  withdraw: ({ row, ...on }) => {
-    const target = on.given.target ?? (row && !canUndo(on.plan) ? lastRemarkOf(row) : undefined);
-    return act("withdraw", { ...on, row: null, given: { target } });
+  withdraw: async ({ row, ...on }) => {
+    const isUndo = !on.given.target && canUndo(on.plan), button = on.plan.querySelector("[data-pending] [data-send]");
+    if (isUndo && button) return button.click();
+    const target = on.given.target ?? (row && !isUndo ? lastRemarkOf(row) : undefined);
+    const came = await act("withdraw", { ...on, row: null, given: { target } });
+    if (isUndo && came.done) bringBack(on.plan);
   },
   reopen: ({ row, ...on }) => {
     const last = on.plan.querySelector("[data-act=reopen][data-target]")?.dataset.target;
