@@ -49,6 +49,8 @@ LOADS = 15
 _SESSION = "watched"
 _BUFFER = bytearray(65_536)
 TOKEN = "bench-" + "0" * 20
+#: The settings of a board. An answer is timed from the click on, so nothing holds it back.
+_SETTINGS = {"PLANWIRE_BOARD_TOKEN": TOKEN, "PLANWIRE_UNDO_SECONDS": "0"}
 
 
 class Watcher:
@@ -232,7 +234,12 @@ def board(journal: Path | str, machine: Mapping[str, str] | None = None) -> Iter
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8_192) if hard > 0 else 8_192, hard))
     command = [sys.executable, "-m", "planwire", "board", "--port", "0"]
-    environment = {**os.environ, "PLANWIRE_BOARD_TOKEN": TOKEN, "PLANWIRE_JOURNAL": str(journal), **(machine or {})}
+    environment = {
+        **os.environ,
+        "PLANWIRE_JOURNAL": str(journal),
+        **_SETTINGS,
+        **(machine or {}),
+    }
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as process:
         assert process.stdout is not None
         address = process.stdout.readline().decode().split()[-1]

@@ -40,6 +40,7 @@ def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(_runtime))
+    monkeypatch.setenv("PLANWIRE_UNDO_SECONDS", "0")  # tests of the delay set their own
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 
 

@@ -161,6 +161,7 @@ EFFECTFUL: Final = {
         "options",
         "origin",
         "peer_connection",
+        "pending_reviews",
         "plan_session",
         "plans",
         "pool",

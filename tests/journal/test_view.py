@@ -175,14 +175,14 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     kept = journal.snapshot("s")
     assert kept is not None
     rules, state = msgspec.msgpack.decode(kept.data)
-    assert rules == 12
+    assert rules == 13
     assert " ".join(state) == (
         "id seq opened plans stopped turns compacted remarked recapped told placed tell stop children mode forks at"
     )
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered "
         "authors edited remarks reviews asked removed removed_by is_proposal approval ended cleared disputed "
-        "notes noted parent reader why message past_message carried"
+        "notes noted parent reader why message past_message carried pending"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
         "id seq at by plan_id kind text revision step quote steps changes review kept offered told closed answers"

@@ -23,6 +23,7 @@ ONLY_BLOCKING: Final = {
     "read_file": "the core's",
     "reader": "the core's",
     "settle": "an event loop does it in the background",
+    "until_news": "an event loop waits for that long without a thread",
 }
 ONLY_ON_A_LOOP: Final = {
     "changed": "a thread waits with on_change and an event of its own",

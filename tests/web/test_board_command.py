@@ -176,3 +176,10 @@ def test_a_board_for_other_machines_is_refused(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().err
     assert "can't listen on 0.0.0.0: without --team it has no users, and is for this machine only" in said
     assert "ssh -L 8414:127.0.0.1:8414" in said
+
+
+def test_a_delay_for_undo_that_makes_no_sense_is_refused_before_the_board_starts(tmp_path: Path) -> None:
+    process = start("--create", PLANWIRE_JOURNAL=str(tmp_path / "j.db"), PLANWIRE_UNDO_SECONDS="soon")
+    said, trouble = process.communicate(timeout=20)
+    assert (said, process.returncode) == ("", 2)
+    assert "PLANWIRE_UNDO_SECONDS is 'soon': set it to a number of seconds from 0 to 60" in trouble

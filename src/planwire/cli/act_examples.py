@@ -112,7 +112,7 @@ sees them with your next prompt and decides.
 """,
     "withdraw": """\
 examples:
-  planwire withdraw                your newest remark that is open: a comment, a request, a selection, a suggestion
+  planwire withdraw                your verdict that is not sent yet; or else your newest open remark
   planwire withdraw r3             the one with that id, no matter whose (planwire show prints the ids)
   planwire withdraw r3 "done by hand"
 """,

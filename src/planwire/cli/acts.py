@@ -58,8 +58,11 @@ _TEXTS: Final = {
     "tell": "what to tell it (default: what people said, and it has not heard)",
 }
 
-#: The default without an id: for acts that end a remark, and for acts that are on remarks or plans.
-_DEFAULTS: Final = {False: "your newest one that is open", True: "the plan itself, if it has ended"}
+#: The default of acts on remarks without an id.
+_DEFAULTS: Final = {
+    "withdraw": "your verdict that is not sent yet, or your newest remark that is open",
+    "reopen": "the plan itself, if it has ended",
+}
 _ASKING: Final = (
     "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest; where "
     "none was run, the only one of all that needs you)"
@@ -98,7 +101,7 @@ def _add_words(parser: argparse.ArgumentParser, act: Act) -> None:
     if act.on is On.STEP and act.needs_target:
         parser.add_argument("target", metavar="STEP", help=_STEP)
     elif act.on is On.REMARK:
-        words = f"a remark's id in planwire show (default: {_DEFAULTS[act.or_plan]})"
+        words = f"a remark's id in planwire show (default: {_DEFAULTS[act.name]})"
         parser.add_argument("target", metavar="REMARK", nargs="?", type=remark, help=words)
         if "text" in act.takes:
             parser.add_argument("text", metavar="WHY", nargs="?", help="why, for the agent and for others")
@@ -213,7 +216,7 @@ def _meant(act: Act, arguments: argparse.Namespace, by: str, session: ShownSessi
     """The plan that an act is on if none is named."""
     name = vars(arguments).get("target")
     if act.on is On.REMARK or (act.on_suggested and is_remark(name)):
-        return plan_of_remark(session, name, by, closed=act.or_plan)
+        return plan_of_remark(session, name, by, closed=act.name == "reopen")
     return session.meant_card(act.name)
 
 
@@ -233,7 +236,7 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by:
     step = partial(choose_step, [(row.id, row.text) for row in target.seen.rows])
     name = given.get("target")
     if act.on is On.REMARK:
-        name = name or (None if act.or_plan else newest_remark(target.card, by))
+        name = name or (None if act.name == "reopen" else newest_remark(target.card, by))
         yield from [("target", name)] if name else []
         yield from [("text", given["text"])] if "text" in given else []
     elif name is not None:

@@ -34,8 +34,10 @@ def all_remarks(card: PlanCard) -> set[str]:
     return {*(each for each, _ in open_remarks(card)), *closed_remarks(card)}
 
 
-def newest_remark(card: PlanCard, by: str) -> str:
-    """The newest open remark of the person who acts."""
+def newest_remark(card: PlanCard, by: str) -> str | None:
+    """The newest open remark of the person who acts; None if they have a verdict on the plan that is not sent yet."""
+    if _is_pending(card, by):
+        return None
     newest = _newest(card, by)
     if newest is None:
         listed = ", ".join(f"{each} by {author(of)}" for each, of in open_remarks(card)) or "none"
@@ -44,15 +46,21 @@ def newest_remark(card: PlanCard, by: str) -> str:
 
 
 def plan_of_remark(session: ShownSession, name: str | None, by: str, *, closed: bool = False) -> PlanCard | None:
-    """The plan that a remark is on. Without an id, the plan with the person's newest open remark, or with `closed` the
-    plan that ended last."""
+    """The plan that a remark is on. Without an id, the plan with the person's pending verdict or newest open remark, or
+    with `closed` the plan that ended last."""
     cards = (*session.cards(), *session.dismissed())
     if is_remark(name):
         return next((card for card in cards if name in all_remarks(card)), session.main_card())
     if closed:
         return _last(card for card in cards if card.ended or card.removed) or session.main_card()
+    if pending := next((card for card in cards if _is_pending(card, by)), None):
+        return pending
     mine = [(remark_number(newest), at) for at, card in enumerate(cards) if (newest := _newest(card, by))]
     return cards[max(mine)[1]] if mine else session.main_card()
+
+
+def _is_pending(card: PlanCard, by: str) -> bool:
+    return card.pending is not None and card.pending.by == by
 
 
 def _newest(card: PlanCard, by: str) -> str | None:

@@ -31,6 +31,7 @@ from planwire.model.events import Gap, Recorded, SessionOpened, Told
 from planwire.model.fold import fold
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.session.origin import placed
+from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest
 
 __all__ = ["HookDrainer"]
@@ -75,6 +76,7 @@ class HookDrainer:
         self._spool = Spool(folder)
         self._answers = AnswerFiles(folder)
         self._sessions = HookedSessions(journal, folder)
+        self._pending = PendingReviews(journal)
         self.lock = DrainerLock(folder)
 
     @property
@@ -153,6 +155,7 @@ class HookDrainer:
         if any(isinstance(each, Started) and each.source == "clear" for hook in hooks for each in hook.heard.what):
             self._sessions.follow_on(session, hooks[0].payload.agent.title, hooks[0].heard.folder, process)
         state = load_state(self._journal, session)
+        self._pending.hand_on(state)
         was_working = self._sessions.is_working(session, process)
         after, replies = HookedSession(state, was_working), list[_HookReply]()
 

@@ -103,7 +103,7 @@ class HookedSessions:
             state = load_state(self._journal, session)
             children = {each.reader for each in state.live().values()} - {LEAD}
             is_due = state.compacted > state.recapped and state.has_work_left
-            self._mark(session, is_due or bool(news(state)))
+            self._mark(session, is_due or bool(state.pending or news(state)))
             for reader in children:
                 self._mark(reader.partition("@")[2], bool(news(state, reader=reader)))
 

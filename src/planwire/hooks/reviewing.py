@@ -43,6 +43,7 @@ from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT
 from planwire.readmodel.states import HOOK
 from planwire.session.origin import placed
+from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.reach import ANSWER, WORDS
 
@@ -53,6 +54,8 @@ LOOK: Final = 0.2
 LOOK_LATER: Final = 1.0
 QUIET: Final = 600.0
 LOOK_UP: Final = 1.0
+#: Seconds before its end from which the hook hands a verdict on at once: there may be no time to take it back.
+HURRY: Final = 10.0
 #: Seconds to keep trying to record the end of a question in a busy journal.
 PATIENCE: Final = 60.0
 
@@ -114,6 +117,7 @@ class HeldReview:
         self._is_over = is_over
         self.has_ended_turn = False
         self._question = token_hex(8)
+        self._pending = PendingReviews(journal)
         self._state = SessionState(session)
         self._lease: Lease | None = None
         transcript = text_in(payload.fields, "transcript_path")
@@ -168,7 +172,7 @@ class HeldReview:
             is_hung_up, is_late = self._is_hung_up(), monotonic() >= end
             with suppress(JournalUnavailable):
                 drain()
-                self._look()
+                self._look(at_once=end - monotonic() < HURRY)
                 if not self._is_asked(self._state):
                     return None
                 if self._refusals and self._refusals.is_refused():
@@ -180,10 +184,12 @@ class HeldReview:
             if is_hung_up or is_late:
                 return self._close(is_hung_up=is_hung_up)
             pause = LOOK if monotonic() < self._begun + QUIET else LOOK_LATER
-            self._is_over.wait(min(pause, max(end - monotonic(), 0)))
+            self._is_over.wait(min(self._pending.pause(self._state, pause), max(end - monotonic(), 0)))
 
-    def _look(self) -> None:
+    def _look(self, *, at_once: bool) -> None:
         if self._journal.last_seq(self._session) != self._state.seq:
+            self._state = catch_up(self._journal, self._state)
+        if self._pending.hand_on(self._state, at_once=at_once):
             self._state = catch_up(self._journal, self._state)
 
     def _is_asked(self, state: SessionState) -> bool:

@@ -52,6 +52,8 @@ __all__ = [
     "RemarkReopened",
     "Remarked",
     "ReviewAsked",
+    "ReviewPending",
+    "ReviewUndone",
     "SessionForked",
     "SessionOpened",
     "StepRef",
@@ -219,7 +221,8 @@ class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omi
     """A person's verdict on a plan at a revision, and how it came (`via`).
 
     If it answers a `question` of the agent's, `answer` is the name of the chosen option, `option` its id and `kind` its
-    kind. A `late` verdict came after the agent had another answer.
+    kind. A `late` verdict came after the agent had another answer. `pending` is the number of the pending verdict that
+    this one hands on.
     """
 
     plan_id: PlanId
@@ -231,6 +234,7 @@ class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omi
     option: str | None = None
     kind: str = ""
     late: bool = False
+    pending: int = 0
 
 
 class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
@@ -255,6 +259,28 @@ class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_default
     carried: bool = False
     about: dict[str, str] = {}
     passage: Passage | None = None
+
+
+class ReviewPending(Act, frozen=True, tag_field="event", tag="review_pending", omit_defaults=True):
+    """A person's verdict on a plan that they can take back for `delay` milliseconds. Until it is handed on it changes
+    nothing, and nobody is told of it.
+
+    The `remarks` go with it, and `edit` is the plan as the person edited it. Whoever hands the verdict on writes them,
+    and only then do they have numbers.
+    """
+
+    plan_id: PlanId
+    delay: int
+    verdict: PlanReviewed
+    remarks: tuple[Remarked, ...] = ()
+    edit: PlanSet | None = None
+
+
+class ReviewUndone(Act, frozen=True, tag_field="event", tag="review_undone"):
+    """A person takes a pending verdict back; `review` is the number of its event."""
+
+    plan_id: PlanId
+    review: int
 
 
 class RemarkClosed(Act, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
@@ -396,6 +422,8 @@ KnownEvent: TypeAlias = (
     | ReviewAsked
     | PlanReopened
     | PlanReviewed
+    | ReviewPending
+    | ReviewUndone
     | Remarked
     | RemarkClosed
     | RemarkAnswered

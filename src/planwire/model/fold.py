@@ -11,6 +11,7 @@ event that does not fit its plan changes nothing. Writers check with `check_revi
 | `PlanReopened` | | its number | back | | some open again | | |
 | `ReviewAsked` | | | | | | | this |
 | `PlanReviewed` | | | | | | + 1 | no more, if the agent has it |
+| `ReviewPending`, `ReviewUndone` | | | | | | | |
 | `Remarked` | | | | | + 1, some end | | |
 | `RemarkClosed`, `RemarkAnswered`, `RemarkReopened` | | | | | that one | | |
 | `Told` | | | | | those are told | that is told | no more, if that was the answer |
@@ -54,6 +55,8 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
+    ReviewPending,
+    ReviewUndone,
     SessionForked,
     SessionOpened,
     StopAsked,
@@ -73,6 +76,7 @@ from planwire.model.records import (
     Closing,
     HeardUpTo,
     OpenQuestion,
+    PendingVerdict,
     PlanRecord,
     RemarkAnswer,
     SessionState,
@@ -88,7 +92,7 @@ from planwire.model.remarks import (
     reopened,
     told,
 )
-from planwire.model.verdicts import reviewed, settled, unasked, with_answer
+from planwire.model.verdicts import reviewed, settled, still_pending, unasked, with_answer
 
 __all__ = ["check_revision", "fold", "fold_all"]
 
@@ -127,7 +131,7 @@ def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> C
     if event.forked is None:
         return {"opened": opened, "remarked": max(state.remarked, event.remarked or 0)}
     # No question is open in the fork: its agent waits for the answer in the session that was forked.
-    plans = {plan_id: replace(record, asked=None, disputed=0) for plan_id, record in state.plans.items()}
+    plans = {plan_id: replace(record, asked=None, disputed=0, pending=None) for plan_id, record in state.plans.items()}
     return {"opened": opened, "plans": plans, "tell": None, "stop": None, "forks": ()}
 
 
@@ -146,7 +150,22 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> Chang
 
 def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> Changes:
     record = state.plans.get(event.plan_id)
-    return put(state, reviewed(state, record, recorded, event)) if record and event.verdict != COMMENTED else {}
+    if record is None:
+        return {}
+    record = replace(record, pending=still_pending(record, recorded, event))
+    return put(state, reviewed(state, record, recorded, event) if event.verdict != COMMENTED else record)
+
+
+def _pending(state: SessionState, recorded: Recorded, event: ReviewPending) -> Changes:
+    record = state.live().get(event.plan_id)
+    pending = PendingVerdict(recorded.seq, recorded.at, recorded.by, event)
+    return put(state, replace(record, pending=pending)) if record else {}
+
+
+def _undone(state: SessionState, _recorded: Recorded, event: ReviewUndone) -> Changes:
+    record = state.plans.get(event.plan_id)
+    is_pending = record is not None and record.pending is not None and record.pending.seq == event.review
+    return put(state, replace(record, pending=None)) if record and is_pending else {}
 
 
 def _answered(state: SessionState, recorded: Recorded, event: Told) -> Changes:
@@ -260,6 +279,8 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], Changes]
     PlanReopened: plan_reopened,
     ReviewAsked: _asked,
     PlanReviewed: _reviewed,
+    ReviewPending: _pending,
+    ReviewUndone: _undone,
     Remarked: _remarked,
     RemarkClosed: _remark_closed,
     RemarkAnswered: _remark_answered,

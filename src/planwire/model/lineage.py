@@ -97,7 +97,8 @@ def _replaced(record: PlanRecord, recorded: Recorded) -> PlanRecord:
     closing = Closing(recorded.seq, recorded.at, recorded.author, PLAN_ENDED)
     remarks = closed_with_plan(record.remarks, closing, of_request=replace(closing, how=REVISED))
     asked = record.asked if record.asked and not record.asked.is_review else None
-    return replace(record, ended=record.ended or REPLACED, asked=asked, remarks=remarks)
+    pending = record.pending_request
+    return replace(record, ended=record.ended or REPLACED, asked=asked, remarks=remarks, pending=pending)
 
 
 def _end(record: PlanRecord, how: str, recorded: Recorded) -> PlanRecord:

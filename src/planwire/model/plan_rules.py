@@ -63,6 +63,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
         remarks=before.remarks if before else (),
         reviews=before.reviews if before else (),
         asked=kept.asked if kept and is_edit else None,
+        pending=kept.pending if kept else None,
         is_proposal=before.is_proposal if before else False,
         approval=before.approval if before else None,
         notes=kept.notes if kept else (),
@@ -170,14 +171,15 @@ def _judged(
     after = replace(after, remarks=after_change(after.remarks, event, after.state, recorded), cleared=None)
     if not event.rewords:
         return after
-    return replace(after, reviews=tuple(replace(each, is_stale=True) for each in after.reviews), approval=None)
+    stale = tuple(replace(each, is_stale=True) for each in after.reviews)
+    return replace(after, reviews=stale, approval=None, pending=after.pending_request)
 
 
 def plan_removed(state: SessionState, recorded: Recorded, event: PlanRemoved) -> Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
-    touched = {"revision": recorded.seq, "changed_at": recorded.at, "asked": None}
+    touched = {"revision": recorded.seq, "changed_at": recorded.at, "asked": None, "pending": None}
     record = replace(record, removed=True, removed_by=recorded.author, **touched)
     return put(state, close_remarks(record, recorded))
 

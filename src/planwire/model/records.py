@@ -4,7 +4,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, Passage, SessionOpened, StepRef
+from planwire.model.events import (
+    APPROVED,
+    SUGGESTION,
+    Choice,
+    Origin,
+    Passage,
+    PlanReviewed,
+    ReviewPending,
+    SessionOpened,
+    StepRef,
+)
 from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.step_changes import StepChange
@@ -29,6 +39,7 @@ __all__ = [
     "Delta",
     "HeardUpTo",
     "OpenQuestion",
+    "PendingVerdict",
     "PlanNote",
     "PlanRecord",
     "Remark",
@@ -120,6 +131,23 @@ class Review(Struct, frozen=True):
     def is_on_its_way(self) -> bool:
         """Whether it answers a question, the agent does not have it yet, and no other verdict was faster."""
         return bool(self.question) and not (self.told or self.is_late or self.is_known)
+
+
+class PendingVerdict(Struct, frozen=True):
+    """A verdict that its author can still take back, until a time."""
+
+    seq: int
+    at: int
+    by: str
+    event: ReviewPending
+
+    @property
+    def verdict(self) -> PlanReviewed:
+        return self.event.verdict
+
+    @property
+    def until(self) -> int:
+        return self.at + self.event.delay
 
 
 class Closing(Struct, frozen=True):
@@ -222,7 +250,8 @@ class PlanRecord(Struct, frozen=True):
     number of the last change that was not the agent's. `remarks` are all open remarks and the last closed ones.
     `is_proposal`: a person was asked for a verdict on its text. `ended` is how a proposal's life ended, "" while it
     lives. `cleared` is the list before it was cleared, until there is another. `disputed` is the number of a rejection
-    that came too late, after the agent was told of an approval; it is 0 again once a person decides.
+    that came too late, after the agent was told of an approval; it is 0 again once a person decides. `pending` is a
+    verdict that its author can still take back.
 
     `notes` are the newest notes of all versions, as many as fit in `NOTES_CAP` bytes; `noted` counts all notes ever
     made. `parent` is the step that the plan works for, `reader` the child whose model it belongs to. `why` is the
@@ -264,6 +293,7 @@ class PlanRecord(Struct, frozen=True):
     message: str = ""
     past_message: str | None = None
     carried: int = 0
+    pending: PendingVerdict | None = None
 
     @property
     def review(self) -> Review | None:
@@ -277,6 +307,11 @@ class PlanRecord(Struct, frozen=True):
         given = (each for each in reversed(self.reviews) if each.question == question and each.is_on_its_way)
         fits = (each for each in given if not (each.is_stale and each.verdict == APPROVED))
         return next(fits, None) if question else None
+
+    @property
+    def pending_request(self) -> PendingVerdict | None:
+        """The pending verdict, unless it is an approval: that is of one wording, and of the newest proposal."""
+        return None if self.pending and self.pending.verdict.verdict == APPROVED else self.pending
 
     @property
     def needs_person(self) -> bool:
@@ -359,6 +394,11 @@ class SessionState(Struct, frozen=True):
     def has_work_left(self) -> bool:
         """Whether one of its plans has work left."""
         return any(record.has_work_left for record in self.plans.values())
+
+    @property
+    def pending(self) -> tuple[PendingVerdict, ...]:
+        """The verdicts that can still be taken back."""
+        return tuple(record.pending for record in self.plans.values() if record.pending)
 
     def live(self) -> dict[PlanId, PlanRecord]:
         """The plans that are not removed, in order of arrival."""

@@ -5,18 +5,24 @@ to the journal first, and the agent gets the answer a moment later, unless the c
 counts only once the agent has it; until then the question stays open. A decision that comes too late is kept and marked
 as late. If the question is dismissed, or ends with its turn, it has no answer: the decision is then a verdict like any
 other, and the agent hears it with its next prompt.
+
+A person may take a verdict back for some seconds. Until then it is pending: an event that changes nothing else, which
+holds all that goes with the verdict. Handing it on writes that, in one append on the newest state; so does taking it
+back, and exactly one of the two comes first. An answer from elsewhere ends a pending verdict, and so does another text
+of the plan an approval.
 """
 
 from typing import Final
 
 from msgspec.structs import replace
 
-from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Recorded
+from planwire.model.events import APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED, Event, PlanReviewed, Recorded
 from planwire.model.lineage import with_verdict
 from planwire.model.plan import PlanId
-from planwire.model.records import PlanRecord, Review, SessionState, Telling
+from planwire.model.records import PendingVerdict, PlanRecord, Review, SessionState, Telling
+from planwire.model.unheard import CLIENT
 
-__all__ = ["reviewed", "settled", "unasked", "with_answer"]
+__all__ = ["handing_on", "reviewed", "settled", "still_pending", "unasked", "with_answer"]
 
 #: How many verdicts on a plan the state holds, the newest first. The journal has them all.
 MOST_REVIEWS: Final = 32
@@ -53,6 +59,33 @@ def reviewed(state: SessionState, record: PlanRecord, recorded: Recorded, event:
     if decision is None:
         return record
     return _disputed(_put(record, replace(decision, is_late=True)), review, decision)
+
+
+def handing_on(state: SessionState, pending: PendingVerdict) -> tuple[Event, ...]:
+    """The events that hand a pending verdict on, with their numbers for this state. None if it is not pending any more:
+    it was taken back, or handed on by another process."""
+    if pending not in state.pending:
+        return ()
+    event, edits = pending.event, [pending.event.edit] if pending.event.edit else []
+    number = state.seq + len(edits) + 1
+    revision = number - 1 if edits else event.verdict.revision
+    about = {"plan_id": event.plan_id, "way": event.way}
+    verdict = replace(event.verdict, revision=revision, pending=pending.seq, **about)
+    return (*edits, verdict, *(replace(each, review=number, **about) for each in event.remarks))
+
+
+def still_pending(record: PlanRecord, recorded: Recorded, event: PlanReviewed) -> PendingVerdict | None:
+    """The pending verdict after another one, or after itself. What only ends the question leaves it as it is, but for
+    an approval of what the client's user dismissed."""
+    pending = record.pending
+    if pending is None or event.pending == pending.seq:
+        return None
+    question = pending.verdict.question
+    if event.late or event.verdict == COMMENTED or (event.question and question not in ("", event.question)):
+        return pending
+    if event.verdict == DISMISSED and event.option is None:
+        return record.pending_request if recorded.by == CLIENT else pending
+    return None
 
 
 def with_answer(state: SessionState, record: PlanRecord, recorded: Recorded, telling: Telling) -> PlanRecord:

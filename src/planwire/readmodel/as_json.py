@@ -110,6 +110,16 @@ class ReviewValue(Struct, frozen=True):
     late: bool
 
 
+class PendingValue(Struct, frozen=True):
+    """A person's verdict on a plan that they can still undo: nobody is told of it before the time `until`."""
+
+    by: str
+    at: int
+    until: int
+    verdict: str
+    answer: str | None
+
+
 class RemarkValue(Struct, frozen=True):
     """A remark. `kind` is `comment`, `request`, `selection`, or `suggestion` for one that ended; `steps` are those of a
     selection. If it is `kept`, it stays in force until a person ends it. `told_at` and `told_by` say when and how the
@@ -186,6 +196,7 @@ class PlanValue(Struct, frozen=True):
     suggestions: tuple[SuggestionValue, ...]
     remarks: tuple[RemarkValue, ...]
     reviews: tuple[ReviewValue, ...]
+    pending: PendingValue | None
     question: QuestionValue | None
 
 
@@ -254,7 +265,7 @@ def session_json(session: ShownSession | Overview) -> SessionValue:
 
 def plan_json(card: PlanCard) -> PlanValue:
     """A plan with everything that is known about it."""
-    plan, record, progress = card.state.plan, card.record, card.progress
+    plan, record, progress, given = card.state.plan, card.record, card.progress, card.pending
     suggestions = record.suggestions if record else ()
     reviews = record.reviews if record else ()
     return PlanValue(
@@ -309,6 +320,7 @@ def plan_json(card: PlanCard) -> PlanValue:
             )
             for each, shown in zip(reviews, card.reviews, strict=True)
         ),
+        pending=PendingValue(given.by, given.at, given.until, given.verdict, given.answer) if given else None,
         question=_question(card),
     )
 

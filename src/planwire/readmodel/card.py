@@ -21,7 +21,7 @@ from planwire.model.unheard import CLIENT
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
 from planwire.readmodel.authors import author
 from planwire.readmodel.plain_text import one_line
-from planwire.readmodel.questions import QuestionCard
+from planwire.readmodel.questions import PendingCard, QuestionCard
 from planwire.steering.acts import ACTS, On
 from planwire.steering.delivery import client_name
 from planwire.steering.offers import Offer, status_offers
@@ -38,6 +38,7 @@ __all__ = [
     "Ghost",
     "Note",
     "OpenSuggestion",
+    "PendingCard",
     "PlanBelow",
     "PlanCard",
     "PlanId",
@@ -194,7 +195,7 @@ class PlanCard(Struct, frozen=True):
     - `remarks`: the open remarks on the plan as a whole; `closed_remarks`: the last closed ones, also those on steps.
       `heard`: when the agent hears what is said now. `reviews`: the verdicts, the newest last.
     - `disputed`: a rejection that came too late, after the agent was told of an approval: a person must decide again.
-    - `reach`: what the agent can be given now.
+    - `pending`: a verdict that its author can still undo. `reach`: what the agent can be given now.
     - `ended`: how a proposal's life ended (`rejected`, `replaced`, `carried_out`); "" while it lives.
     - `parent`: the step of another plan that it works for; `above`: the texts of the steps above it, that step last.
     - `stopped`: no agent works on it. `acts`: the names of the acts that it can take.
@@ -228,6 +229,7 @@ class PlanCard(Struct, frozen=True):
     ended: str = ""
     question: QuestionCard | None = None
     disputed: ReviewCard | None = None
+    pending: PendingCard | None = None
     reach: Reach = NOBODY
     client: str | None = None
     stopped: bool = False

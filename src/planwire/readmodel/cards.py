@@ -41,7 +41,7 @@ from planwire.readmodel.file_text import FileText, titles_of, with_files
 from planwire.readmodel.ghosts import added_steps, moved_steps
 from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plan_tree import in_tree
-from planwire.readmodel.questions import question_of
+from planwire.readmodel.questions import pending_of, question_of
 from planwire.steering.acts import acts_for
 from planwire.steering.delivery import heard_when
 from planwire.steering.reach import NOBODY, Reach
@@ -225,6 +225,7 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanC
         ended=record.ended,
         question=question_of(record, card.client, card.reach),
         disputed=next((each for each in reviews if each.seq == record.disputed), None),
+        pending=pending_of(record),
         removed=record.removed,
         version=record.version,
         revision=record.revision,

@@ -1,5 +1,7 @@
 """An agent's question about a plan, as people see it, and why a plan needs a person, in one sentence."""
 
+from math import ceil
+
 from msgspec import Struct
 
 from planwire.model.records import PlanRecord
@@ -8,10 +10,10 @@ from planwire.steering.answers import options_named, plain_choice, verdict_of
 from planwire.steering.delivery import client_name
 from planwire.steering.edits import takes_edit
 from planwire.steering.reach import ANSWER, Reach
-from planwire.steering.reviews import VERDICTS
+from planwire.steering.reviews import VERDICTS, verdict_name
 from planwire.steering.words import quoted
 
-__all__ = ["AnswerOption", "QuestionCard", "need_of", "question_of"]
+__all__ = ["AnswerOption", "PendingCard", "QuestionCard", "need_of", "pending_of", "question_of"]
 
 
 class AnswerOption(Struct, frozen=True):
@@ -52,6 +54,38 @@ class QuestionCard(Struct, frozen=True):
         if self.is_review:
             return "The agent is waiting for a review"
         return f"The agent asks for approval{'' if self.is_open else f' in {self.client}'}"
+
+
+class PendingCard(Struct, frozen=True):
+    """A verdict that its author can still undo: it is sent at the time `until`, `delay` milliseconds after it was
+    given. `name` is the answer or the verdict in quotes."""
+
+    by: str
+    at: int
+    until: int
+    delay: int
+    verdict: str
+    name: str
+    answer: str | None = None
+
+    @property
+    def words(self) -> str:
+        """Whose verdict it is, and which."""
+        who = author(self.by)
+        return f"{who[:1].upper()}{who[1:]}{' answered' if self.answer else ':'} {self.name}"
+
+    def seconds(self, now: int) -> int:
+        """The seconds until it is sent."""
+        return ceil(min(max(self.until - now, 0), self.delay) / 1_000)
+
+
+def pending_of(record: PlanRecord) -> PendingCard | None:
+    """The verdict on a plan that its author can still undo."""
+    pending = record.pending
+    if pending is None:
+        return None
+    given, times = pending.verdict, (pending.at, pending.until, pending.event.delay)
+    return PendingCard(pending.by, *times, given.verdict, verdict_name(given), given.answer)
 
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:

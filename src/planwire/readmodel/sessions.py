@@ -29,6 +29,7 @@ from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession, show_session
 from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, running_until
 from planwire.session.lapses import end_lapsed
+from planwire.session.pending_reviews import PendingReviews
 
 __all__ = ["Sessions", "load_session", "load_sessions"]
 
@@ -92,6 +93,7 @@ class Sessions:
         with suppress(EngineAway):  # the follower tells as soon as it is back
             self.position = journal.last_position()
         self._files = files
+        self._pending = PendingReviews(journal)
         self._changed = changed
         self._lock = threading.RLock()
         self._glances: dict[str, Overview] = {}
@@ -221,8 +223,14 @@ class Sessions:
             if not all(each.is_held for each in leases):  # after all reading, since writing may take long
                 with suppress(JournalError):
                     end_lapsed(self.journal)
-            if self._stop.wait(min(LOOK, ROLL_CALL)):
+            if self._stop.wait(min(LOOK, ROLL_CALL, self._hand_on())):
                 return
+
+    def _hand_on(self) -> float:
+        """Hand on the verdicts that are due. Returns the seconds until the next look."""
+        with self._lock:
+            states = [kept.journalled for kept in self._kept.values() if kept.journalled.pending]
+        return min([LOOK, *(self._pending.pause(each, LOOK) for each in states if not self._pending.hand_on(each))])
 
     def _look_at_leases(self) -> list[KnownLease]:
         """Note who holds which session, and notice sessions that went quiet."""

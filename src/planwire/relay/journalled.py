@@ -32,12 +32,13 @@ from planwire.relay.held_sessions import HeldSessions
 from planwire.session.forks import fork_session
 from planwire.session.known_agents import way_below
 from planwire.session.origin import placed, this_host
+from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest, reopening
 
 __all__ = ["JournalledSessions", "open_for_recording"]
 
 _MEMORY: Final = View(
-    "relay", SessionMemory, begin, learn, rules=13, note=lambda journal, memory: note_state(journal, memory.state)
+    "relay", SessionMemory, begin, learn, rules=14, note=lambda journal, memory: note_state(journal, memory.state)
 )
 #: What follows an id in names that were given while nobody could say which names were taken, and in all names.
 _BEGUN_AWAY: Final = "~[0-9a-f]{16}"
@@ -105,6 +106,7 @@ class JournalledSessions:
         self._tell = tell
         self._held = HeldSessions(terms)
         self._telling = Lock()
+        self._reviews: PendingReviews | None = None
         self._sessions: dict[str, _JournalledSession] = {}
 
     @property
@@ -127,11 +129,14 @@ class JournalledSessions:
             session.take(record, at)
 
     def write(self, journal: Journal, *, all_streams: bool = False) -> list[UnstorableEvent]:
-        """Append what is new to each session. A text that streams in waits until it pauses, unless `all_streams` says
-        that no more will come. Returns an error for each event that the journal can't store; the others are written."""
+        """Append what is new to each session, and hand on the verdicts that are due. A text that streams in waits until
+        it pauses, unless `all_streams` says that no more will come. Returns an error for each event that the journal
+        can't store; the others are written."""
         problems: list[UnstorableEvent] = []
         now = None if all_streams else time_ns() // 1_000_000
+        self._reviews = self._reviews or PendingReviews(journal)
         for wire_id, session in self._sessions.items():
+            self._reviews.hand_on(session.told.state)
             session.unwritten += session.pending.finish_stream(now)
             if session.unwritten or session.written.seq:
                 self._held.hold(journal, wire_id, session.written.id, is_new=bool(session.unwritten))

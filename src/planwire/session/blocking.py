@@ -200,8 +200,9 @@ class BlockingPlanSession(Authoring, Briefing):
             while True:
                 news.clear()
                 answer = self.call_now(name, arguments, since)
-                if not answer.is_waiting or not news.wait(max(0.0, deadline - monotonic())):
+                if not answer.is_waiting or (left := deadline - monotonic()) <= 0:
                     return answer
+                news.wait(self.until_news(left))
         finally:
             unsubscribe()
 
@@ -216,6 +217,10 @@ class BlockingPlanSession(Authoring, Briefing):
         """Answer a call without waiting; a call that would have to wait gets `still_waiting`. `since` is the event at
         which the waiting began. `handing` says whether the answer arrives; without it, it counts as arrived."""
         return self._calls.run(name, arguments, since, handing, call_id)
+
+    def until_news(self, most: float) -> float:
+        """How many seconds to wait for news: until a verdict is due that can still be taken back, `most` at most."""
+        return self._view.pending_reviews.pause(self.state, most)
 
     def settle(self) -> None:
         """Record what the caller got, without waiting for the next call."""

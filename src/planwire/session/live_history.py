@@ -26,6 +26,7 @@ from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
 from planwire.session.change import SessionChange
+from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest, check_session_id, reopening, stamped
 
 __all__ = ["JournalLike", "LiveHistory"]
@@ -61,6 +62,7 @@ class LiveHistory:
         self._journal = journal
         self._format = form
         self._by = by
+        self.pending_reviews = PendingReviews(journal)
         self._listeners: list[Callable[[SessionChange], object]] = []
         self._changes: deque[SessionChange] = deque()  # the first is being told to the listeners
         self._unsent: list[Hidden] = []
@@ -121,10 +123,12 @@ class LiveHistory:
             return written
 
     def read_on(self) -> SessionState:
-        """Take in what others wrote. A forgotten session begins anew."""
+        """Take in what others wrote, and hand on what is due. A forgotten session begins anew."""
         with self.lock:
             before = self.state
             self._read_on()
+            if self.pending_reviews.hand_on(self.state):
+                self._read_on()
             if is_provisional(before.seq) and not is_provisional(self.seq):
                 for each in self._renumbered:
                     each(before, self.state)

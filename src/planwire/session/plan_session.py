@@ -136,7 +136,8 @@ class PlanSession:
     async def call(self, name: str, arguments: Any = None, call_id: str | None = None) -> Answer:
         """Run a call of a plan tool. Errors are part of the answer, so that the model can act on them. With a
         `call_id`, repeating the call after a crash or a lost answer changes nothing and gets the same answer."""
-        deadline = asyncio.get_running_loop().time() + self._blocking.wait_seconds
+        now = asyncio.get_running_loop().time
+        deadline = now() + self._blocking.wait_seconds
         since = self.state.seq
         while True:
             seq = self.state.seq
@@ -147,11 +148,11 @@ class PlanSession:
                     self._settling = {each for each in self._settling if not each.done()}
                     self._settling.add(start_in_pool(self._settle))
                 return answer
-            try:
-                async with asyncio.timeout_at(deadline):
-                    await self.changed(seq)
-            except TimeoutError:
+            if (left := deadline - now()) <= 0:
                 return answer
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._blocking.until_news(left)):
+                    await self.changed(seq)
 
     introduce = _in_pool(BlockingPlanSession.introduce)
     describe = _in_pool(BlockingPlanSession.describe)

@@ -60,15 +60,15 @@ def steer(
     file: PlanState | None = None,
     once: Once | None = None,
     role: Callable[[], str] = lambda: APPROVE,
+    undo: int = 0,
 ) -> Steered:
     """Decide an act of a person on the newest state of a session, and append what it means.
 
     Raises `MovedOn`, with what a person needs to decide again, if the act no longer fits the plan; `NotAllowed` if it
     exceeds the person's `role` at the moment of writing; and `NothingChanges` and other refusals of `steering.decide`.
-    Nothing is written then. `file` has the steps of a plan file.
+    Nothing is written then. `file` has the steps of a plan file. A verdict can be taken back for `undo` milliseconds.
 
-    An act that may be repeated because its answer was lost has a key: `once`. The second time it writes nothing and
-    returns the first answer.
+    An act that may be repeated because its answer was lost has a key: `once`. A second one gets the first answer.
     """
     by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
@@ -90,7 +90,7 @@ def steer(
     def prepared(now: SessionState) -> list[Stamped]:
         refuse_beyond(role(), wanted, now.plans.get(plan_id))
         try:
-            decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach))]
+            decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach, undo))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
         _refuse_waiting(journal, now.id, decided[0][1], once)
@@ -99,7 +99,8 @@ def steer(
     recorded = append_latest(journal, latest, prepared, once)
     if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act was written before
         state = state_at(journal, state.id, recorded[0].seq - 1)
-        decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file, reach)))]
+        again = partial(decide, state, plan_id, wanted, recall, by, file, reach, undo)
+        decided[:] = [(state, _made(recorded, again))]
     [(before, decision)] = decided
     note_state(journal, after := fold_all(before.id, recorded, before))
     return Steered(

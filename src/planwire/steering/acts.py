@@ -208,14 +208,14 @@ _TABLE: Final = (
         gestures=(Gesture(("E",), "Edit as text", "all the steps at once"),),
     ),
     Act(
-        *("withdraw", "withdraw", "Withdraw", "Withdraw a comment, a request or a suggestion", remark_acts.withdraw),
-        on=On.REMARK,
+        *("withdraw", "withdraw", "Withdraw", "Withdraw a remark, or undo a verdict", remark_acts.withdraw, On.REMARK),
         touches=Touches.NOTHING,
         takes=("text",),
+        or_plan=True,
         any_plan=True,
         on_suggested=True,
         on_past=True,
-        gestures=(Gesture(("u",), "Withdraw", "a remark that is still open"),),
+        gestures=(Gesture(("u",), "Withdraw", "a remark that is still open, or a verdict that is not sent yet"),),
     ),
     Act(
         *("reopen", "reopen", "Reopen", "Reopen a plan, or a remark on it", remark_acts.reopen, On.REMARK),
@@ -251,7 +251,7 @@ def acts_for(record: PlanRecord, reach: Reach = NOBODY) -> tuple[str, ...]:
     kind, steps = kind_of(record.state.plan), record.state.steps
     fit = {
         "set_priority": kind.has_priorities,
-        "withdraw": bool(record.open_remarks),
+        "withdraw": bool(record.open_remarks or record.pending),
         "reopen": not record.is_living or any(each.closed for each in record.remarks),
         "tell": TELL in reach.can,
         "stop": STOP in reach.can and reach.is_working,
@@ -283,9 +283,11 @@ def decide(
     by: str = USER,
     file: PlanState | None = None,
     reach: Reach = NOBODY,
+    undo: int = 0,
 ) -> Decision:
     """What an act means for a session as it is now, whose agent has this `reach`. `recall` returns the plan as it was
     at a revision; it is called only if the plan changed since the person saw it. `file` has the steps of a plan file.
+    A verdict can be taken back for `undo` milliseconds.
 
     Raises `StaleRevision` if the act no longer fits the plan, `NothingChanges` if everything is as wanted, and another
     `PlanError` with words for the person if the plan can't take it.
@@ -307,7 +309,7 @@ def decide(
     is_now = bool(wanted.now) or act.name == "tell"
     on = Target(state, record, by, seen, file, reach, is_now)
     decision = _about_seen(on, act.decide(on, wanted))
-    return with_telling(on, wanted, decision) if is_now else decision
+    return with_telling(on, wanted, decision) if is_now else reviews.undoable(on, decision, undo)
 
 
 def _about_seen(on: Target, decision: Decision) -> Decision:

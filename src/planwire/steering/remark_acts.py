@@ -1,7 +1,7 @@
 """Acts on remarks: a person closes or reopens one."""
 
-from planwire.errors import NothingChanges
-from planwire.model.events import PlanReopened, RemarkClosed, RemarkReopened
+from planwire.errors import NothingChanges, PlanError
+from planwire.model.events import PlanReopened, RemarkClosed, RemarkReopened, ReviewUndone
 from planwire.model.records import Remark
 from planwire.model.remarks import WITHDRAWN
 from planwire.steering.target import Decision, Target, check_length, remark_named
@@ -12,7 +12,9 @@ __all__ = ["reopen", "withdraw"]
 
 
 def withdraw(on: Target, wanted: Wanted) -> Decision:
-    """Close a remark, no matter whose; `text` says why."""
+    """Close a remark, no matter whose; `text` says why. Without a target, take back the verdict that is pending."""
+    if wanted.target is None:
+        return _undo(on)
     remark = remark_named(on, wanted.target or "")
     if remark.closed is not None:
         raise NothingChanges(f"Nothing changes: {remark.id} is closed already.")
@@ -20,6 +22,18 @@ def withdraw(on: Target, wanted: Wanted) -> Decision:
     check_length(why)
     event = RemarkClosed(remark.plan_id, remark.id, WITHDRAWN, why)
     return Decision((event,), f"Withdrawn: {_sentence(on, remark)}")
+
+
+def _undo(on: Target) -> Decision:
+    """Take a pending verdict back. Only its author can: others give their own, which replaces it."""
+    pending, last = on.record.pending, on.record.review
+    if pending is None:
+        if last is not None and last.by == on.by:
+            raise PlanError("The agent has it already. Nothing was taken back.")
+        raise NothingChanges("There is nothing to undo.")
+    if pending.by != on.by:
+        raise PlanError(f"Only {pending.by} can undo this. Give your own answer: it counts instead.")
+    return Decision((ReviewUndone(on.record.state.plan.id, pending.seq),), "Undone. Nothing was sent.")
 
 
 def reopen(on: Target, wanted: Wanted) -> Decision:

@@ -22,8 +22,10 @@ from planwire.model.events import (
     Comment,
     Event,
     PlanReviewed,
+    PlanSet,
     RemarkClosed,
     Remarked,
+    ReviewPending,
 )
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
@@ -36,7 +38,7 @@ from planwire.steering.target import Decision, Target, check_length, refuse_unch
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
 
-__all__ = ["EDIT_LABEL", "VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select"]
+__all__ = ["EDIT_LABEL", "VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select", "undoable"]
 
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
@@ -89,6 +91,25 @@ def review(on: Target, wanted: Wanted) -> Decision:
         return Decision((given, *said), f"{words}{count}. {on.heard}")
     heard = f" {heard_with_answer(on.heard, on.reach, verdict, now=on.now)}" if spoken else ""
     return Decision((*edit, given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
+
+
+def undoable(on: Target, decision: Decision, delay: int) -> Decision:
+    """A decision whose verdict its author can take back for `delay` milliseconds. Other acts are not held back."""
+    given = next((each for each in decision.events if isinstance(each, PlanReviewed)), None)
+    if not delay or given is None:
+        return decision
+    edit = next((each for each in decision.events if isinstance(each, PlanSet)), None)
+    said = tuple(replace(each, review=None) for each in decision.events if isinstance(each, Remarked))
+    held = ReviewPending(given.plan_id, delay, replace(given, revision=0) if edit else given, said, edit)
+    before = on.record.pending
+    if before is not None and (before.by, before.event) == (on.by, held):
+        raise NothingChanges(_SAID_ALREADY)
+    return Decision((held,), f"Sending {verdict_name(given)} in {delay / 1_000:g} s. Until then you can undo it.")
+
+
+def verdict_name(given: PlanReviewed) -> str:
+    """A verdict as a person gave it: the option, or the label of the button."""
+    return quoted(given.answer or VERDICT_LABELS.get(given.verdict, given.verdict))
 
 
 def select(on: Target, wanted: Wanted) -> Decision:

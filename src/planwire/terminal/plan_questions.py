@@ -36,6 +36,7 @@ _APPROVED, _CHANGES, *_ = VERDICT_LABELS
 def question_lines(card: PlanCard, width: int, now: int, session: str | None = "") -> Iterator[Line]:
     """Say why the plan waits for a person, with the answers that they can give. `session` is the name of the session in
     printed commands; None stands for a screen with keys, "" for one without, and for print without commands."""
+    yield from (Line(parts, "", (PLAN, card.id)) for parts in _pending_lines(card, width, now, session))
     if card.ended or not card.needs_you:
         return
     asked, late = card.question, card.disputed
@@ -44,6 +45,16 @@ def question_lines(card: PlanCard, width: int, now: int, session: str | None = "
     else:
         lines = _asked_lines(asked, width, now, session)
     yield from (Line(parts, "", (PLAN, card.id)) for parts in lines)
+
+
+def _pending_lines(card: PlanCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:
+    """A verdict that is not sent yet, and how its author undoes it."""
+    if card.pending is not None:
+        undo = ACTS["withdraw"]
+        named = f" --session={shlex.quote(one_line(session))}" if session else ""
+        hint = f"{_key(undo)} undoes it" if session is None else f"planwire {undo.command}{named} undoes it"
+        words = f"{one_line(card.pending.words)} · sending in {card.pending.seconds(now)} s · {hint}"
+        yield from hanging(("  ◇ ", "waiting"), words, "waiting", "", width)
 
 
 def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None) -> Iterator[tuple[Part, ...]]:

@@ -43,6 +43,7 @@ class PlanSheet:
         self._known: dict[PlanId, tuple[object, ...]] = {}
         self._unfolded: frozenset[tuple[PlanId, str]] = frozenset()
         self._forgetting: Timer | None = None
+        self._counting: Timer | None = None
         self.drafts_of: Callable[[PlanId], tuple[Comment, ...]] = lambda _plan: ()
         view.show_lines(self.lines, self.show_current)
 
@@ -65,6 +66,17 @@ class PlanSheet:
         self._notice(fresh)
         self._view.update_lines()
         self.show_current()
+        self._count_down()
+
+    def _count_down(self) -> None:
+        """Draw the seconds anew for as long as a verdict is pending."""
+        if self._counting is None and self._view.is_attached and any(card.pending for card in self.cards):
+            self._counting = self._view.set_timer(1, self._count)
+
+    def _count(self) -> None:
+        self._counting = None
+        self._view.update_lines()
+        self._count_down()
 
     @property
     def current(self) -> Row | None:

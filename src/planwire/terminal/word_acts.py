@@ -146,6 +146,10 @@ class WordActs:
     # -- remarks
 
     def withdraw(self, on: Pointed, wanted: Wanted) -> None:
+        pending = on.card.pending
+        if pending is not None and pending.by == self._screen.app.writes.author():
+            self._commander.do(on.card.id, wanted)
+            return
         drafts = on.drafts(self._drafts(on.card))
         found = {f"{DRAFT} {at}": f"Not sent yet: {one_line(each.text)}" for at, each in enumerate(drafts)}
         found |= on.open_remarks()

@@ -5,11 +5,13 @@ Another writer may lock a journal for seconds; the screen goes on meanwhile.
 
 import asyncio
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from planwire.errors import PlanError
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanId
 from planwire.readmodel.shown import ShownSession
+from planwire.session.pending_reviews import undo_delay
 from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
 
@@ -22,6 +24,7 @@ class WriteQueue:
     def __init__(self, journal: Journal, by: str | None) -> None:
         self._journal = journal
         self._by = by
+        self._undo = undo_delay()
         self._thread = ThreadPoolExecutor(1, "planwire-writes")
         self._latest: Future[Steered] | None = None
 
@@ -34,9 +37,9 @@ class WriteQueue:
     async def write(self, session: ShownSession, plan_id: PlanId, wanted: Wanted) -> Steered:
         """Write what a person wants. The write goes on even if the caller gets cancelled."""
         file = session.files.get(plan_id)
-        self._latest = self._thread.submit(
-            steer, self._journal, session.journalled, plan_id, wanted, self.author(), file.readable if file else None
-        )
+        state, steps = session.journalled, file.readable if file else None
+        write = partial(steer, self._journal, state, plan_id, wanted, self.author(), steps, undo=self._undo)
+        self._latest = self._thread.submit(write)
         return await asyncio.shield(asyncio.wrap_future(self._latest))
 
     @property

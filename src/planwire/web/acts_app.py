@@ -41,6 +41,7 @@ from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.shown import ShownSession
 from planwire.session.editor import text_after_conflict, text_to_edit
 from planwire.session.moved_on import MovedOn
+from planwire.session.pending_reviews import undo_delay
 from planwire.session.steering import Once, steer
 from planwire.steering.roles import refuse_beyond
 from planwire.steering.wanted import Wanted
@@ -83,6 +84,7 @@ class ActsApp:
         self._hub = hub
         self._by = by
         self._pool = ActPool()
+        self._undo = undo_delay()
 
     def routes(self, plan: str) -> list[Route]:
         """The routes below a plan's address."""
@@ -134,7 +136,7 @@ class ActsApp:
         steps = file.readable if file else None
         state = session.journalled
         try:
-            done = steer(self._hub.sessions.journal, state, plan_id, wanted, by, steps, once, role)
+            done = steer(self._hub.sessions.journal, state, plan_id, wanted, by, steps, once, role, self._undo)
         except NotAllowed:
             raise
         except NothingChanges as nothing:

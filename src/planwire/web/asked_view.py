@@ -11,15 +11,17 @@ import msgspec
 
 from planwire.readmodel.answers import answers, dispute_words, words_go
 from planwire.readmodel.audience import audience
-from planwire.readmodel.card import PlanCard, QuestionCard
+from planwire.readmodel.card import PendingCard, PlanCard, QuestionCard
 from planwire.readmodel.plain_text import shortened
+from planwire.steering.acts import ACTS
+from planwire.steering.wanted import Wanted
 from planwire.web.addresses import plan_address
 from planwire.web.difference import brief_difference, difference_view
 from planwire.web.html import EMPTY, Html, el, moment
 from planwire.web.page_tree import Part, leaf
 from planwire.web.status_look import wording
 
-__all__ = ["answer_form", "answer_part", "asked_part", "question_view"]
+__all__ = ["answer_form", "answer_part", "asked_part", "pending_part", "question_view"]
 
 #: Equal rows around each change of a plan that waits for a verdict, on its page.
 AROUND: Final = 2
@@ -27,6 +29,7 @@ AROUND: Final = 2
 FIRST_STEPS: Final = 5
 FIRST_TEXT: Final = 400
 LONGEST_WORDS: Final = 4_000
+_UNDO_KEY: Final = el("kbd", ACTS["withdraw"].gestures[0].keys[0])
 
 
 def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | None:
@@ -56,6 +59,24 @@ def answer_part(part_id: str, session: str, card: PlanCard) -> Part | None:
     return Part(own, form) if form else None
 
 
+def pending_part(part_id: str, card: PlanCard) -> Part | None:
+    """A verdict on a plan that no agent asks about, as long as its author can undo it; None if there is none."""
+    undo = el("button", "Undo", _UNDO_KEY, type="button", data_act="withdraw")
+    if card.pending is None or answers(card):
+        return None
+    return leaf(f"{part_id}-pending", "div", _pending(card.pending, undo), class_="answers")
+
+
+def _pending(pending: PendingCard, undo: Html) -> Html:
+    """A pending verdict with the seconds that are left, which the script counts down, and the button to undo it. People
+    who did not give it see only that it is pending: all of them get the same page."""
+    seconds = f"{pending.delay / 1_000:g} s"
+    left = el("span", seconds, class_="seconds", data_until=pending.until, data_delay=pending.delay)
+    mine = el("span", f"Sending {pending.name} in ", left, class_="mine")
+    theirs = el("span", f"{pending.words} · pending", class_="theirs")
+    return el("span", mine, theirs, undo, class_="undoable", data_pending=pending.by, dir="auto")
+
+
 def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> Html:
     """The answers as a form with the id `own`; empty if there are none."""
     offered = answers(card)
@@ -74,6 +95,10 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
         )
         for each in offered
     ]
+    if card.pending:
+        undo = json.dumps(msgspec.to_builtins(Wanted("withdraw")))
+        button = el("button", "Undo", _UNDO_KEY, type="button", data_send=undo, data_bare=True)
+        buttons.append(_pending(card.pending, button))
     label = "Words for the agent (optional)"
     words = el("textarea", rows=1, dir="auto", maxlength=LONGEST_WORDS, aria_label=label, placeholder=label)
     heard = words_go(card)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.in_sight import LONG, window
 from planwire.web.addresses import plan_address, session_address
-from planwire.web.asked_view import answer_part, asked_part
+from planwire.web.asked_view import answer_part, asked_part, pending_part
 from planwire.web.frame import action
 from planwire.web.html import Html, el, moment
 from planwire.web.page_tree import Part, branch, leaf
@@ -84,6 +84,7 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
         said_part(part_id, card, _drawn(place, card), steerable=steerable),
         actions_part(part_id, card) if steerable else None,
         revision_part(part_id, card) if steerable else None,
+        pending_part(part_id, card) if steerable else None,
         answer_part(part_id, place.session, card) if steerable else None,
     )
     inside = [child for child in children if child is not None]

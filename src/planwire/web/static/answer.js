@@ -16,8 +16,11 @@ const left = new Map(); // those whose question is over, with what asks the pers
 
 const sending = new Set();
 
-/** What else goes with an answer: `of(form)` is added to its request, and `sent(form)` is called once it went out. */
-let more = { of: () => ({}), sent: () => {} };
+/** What else goes with an answer: `of(form)` is added to its request, `sent(form)` is called once it went out, and
+ * `back(form)` if the person undoes it. */
+let more = { of: () => ({}), sent: () => {}, back: () => {} };
+
+const undoable = new Map(); // the words of the last answers, by key: they come back with an undo
 
 export const sendWithAnswers = (given) => { more = given; };
 
@@ -36,8 +39,17 @@ async function send(button) {
   busy(form, false);
   sending.delete(key);
   if (!came.done) return came.edit ? form.querySelector("textarea").focus() : show();
-  if (!isBare) forget(form, key);
+  if (!isBare) forget(form, key, said.text);
+  else if (body.act === "withdraw") bringBack(form, key);
   show();
+}
+
+/** Give the person the words back that went with an answer which they have undone. */
+function bringBack(form, key) {
+  const text = undoable.get(key), now = [...document.querySelectorAll(FORM)].find((each) => keyOf(each) === key) ?? form;
+  undoable.delete(key);
+  if (text && !sessionStorage.getItem(key)) keep(now, text);
+  more.back(now);
 }
 
 /** Let the person edit the plan, and approve it as they leave it. The words beside the button go along, as with any
@@ -55,14 +67,15 @@ async function edit(button) {
     sending.add(key);
     const came = await perform({ address, body, words, text: edited, trouble, isAnswer: true });
     sending.delete(key);
-    if (came.done) forget(form, key);
+    if (came.done) forget(form, key, text);
     show();
     return came;
   };
   editPlan({ key: `${address} ${act.question}`, title: words, text: plan.text, seen: plan.revision, submit });
 }
 
-function forget(form, key) {
+function forget(form, key, text) {
+  undoable.set(key, text);
   drop(key);
   form.querySelector("textarea").value = "";
   more.sent(form);

@@ -6,7 +6,7 @@ import { startKeys } from "./keys.js";
 import { keepsListening, lookForNews, startNotify } from "./notify.js";
 import { changed, forget, morph, onChanged, show } from "./page.js";
 import { offerMore, startRows } from "./rows.js";
-import { showLife, showTimes } from "./times.js";
+import { countDown, showLife, showTimes } from "./times.js";
 import { startTravel } from "./travel.js";
 
 const body = document.body;
@@ -197,11 +197,13 @@ function stopFrom(here, stops, by) {
 
 showTimes();
 onChanged(showTimes);
+onChanged(countDown);
 onChanged(offerMore);
 onChanged(announce);
 onChanged(lookForNews);
 setInterval(showTimes, 5000);
 setInterval(showLife, 1000);
+setInterval(countDown, 250);
 document.documentElement.classList.add("scripted");
 startNotify();
 startKeys();

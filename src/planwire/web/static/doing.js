@@ -8,9 +8,9 @@ import { compose } from "./composer.js";
 import { confirm } from "./dialogs.js";
 import { perform } from "./perform.js";
 import {
-  actsOf, asksFirst, lastRemarkOf, nameOf, planName, planOf, revisionOf, rowOf, targetOf, textOf, writtenIn,
+  actsOf, asksFirst, canUndo, lastRemarkOf, nameOf, planName, planOf, revisionOf, rowOf, targetOf, textOf, writtenIn,
 } from "./plans.js";
-import { isReviewing, openReview, pend } from "./review.js";
+import { bringBack, isReviewing, openReview, pend } from "./review.js";
 import { ACTS } from "./table.js";
 import { say, toast } from "./toasts.js";
 import { commentOnPlan, editAsText } from "./writing.js";
@@ -25,7 +25,7 @@ const isOfAgent = (plan) => plan.dataset.agent !== undefined;
 /** Whether a plan takes an act, on this row if there is one. */
 export function takes(plan, name, row) {
   if (row?.dataset.suggestion) return ACTS[name].suggested;
-  if (name === "withdraw" && row) return lastRemarkOf(row) !== undefined;
+  if (name === "withdraw" && row) return canUndo(planOf(row)) || lastRemarkOf(row) !== undefined;
   return actsOf(plan).includes(name);
 }
 
@@ -82,9 +82,12 @@ const ASKING = {
   review: ({ plan }) => openReview(plan),
   select: ({ row }) => askToRun(row),
   suggest: ({ plan }) => editAsText(plan, toast),
-  withdraw: ({ row, ...on }) => {
-    const target = on.given.target ?? lastRemarkOf(row);
-    return act("withdraw", { ...on, row: null, given: { target } });
+  withdraw: async ({ row, ...on }) => {
+    const isUndo = !on.given.target && canUndo(on.plan), button = on.plan.querySelector("[data-pending] [data-send]");
+    if (isUndo && button) return button.click();
+    const target = on.given.target ?? (row && !isUndo ? lastRemarkOf(row) : undefined);
+    const came = await act("withdraw", { ...on, row: null, given: { target } });
+    if (isUndo && came.done) bringBack(on.plan);
   },
   reopen: ({ row, ...on }) => {
     const last = on.plan.querySelector("[data-act=reopen][data-target]")?.dataset.target;

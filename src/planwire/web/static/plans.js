@@ -30,6 +30,12 @@ export function rowOf(node) {
 /** The id by which an act names a row: that of the step, or of the suggestion. */
 export const targetOf = (row) => row.dataset.step ?? row.dataset.suggestion;
 
+/** Whether this person can still undo a verdict on a plan. */
+export const canUndo = (plan) => {
+  const by = plan.querySelector("[data-pending]")?.dataset.pending;
+  return by !== undefined && (!person || by === person);
+};
+
 /** The open remark on a row that was made last; undefined if there is none. */
 export function lastRemarkOf(row) {
   const own = [...row.querySelectorAll("[data-act=withdraw]")].filter((each) => each.closest("li") === row);

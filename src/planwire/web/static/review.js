@@ -15,6 +15,7 @@ import { VERDICTS } from "./table.js";
 const [APPROVE, , COMMENT_ONLY] = Object.keys(VERDICTS);
 const keyOf = (address) => `planwire review ${person}${address}`;
 const nodes = new Map(); // the pending comments on the page
+const undoable = new Map(); // the last review of each plan that was sent, by its address
 
 /** The review of a plan that a person has begun: { seen, text, comments }; null if there is none. */
 const reviewOf = (plan) => JSON.parse(sessionStorage.getItem(keyOf(plan.dataset.steer)));
@@ -129,6 +130,7 @@ async function decide(plan, verdict) {
   });
   busy(false);
   if (came.edit) keep(plan, { ...review, seen: came.edit.revision });
+  if (came.done) undoable.set(address, review);
   if (came.done) close(plan);
   else if (isOpen) area.focus();
 }
@@ -141,8 +143,21 @@ sendWithAnswers({
     const plan = planAt(form.dataset.answer), review = plan && reviewOf(plan);
     return review?.comments.length ? { seen: review.seen, comments: sentOf(review) } : {};
   },
-  sent: (form) => { const plan = planAt(form.dataset.answer); if (plan) keep(plan, null); },
+  sent: (form) => {
+    const plan = planAt(form.dataset.answer);
+    if (!plan) return;
+    undoable.set(form.dataset.answer, reviewOf(plan));
+    keep(plan, null);
+  },
+  back: (form) => { const plan = planAt(form.dataset.answer); if (plan) bringBack(plan); },
 });
+
+/** Give the person back what went with a verdict that they have undone. */
+export function bringBack(plan) {
+  const address = plan.dataset.steer, review = undoable.get(address);
+  undoable.delete(address);
+  if (review && !reviewOf(plan)) keep(plan, review);
+}
 
 function busy(is) {
   if (is) trouble.textContent = "";

@@ -7,7 +7,7 @@ import { openMenu, openPlanMenu } from "./menu.js";
 import { onChanged } from "./page.js";
 import { selected } from "./passages.js";
 import { isTroubled, perform } from "./perform.js";
-import { ROW, actsOf, focusOn, planOf, rowOf, rowsOf } from "./plans.js";
+import { ROW, actsOf, canUndo, focusOn, planOf, rowOf, rowsOf } from "./plans.js";
 import { commentOnSelection, startQuoting } from "./quoting.js";
 import { startReview } from "./review.js";
 import { ACTS } from "./table.js";
@@ -76,9 +76,10 @@ function onlyPlan() {
   return plans.length === 1 ? plans[0] : null;
 }
 
-/** A plan that takes an act on the agent itself, which is the same on each of them. */
+/** A plan that takes an act on the agent itself, which is the same on each of them; or the one with a verdict to undo. */
 function anyPlan(name) {
   const plans = [...document.querySelectorAll("[data-steer]")];
+  if (name === "withdraw") return plans.find(canUndo) ?? null;
   return ON_AGENT.includes(name) ? plans.find((plan) => actsOf(plan).includes(name)) ?? plans[0] : null;
 }
 

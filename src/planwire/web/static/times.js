@@ -38,6 +38,24 @@ export function showLife() {
   }
 }
 
+const firstSeen = new WeakMap(); // when this page first showed each pending verdict
+
+/** Count down to the moment when a verdict is sent, for the person who gave it. Clocks may differ: nobody sees more than
+ * the whole delay. */
+export function countDown() {
+  for (const node of document.querySelectorAll("[data-until]")) {
+    const { until, delay } = node.dataset, seen = firstSeen.get(node);
+    if (seen?.until !== until) firstSeen.set(node, { until, at: performance.now() });
+    const shown = delay - (performance.now() - firstSeen.get(node).at);
+    const words = `${Math.ceil(Math.max(0, Math.min(until - Date.now(), shown)) / 1e3)} s`;
+    if (node.textContent !== words) node.textContent = words;
+  }
+  const { person } = document.body.dataset;
+  for (const node of document.querySelectorAll("[data-pending]")) {
+    node.toggleAttribute("data-my-others", Boolean(person) && node.dataset.pending !== person);
+  }
+}
+
 export function showTimes(within = document) {
   for (const time of within.querySelectorAll("time")) {
     const then = new Date(time.dateTime);
