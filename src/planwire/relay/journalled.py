@@ -36,7 +36,7 @@ from planwire.session.writer import append_latest, reopening
 __all__ = ["JournalledSessions", "open_for_recording"]
 
 _MEMORY: Final = View(
-    "relay", SessionMemory, begin, learn, rules=13, note=lambda journal, memory: note_state(journal, memory.state)
+    "relay", SessionMemory, begin, learn, rules=14, note=lambda journal, memory: note_state(journal, memory.state)
 )
 #: What follows an id in names that were given while nobody could say which names were taken, and in all names.
 _BEGUN_AWAY: Final = "~[0-9a-f]{16}"
