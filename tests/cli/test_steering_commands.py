@@ -299,8 +299,8 @@ def test_show_says_who_said_what_and_whether_the_agent_has_seen_it(journal: Jour
         deciding.write(journal, "session-1", *(Stamped(1, "agent", event) for event in events))
     shown = planwire("show")
     for words in (
-        "1 s1  ○ read  ☆ done  r1 · you, just now · Sent",
-        "› in Rust   r3 · you, just now · Sent",
+        "1 s1  ○ read  ☆ done  r1 · you, just now · Queued",
+        "› in Rust   r3 · you, just now · Queued",
         "Comment   small commits   r2 · you, just now · kept in force · Seen ",
         "Not seen yet: the agent will see it with the next prompt in Zed.",
         "▸ 1 closed   planwire show --all",

@@ -1,6 +1,7 @@
 """An agent that asks, behind a real relay: answered, told and stopped from the command line and in the terminal."""
 
 import json
+import re
 import subprocess
 from asyncio import to_thread
 from collections.abc import Iterator
@@ -103,7 +104,7 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     assert said == "Approved. Sent to the agent: “Yes”.\n"
     asking.client_hears("answer: yes")
     until(lambda: asking.plan.reviews[-1].told is not None)
-    assert "Sent to the agent" in asking.command("show", SESSION)
+    assert re.search("me, just now · (Delivered|Seen) just now", asking.command("show", SESSION)) is not None
     assert asking.command("approve", SESSION, "--option", "no", code=1).startswith("planwire: the answer was not sent")
     asking.relay.write(json.dumps({"jsonrpc": "2.0", "id": "ask-1", "result": LATE_NO}).encode() + b"\n")
     asking.client_hears("your answer “No” came too late")
@@ -165,7 +166,7 @@ async def test_keys_in_the_terminal_answer_tell_and_stop(choosy: Asking) -> None
         await asked(app)
         await pilot.press(*"slowly", "enter")
         await closed(app)
-        await shows(app, "approved: Yes, ask me", "Sent to the agent")
+        await shows(app, "approved: Yes, ask me (revision 3)   you, just now · ")
         await to_thread(choosy.client_hears, "answer: ask")
         await eventually(lambda: choosy.rests(1) and "stop" not in _acts(app))
         await pilot.press("t")

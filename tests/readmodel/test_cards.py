@@ -94,13 +94,13 @@ def test_a_card_shows_what_people_said_where_it_belongs_and_what_became_of_it() 
         ("ana", Remarked("main", COMMENT, "it is gone", step="s9")),
         ("user", Remarked("main", SELECTION, steps=("s1",))),
         ("user", PlanReviewed("main", 1, APPROVED, via="planwire")),
-        (AGENT, Told("prompt", 5, remarks=("r1", "r2"))),
+        (AGENT, Told("tool", 5, remarks=("r1", "r2"))),
     )
     [card] = shown(told("pending", "pending"), *said).cards()
     assert [each.text for each in card.remarks] == ["first", "it is gone", ""]
     assert [each.text for each in card.rows[0].remarks] == ["here"]
     assert [each.id for each in card.open_remarks] == ["r1", "r2", "r3", "r4"]
-    assert [each.delivery for each in card.open_remarks] == ["Seen", "Seen", "Sent", "Sent"]
+    assert [each.delivery for each in card.open_remarks] == ["Seen", "Seen", "Queued", "Queued"]
     assert [bool(each.heard) for each in card.open_remarks] == [False, False, True, True]
     assert [tag.text for tag in card.rows[0].tags] == ["to run"]
     assert card.verdict is not None

@@ -25,6 +25,7 @@ from planwire.model.events import (
     ReviewAsked,
     SessionOpened,
     Told,
+    TurnEnded,
 )
 from planwire.model.plan import REMARK_CAP, MarkdownPlan
 from planwire.model.records import AGENT
@@ -93,7 +94,7 @@ def test_of_two_peoples_rewordings_the_newer_holds_whoever_made_it() -> None:
     first, second = session.record.remarks
     assert first.closed is not None
     assert (first.closed.how, first.closed.by, first.closed.text) == (SUPERSEDED, "bo", second.id)
-    assert delivered(first) == "Superseded"
+    assert delivered(first, 0) == "Superseded"
 
 
 # -- length
@@ -251,9 +252,16 @@ def test_a_sentence_says_when_the_agent_hears_it() -> None:
 @pytest.mark.parametrize(
     ("events", "word"),
     [
-        ((), "Sent"),
-        ((Told("prompt", 2, remarks=("r1",)),), "Seen"),
-        ((Told("context", 2, remarks=("r1",), stage="offered"),), "Sent"),
+        ((), "Queued"),
+        ((Told("context", 2, remarks=("r1",), stage="offered"),), "Delivered"),
+        ((Told("context", 2, remarks=("r1",)),), "Seen"),
+        ((Told("tool", 2, remarks=("r1",)),), "Seen"),
+        ((Told("prompt", 2, remarks=("r1",)),), "Delivered"),
+        ((TurnEnded("end_turn"), Told("prompt", 2, remarks=("r1",))), "Delivered"),
+        ((Told("prompt", 2, remarks=("r1",)), TurnEnded("end_turn")), "Seen"),
+        ((Told("prompt", 2, remarks=("r1",)), TurnEnded("disconnected")), "Delivered"),
+        ((Told("prompt", 2, remarks=("r1",)), PlanChanged("main", "on it")), "Seen"),
+        ((Told("steering", 2, remarks=("r1",)),), "Delivered"),
         ((RemarkAnswered("main", "r1", "so"),), "Answered"),
         ((Told("prompt", 2, remarks=("r1",)), PlanChanged("main", None, (SetStatus("s3", "completed"),))), "Done"),
         ((Told("prompt", 2, remarks=("r1",)), PlanChanged("main", None, (RemoveStep("s3"),))), "Step is gone"),
@@ -264,8 +272,9 @@ def test_a_sentence_says_when_the_agent_hears_it() -> None:
 def test_a_badge_says_how_far_a_remark_has_come(events: tuple[Any, ...], word: str) -> None:
     session = Session(LIST)
     session.do("comment", "s3", text="why?")
-    session.append(*events, by=AGENT)
-    assert delivered(session.record.remarks[0]) == word
+    for event in events:
+        session.append(event, by="relay" if isinstance(event, Told) else AGENT)
+    assert delivered(session.record.remarks[0], session.state.acted) == word
 
 
 # -- send anyway

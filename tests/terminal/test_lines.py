@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from planwire.readmodel.cards import cards_of
 from planwire.readmodel.overview import overview
 from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import (
+    GUTTER,
     LOOKS,
     Line,
     Part,
@@ -56,18 +58,20 @@ def test_folding_keeps_every_word_and_its_look(parts: list[Part], width: int, in
     line = Line(((" " * indent, ""), *parts), "head", ("step", "p", "s1"))
     lines = folded(line, width)
 
-    def looks(of: Line) -> list[Part]:
-        return [(sign, look) for text, look in of.parts for sign in text if not sign.isspace()]
+    def looks(parts: Sequence[Part]) -> list[Part]:
+        return [(sign, look) for text, look in parts for sign in text if not sign.isspace()]
 
-    assert [each for folded_line in lines for each in looks(folded_line)] == looks(line)
+    first, *more = lines
+    assert all(each.parts[1] == GUTTER and not each.parts[0][0].strip() for each in more)
+    assert looks([*first.parts, *(part for each in more for part in each.parts[2:])]) == looks(line.parts)
     assert all(cell_len(each.text) <= width for each in lines)
     assert {(each.fill, each.row) for each in lines} == {(line.fill, line.row)}
 
 
 def test_a_line_that_goes_on_is_set_in() -> None:
     line = Line((("  ☆ ", "suggestion"), ("one two three", "")))
-    assert [each.text for each in folded(line, 13)] == ["  ☆ one two", "    three"]
-    assert [each.text for each in folded(Line((("one two three", ""),)), 8)] == ["one two", "three"]
+    assert [each.text for each in folded(line, 13)] == ["  ☆ one two", "  │ three"]
+    assert [each.text for each in folded(Line((("one two three", ""),)), 9)] == ["one two", "│ three"]
 
 
 @settings(deadline=None)
@@ -107,7 +111,7 @@ def test_lines_are_printed_as_rich_prints_them(rows: list[list[Part]], colours: 
 def test_a_line_on_a_terminal_keeps_to_its_width(parts: list[Part], width: int) -> None:
     console = Console(file=io.StringIO(), width=width, force_terminal=True, highlight=False)
     line_printer(console)(Line(tuple(parts)))
-    assert cell_len(Text.from_ansi(_output(console).removesuffix("\n")).plain) <= width
+    assert all(cell_len(Text.from_ansi(each).plain) <= width for each in _output(console).split("\n"))
 
 
 def test_what_is_cut_off_has_an_ellipsis_in_its_place_and_what_fits_stays_whole() -> None:
@@ -186,14 +190,14 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
         " 1 s1  ✔ Read  high",
         " 2 s3  ▶ Write",
         " 3 s2  ○ Ship",
-        "         ☆ → Ship it   r1 · you, just now · Sent",
-        "         › soon   r2 · you, just now · Seen just now",
-        "       ☆ Rest   new step · r1 · you, just now · Sent",
+        "         ☆ → Ship it   r1 · you, just now · Queued",
+        "         › soon   r2 · you, just now · Delivered just now",
+        "       ☆ Rest   new step · r1 · you, just now · Queued",
         "",
         "  Comment   nice",
-        "            r3 · you, just now · kept in force · Sent",
+        "            r3 · you, just now · kept in force · Queued",
         "            Not seen yet: the agent will see it with the",
-        "            next prompt in the editor.",
+        "          │ next prompt in the editor.",
         "  ▸ 1 closed   planwire show --all",
     ]
     assert "version 2 · revision 3 · just now" in lines[-1]

@@ -154,14 +154,14 @@ async def test_markdown_is_rendered_and_its_tasks_are_steps() -> None:
         assert lines[0].startswith(" Parser  ━━━"), "its heading is its title, and not there twice"
         assert "1 / 3" in lines[0]
         assert lines[1:] == [
-            "  The old one reads twice.",
+            "  │ The old one reads twice.",
             "  ✔ lexer",
             "    ▶ numbers",
-            "      Harder than it looks.",
+            "      │ Harder than it looks.",
             "  ○ grammar",
             "  ✗ macros",
-            "  Risks",
-            "    - [ ] this is code",
+            "  │ Risks",
+            "  │   - [ ] this is code",
         ]
 
 

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from planwire.cli import main
 from planwire.journal import open_journal
 from planwire.session.blocking import BlockingPlanSession
+from planwire.terminal import lines
 from planwire.terminal.nested_plans import NARROWEST
 from tests.terminal.watched import click_row, on_a_loop, panel, record, seen, shows, statuses, watching
 from tests.waiting import eventually
@@ -87,7 +89,7 @@ async def test_a_click_hits_the_sign_of_a_nested_step_where_a_narrow_screen_has_
 def test_show_prints_plans_in_the_boxes_of_those_that_they_work_for(
     journal: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setattr(lines, "new_console", lambda: Console(width=70))
     assert main(["show", "s", "--journal", str(journal)]) == 0
     text = capsys.readouterr().out
     boxes = [line.index("╭") for line in text.splitlines() if "╭" in line]
@@ -105,7 +107,7 @@ def test_show_prints_plans_in_the_boxes_of_those_that_they_work_for(
 def test_in_a_narrow_terminal_plans_keep_a_readable_width(
     journal: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", str(NARROWEST))
+    monkeypatch.setattr(lines, "new_console", lambda: Console(width=NARROWEST))
     assert main(["show", "s", "--journal", str(journal)]) == 0
     assert "Call Ann" in capsys.readouterr().out
 

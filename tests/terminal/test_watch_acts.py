@@ -57,7 +57,7 @@ async def test_priorities_and_the_status_of_work_have_keys(journal: Path) -> Non
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("1")
-        await shows(app, "▶ Write a test  ☆ high priority  you, just now · Sent")
+        await shows(app, "▶ Write a test  ☆ high priority  you, just now · Queued")
         assert suggestions(theirs(app)) == [SetPriority("s2", "high")]
 
 
@@ -148,7 +148,7 @@ async def test_a_comment_on_a_step_that_goes_meanwhile_is_kept_with_its_words(jo
         await closed(app)
         await told(app, "Comment added to the plan: “Write a test” is gone.")
         assert said(ours(app)) == [Comment("why not two?", quote="Write a test")]
-        await shows(app, "Comment   “Write a test”: why not two?   you, just now · Sent")
+        await shows(app, "Comment   “Write a test”: why not two?   you, just now · Queued")
 
 
 @on_a_loop

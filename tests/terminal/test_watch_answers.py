@@ -52,7 +52,7 @@ async def test_an_answer_is_on_its_way_until_the_agent_has_it(journal: Path, rel
         await shows(app, "◆ You answered “Yes”: on its way to the agent")
         assert "Press v" not in seen(app)
         add(journal, THEIRS, "relay", Told(ANSWER, 0, request="q1"))
-        await shows(app, "approved: Yes", "Sent to the agent just now")
+        await shows(app, "approved: Yes", "Delivered just now")
         assert "◆" not in seen(app)
 
 

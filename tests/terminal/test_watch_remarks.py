@@ -3,7 +3,17 @@
 from functools import partial
 from pathlib import Path
 
-from planwire.model.events import ACP, CHANGES_REQUESTED, Comment, PlanSet, RemarkAnswered, Remarked, ReviewAsked, Told
+from planwire.model.events import (
+    ACP,
+    CHANGES_REQUESTED,
+    Comment,
+    PlanChanged,
+    PlanSet,
+    RemarkAnswered,
+    Remarked,
+    ReviewAsked,
+    Told,
+)
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.records import PlanRecord
 from planwire.model.step_changes import RewordStep
@@ -134,8 +144,10 @@ async def test_a_remark_says_how_far_it_has_come_and_is_withdrawn_and_reopened(j
         await pilot.press("ctrl+t", "enter")
         await closed(app)
         await told(app, "Comment added to the plan. The agent will see it with the next prompt in zed.")
-        await shows(app, "Comment   small commits   you, just now · kept in force · Sent", "1 remark ·")
+        await shows(app, "Comment   small commits   you, just now · kept in force · Queued", "1 remark ·")
         add(journal, THEIRS, "relay", Told("prompt", 3, remarks=("r1",)))
+        await shows(app, "small commits   you, just now · kept in force · Delivered just now")
+        add(journal, THEIRS, "agent", PlanChanged(None, "on it"))
         await shows(app, "small commits   you, just now · kept in force · Seen just now")
         add(journal, THEIRS, "agent", RemarkAnswered(None, "r1", "I will"))
         await shows(app, "kept in force · Answered", "↳ I will   agent, just now")
@@ -156,12 +168,12 @@ async def test_a_remark_says_how_far_it_has_come_and_is_withdrawn_and_reopened(j
 async def test_a_newer_suggestion_of_somebody_else_says_so(journal: Path) -> None:
     add(journal, THEIRS, "ann", Remarked(None, "suggestion", "", 2, changes=(RewordStep("s3", "Mend it well"),)))
     async with watching(journal, THEIRS) as (app, pilot):
-        await shows(app, "☆ → Mend it well   ann, just now · Sent")
+        await shows(app, "☆ → Mend it well   ann, just now · Queued")
         await pilot.press("j")
         await write(app, pilot, "e", "Mend it fast")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "☆ → Mend it fast   you, just now · Sent")
+        await shows(app, "☆ → Mend it fast   you, just now · Queued")
         await pilot.press("end", "enter")
         await shows(app, "Mend it → Mend it well   ann, just now · Superseded by r2 just now, you")
 

@@ -347,12 +347,12 @@ async def test_steps_and_plans_are_commented_on(journal: Path) -> None:
         await closed(app)
         assert said(ours(app)) == [Comment("use the old fixture", "s2")]
         assert not ours(app).reviews
-        await shows(app, "    › use the old fixture   you, just now · Sent")
+        await shows(app, "    › use the old fixture   you, just now · Queued")
         await told(app, "Comment added to “Write a test”. The agent will see it with its next call of a plan tool")
         await write(app, pilot, "C", "small commits")
         await press_button(app, pilot, "Comment")
         await closed(app)
-        await shows(app, "Comment   small commits   you, just now · Sent")
+        await shows(app, "Comment   small commits   you, just now · Queued")
         assert said(ours(app))[1:] == [Comment("small commits")]
         await pilot.press("home")
         await write(app, pilot, "c", "on the head it is about the plan, too")
@@ -382,7 +382,7 @@ async def test_plans_are_approved_with_and_without_comments_and_changes_requeste
         await pilot.press("enter")
         await closed(app)
         assert ours(app).reviews[-1].verdict == CHANGES_REQUESTED
-        await shows(app, "Comment   go ahead   you, just now", "Changes   smaller steps   you, just now · Sent")
+        await shows(app, "Comment   go ahead   you, just now", "Changes   smaller steps   you, just now · Queued")
         await review(app, pilot, "c", "")
         await pilot.press("enter")
         await told(app, "The comment is empty.")
@@ -412,7 +412,7 @@ async def test_some_steps_are_selected_and_run(journal: Path) -> None:
         await closed(app)
         selection = ours(app).open_remarks[-1]
         assert (selection.kind, selection.steps, ours(app).reviews) == ("selection", ("s3", "s4"), ())
-        await shows(app, "  ○ Mend it  ▸ to run", "To run    Mend it; Tell people   you, just now · Sent")
+        await shows(app, "  ○ Mend it  ▸ to run", "To run    Mend it; Tell people   you, just now · Queued")
         assert not panel(app).marks_of("main")
         await pilot.press("s", "s", "home", "down")
         for key in ("r", "s"):
@@ -494,7 +494,7 @@ async def test_a_tick_on_an_agents_plan_is_a_suggestion_until_the_agent_does_it(
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("x")
-        await shows(app, "  ✓ Write a test  ☆ done  you, just now · Sent")
+        await shows(app, "  ✓ Write a test  ☆ done  you, just now · Queued")
         await told(app, "Suggested: Write a test: done. The agent will see it with the next prompt in zed. Press u to")
         assert statuses(theirs(app))[1] == "in_progress"
         await pilot.press("x")
@@ -518,7 +518,7 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await write(app, pilot, "e", "Write two tests")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "▶ Write a test", "    ☆ → Write two tests   you, just now · Sent")
+        await shows(app, "▶ Write a test", "    ☆ → Write two tests   you, just now · Queued")
         [line] = [line for line in panel(app).in_sight() if line.text.startswith("  ▶ Write a test")]
         assert line.parts[-1] == ("Write a test", "struck muted"), "the agent's wording is struck through"
         await pilot.press("e")
@@ -529,8 +529,8 @@ async def test_suggested_words_and_places_replace_those_suggested_before(journal
         await eventually(lambda: suggestions(theirs(app)) == [RewordStep("s2", "Write two tests now")])
         await closed(app)
         await pilot.press("J")
-        await shows(app, "▶ Write a test  ☆ ↓ moves  you, just now · Sent")
-        assert steps_and_ghosts(app)[2:4] == ["○ Mend it", "☆ Write a test   moves here · you, just now · Sent"]
+        await shows(app, "▶ Write a test  ☆ ↓ moves  you, just now · Queued")
+        assert steps_and_ghosts(app)[2:4] == ["○ Mend it", "☆ Write a test   moves here · you, just now · Queued"]
         await pilot.press("J")
         await eventually(lambda: suggestions(theirs(app))[1:] == [MoveStep("s2", "s4")])
         await eventually(lambda: steps_and_ghosts(app)[-1].startswith("☆ Write a test   moves here"))
@@ -551,7 +551,7 @@ async def test_new_steps_are_ghosts_at_their_place_until_they_are_withdrawn(jour
         await write(app, pilot, "a", "Check the logout")
         await pilot.press("enter")
         await closed(app)
-        await shows(app, "☆ Check the logout   new step · you, just now · Sent")
+        await shows(app, "☆ Check the logout   new step · you, just now · Queued")
         lines = [line.text.strip() for line in panel(app).in_sight()]
         place = next(y for y, text in enumerate(lines) if text.startswith("☆"))
         assert (lines[place - 1], lines[place + 1]) == ("▶ Write a test", "○ Mend it")
@@ -585,7 +585,7 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("end", "d")
-        await shows(app, "○ Tell people  ☆ ✗ remove  you, just now · Sent")
+        await shows(app, "○ Tell people  ☆ ✗ remove  you, just now · Queued")
         assert suggestions(theirs(app)) == [RemoveStep("s4")]
         await pilot.press("d")
         await told(app, "Nothing changes: that is suggested already.")
@@ -595,7 +595,7 @@ async def test_a_removal_is_suggested_without_a_question_and_a_suggestion_for_a_
         await pilot.press("u")
         await eventually(lambda: suggestions(theirs(app)) == [SetStatus("s3", "in_progress")])
         report(journal, "completed", "in_progress")
-        await shows(app, "Suggested Mend it: in progress   you, just now · Sent")
+        await shows(app, "Suggested Mend it: in progress   you, just now · Queued")
         await click_row(app, pilot, "Suggested", 14)
         await pilot.press("u")
         await eventually(lambda: not theirs(app).suggestions)

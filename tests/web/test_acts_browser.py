@@ -146,7 +146,7 @@ def test_what_has_ended_is_reopened(stage: Stage, page: Page) -> None:
     page.keyboard.press("c")
     write(page, "Why?")
     save(page)
-    expect(row(page, 2).locator(".comment")).to_contain_text("Sent")
+    expect(row(page, 2).locator(".comment")).to_contain_text("Queued")
     page.keyboard.press("u")
     expect(row(page, 2).locator(".comment")).to_have_count(0)
     page.keyboard.press("U")

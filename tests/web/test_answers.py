@@ -74,7 +74,7 @@ def test_an_answer_says_where_it_is_until_the_agent_has_it(here: Here) -> None:
         page = here.page()
     assert section(page) == ""
     assert ">needs you<" not in page
-    assert re.search(r'delivery-seen">Sent to the agent <time ', page)
+    assert re.search(r'delivery-(delivered|seen)">(Delivered|Seen) <time ', page)
 
 
 def test_the_second_of_two_people_is_told_who_answered_what(here: Here) -> None:

@@ -15,6 +15,7 @@ from planwire.model.events import (
     Remarked,
     ReviewAsked,
     Told,
+    TurnEnded,
 )
 from planwire.model.plan import MarkdownPlan
 from planwire.steering.reviews import VIA
@@ -183,9 +184,11 @@ def test_a_comment_says_how_far_it_has_come_and_what_the_agent_answered(stage: S
     write(page, "Why?")
     save(page)
     comment = row(page, 1).locator(".comment")
-    expect(comment.locator(".delivery")).to_have_text("Sent")
+    expect(comment.locator(".delivery")).to_have_text("Queued")
     expect(comment.locator(".delivery")).to_have_attribute("title", re.compile("^The agent will see it with "))
     stage.write(Told("prompt", 2, remarks=("r1",)), by="relay")
+    expect(comment.locator(".delivery")).to_have_text("Delivered")
+    stage.write(TurnEnded("end_turn"), by="agent")
     expect(comment.locator(".delivery")).to_have_text(re.compile(r"^Seen \d+:\d\d"))
     stage.write(RemarkAnswered("main", "r1", "Since it is first"), by="agent")
     expect(comment).to_have_count(0)

@@ -90,4 +90,4 @@ def print_session(
     view = session_record_view(
         session, now, chosen=plan, only=only, everything=everything, name=name, thinking=thinking
     )
-    new_console(wide=False).print(view)
+    new_console().print(view)

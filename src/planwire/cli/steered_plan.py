@@ -86,7 +86,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -
     from planwire.terminal.records import session_record_view
 
     view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
-    new_console(wide=False).print(view)
+    new_console().print(view)
     if question and not agreed(question):
         raise Refused("nothing was changed")
 

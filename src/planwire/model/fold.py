@@ -37,6 +37,7 @@ from planwire.errors import StaleRevision
 from planwire.model.carried import metadata_of
 from planwire.model.events import (
     COMMENTED,
+    DISCONNECTED,
     OFFERED,
     REFUSED,
     TOLD,
@@ -101,7 +102,14 @@ def fold(state: SessionState, recorded: Recorded) -> SessionState:
     """The state after one more event of its session."""
     rule = _RULES.get(type(recorded.event))
     changes = rule(state, recorded, recorded.event) if rule else {}
-    return replace(state, seq=recorded.seq, at=max(state.at, recorded.at), **changes)
+    acted = recorded.seq if _shows_work(recorded) else state.acted
+    return replace(state, seq=recorded.seq, at=max(state.at, recorded.at), acted=acted, **changes)
+
+
+def _shows_work(recorded: Recorded) -> bool:
+    """Whether only an agent at work can have caused an event. A turn also ends when the agent goes away."""
+    event = recorded.event
+    return event.stop_reason != DISCONNECTED if isinstance(event, TurnEnded) else recorded.by == AGENT
 
 
 def fold_all(session: str, events: Iterable[Recorded], state: SessionState | None = None) -> SessionState:

@@ -354,12 +354,13 @@ class HeardUpTo(Struct, frozen=True):
 class SessionState(Struct, frozen=True):
     """A session folded from its events.
 
-    `stopped` is why the last turn ended; None while the agent works. `turns` counts the turns that ended, `remarked`
-    all remarks. `recapped` is the last event that told the agent everything that holds, `compacted` its last
-    compaction. The agent knows what people did up to the event `told`, and its chat has it up to `placed`; `children`
-    has the same for the other readers. `tell` and `stop` are requests of a person that have not been met yet. `mode` is
-    the agent's mode, as its plans and mode switches name it. `forks` are the sessions that began with this one's past.
-    `at` is the latest time of all events: no later event has an earlier time.
+    `stopped` is why the last turn ended; None while the agent works. `acted` is the last event that shows its agent at
+    work. `turns` counts the turns that ended, `remarked` all remarks. `recapped` is the last event that told the agent
+    everything that holds, `compacted` its last compaction. The agent knows what people did up to the event `told`, and
+    its chat has it up to `placed`; `children` has the same for the other readers. `tell` and `stop` are requests of a
+    person that have not been met yet. `mode` is the agent's mode, as its plans and mode switches name it. `forks` are
+    the sessions that began with this one's past. `at` is the latest time of all events: no later event has an earlier
+    time.
     """
 
     id: str
@@ -367,6 +368,7 @@ class SessionState(Struct, frozen=True):
     opened: SessionOpened | None = None
     plans: dict[PlanId, PlanRecord] = {}
     stopped: str | None = None
+    acted: int = 0
     turns: int = 0
     compacted: int = 0
     remarked: int = 0

@@ -8,7 +8,6 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.journal.provisional import is_provisional
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
@@ -26,7 +25,6 @@ __all__ = [
     "RemarkCard",
     "SuggestedChange",
     "annotations",
-    "delivery_words",
     "suggestion_sentence",
 ]
 
@@ -47,9 +45,9 @@ _TAKEN_BACK: Final = (WITHDRAWN, SUPERSEDED)
 class SuggestedChange(Struct, frozen=True):
     """One suggested change. `kind` is the tag of the change (`status`, `reword`, `add`, …), `text` says what the step
     should become, `suggestion` is the id of its remark, `number` its place among the changes there. `note` is its
-    author's note on it. `delivery` is Sent or Seen; `heard` is a sentence on that, and `told_at` is when the agent
-    heard it. `replaces` is the author of another person's suggestion that it superseded. `status` is the status that it
-    sets."""
+    author's note on it. `delivery` is Queued, Delivered or Seen; `heard` is a sentence on that, and `told_at` is when
+    the agent heard it. `replaces` is the author of another person's suggestion that it superseded. `status` is the
+    status that it sets."""
 
     suggestion: str
     number: int
@@ -111,9 +109,9 @@ class Annotations(Struct, frozen=True):
     closed: tuple[RemarkCard, ...] = ()
 
 
-def annotations(record: PlanRecord, state: PlanState | None = None, heard: str = "") -> Annotations:
+def annotations(record: PlanRecord, state: PlanState | None = None, heard: str = "", acted: int = 0) -> Annotations:
     """The annotations of a plan as it is now; `state` has the steps of a plan file. `heard` is a sentence on when the
-    agent will hear what it has not been told."""
+    agent will hear what it has not been told, `acted` the last event that shows it at work."""
     steps_now = (state or record.state).steps
     texts = {step.id: step.content for step in steps_now}
     steps: dict[str, tuple[SuggestedChange, ...]] = {}
@@ -121,14 +119,14 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
     stale = {each.id for each in record.suggestions if changed_since(each, record)}
     for suggestion in record.suggestions:
         for number, change in enumerate(suggestion.changes):
-            suggested = _suggested(suggestion, number, texts, heard, record)
+            suggested = _suggested(suggestion, number, texts, heard, acted, record)
             if isinstance(change, AddStep):
                 together = added.setdefault(change.after, [])
                 together.insert(len(together) if change.after is None else 0, suggested)  # as `apply_changes` does it
             elif change.step in texts and suggestion.id not in stale:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
     shown = (each for each in record.remarks if each.kind != SUGGESTION or each.id in stale or _matters(each))
-    cards = [_remark(each, record, texts, heard) for each in shown]
+    cards = [_remark(each, record, texts, heard, acted) for each in shown]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:
@@ -148,7 +146,7 @@ def _matters(suggestion: Remark) -> bool:
 
 
 def _suggested(
-    suggestion: Remark, number: int, texts: dict[str, str], heard: str, record: PlanRecord
+    suggestion: Remark, number: int, texts: dict[str, str], heard: str, acted: int, record: PlanRecord
 ) -> SuggestedChange:
     change, told = suggestion.changes[number], suggestion.told
     end = SUPERSEDED, suggestion.id
@@ -161,7 +159,7 @@ def _suggested(
         suggestion.by,
         suggestion.at,
         suggestion.note,
-        delivery_words(suggestion),
+        delivered(suggestion, acted),
         "" if told else heard,
         told.at if told else None,
         next((each.by for each in older if each.by != suggestion.by), ""),
@@ -169,7 +167,7 @@ def _suggested(
     )
 
 
-def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str) -> RemarkCard:
+def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str, acted: int) -> RemarkCard:
     last = step_texts(record.state)
     last = last | texts | remark.about
     about = remark.quote or (last.get(remark.step, remark.step) if remark.step else "")
@@ -189,7 +187,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         steps,
         remark.kept,
         remark.is_open,
-        delivery_words(remark),
+        delivered(remark, acted),
         "" if end or remark.told else heard,
         remark.told.at if remark.told else None,
         end.at if end else None,
@@ -235,8 +233,3 @@ def _becomes(change: StepChange, texts: dict[str, str]) -> str:
             return f"after: {texts.get(after, after)}" if after else "first"
         case _ as never:
             assert_never(never)
-
-
-def delivery_words(remark: Remark) -> str:
-    """The delivery of a remark in words, to the journal's server and from there to the agent."""
-    return "Not yet delivered" if is_provisional(remark.seq) and remark.closed is None else delivered(remark)

@@ -23,7 +23,6 @@ from planwire.readmodel.annotations import (
     RemarkCard,
     SuggestedChange,
     annotations,
-    delivery_words,
     suggestion_sentence,
 )
 from planwire.readmodel.card import (
@@ -43,7 +42,7 @@ from planwire.readmodel.history import verdict_words
 from planwire.readmodel.plan_tree import in_tree
 from planwire.readmodel.questions import pending_of, question_of
 from planwire.steering.acts import acts_for
-from planwire.steering.delivery import heard_when
+from planwire.steering.delivery import delivered, heard_when, how_far
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.words import step_of
 
@@ -106,6 +105,7 @@ def cards_of(
             client,
             heard_when(plans, record),
             reach,
+            _acted_since(record, plans.acted),
         )
         for plan_id, record in plans.plans.items()
         if record.removed == removed
@@ -148,6 +148,12 @@ def in_order(cards: Iterable[PlanCard]) -> tuple[PlanCard, ...]:
     return tuple(sorted(cards, key=lambda card: (bool(card.ended), not card.needs_you, not card.rows)))
 
 
+def _acted_since(record: PlanRecord, acted: int) -> int:
+    """The last telling about a plan that its agent worked after. It changes less often than `acted`."""
+    tellings = (each.told for said in (record.remarks, record.reviews) for each in said)
+    return max((each.seq for each in tellings if each is not None and each.seq <= acted), default=0)
+
+
 class _Key(NamedTuple):
     """A key for the cache: values compared by identity. They hold dicts, and every change makes new values."""
 
@@ -171,10 +177,11 @@ def _card(
     client: str | None = None,
     heard: str = "",
     reach: Reach = NOBODY,
+    acted: int = 0,
 ) -> PlanCard:
     state, record, file = key
     plan, kind = state.plan, kind_of(state.plan)
-    over = annotations(record, state, heard) if record and record.remarks else Annotations()
+    over = annotations(record, state, heard, acted) if record and record.remarks else Annotations()
     to_run = _to_run(record) if record else frozenset()
     rows = tuple(
         _row(step, stopped, step.id in to_run, over.steps.get(step.id, ()), over.remarks.get(step.id, ()))
@@ -206,19 +213,19 @@ def _card(
         heard=heard,
         reach=reach,
     )
-    return _with_record(card, record, over) if record else card
+    return _with_record(card, record, over, acted) if record else card
 
 
-def _with_record(card: PlanCard, record: PlanRecord, over: Annotations) -> PlanCard:
+def _with_record(card: PlanCard, record: PlanRecord, over: Annotations, acted: int) -> PlanCard:
     """The card with everything that a journal knows about the plan."""
-    reviews = tuple(_review(record, each) for each in record.reviews)
+    reviews = tuple(_review(record, each, acted) for each in record.reviews)
     return replace(
         card,
         record=record,
         is_of_agent=record.owner == AGENT,
         why=record.summary or "",
         notes=tuple(Note(each.text, each.by, each.at) for each in record.notes),
-        suggestions=tuple(_suggestion(record, each, card.heard) for each in record.suggestions),
+        suggestions=tuple(_suggestion(record, each, card.heard, acted) for each in record.suggestions),
         reviews=reviews,
         remarks=over.remarks.get(None, ()),
         closed_remarks=over.closed,
@@ -283,19 +290,18 @@ def _to_run(record: PlanRecord) -> frozenset[str]:
     return frozenset(step for each in chosen for step in each.steps) - stale
 
 
-def _suggestion(record: PlanRecord, suggestion: Remark, heard: str) -> OpenSuggestion:
+def _suggestion(record: PlanRecord, suggestion: Remark, heard: str, acted: int) -> OpenSuggestion:
     steps = {step.id for step in record.state.steps}
     named = [step_of(change) for change in suggestion.changes]
     has_place = bool(named) and all(step is None or step in steps for step in named)
     sentence = suggestion_sentence(record, suggestion)
-    words = suggestion.by, suggestion.at, has_place, delivery_words(suggestion), "" if suggestion.told else heard
+    words = suggestion.by, suggestion.at, has_place, delivered(suggestion, acted), "" if suggestion.told else heard
     return OpenSuggestion(suggestion.id, sentence, *words)
 
 
-def _review(record: PlanRecord, review: Review) -> ReviewCard:
+def _review(record: PlanRecord, review: Review, acted: int) -> ReviewCard:
     words = review.by, review.at, review.seq, review.revision, review.is_stale
     told_at = review.told.at if review.told else None
-    delivery = "Too late" if review.is_late else "Sent to the agent" if review.told else ""
-    if review == record.decision:
-        delivery = "On its way to the agent"
+    is_answer = review.told is not None or review == record.decision
+    delivery = "Too late" if review.is_late else how_far(review.told, acted) if is_answer else ""
     return ReviewCard(review.verdict, verdict_words(review), *words, review.answer, delivery, told_at, review.is_late)

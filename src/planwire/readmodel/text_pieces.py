@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from planwire.model.changes import last_outermost
 from planwire.model.markdown import BOX, TASK, Checkbox, parse
-from planwire.model.text import shortened, unwrapped
-from planwire.model.titles import LONGEST, plan_title
+from planwire.model.text import unwrapped
+from planwire.model.titles import plan_title
 from planwire.readmodel.card import Ghost, PlanCard, StepRow
 
 __all__ = ["TextPiece", "is_task", "is_title", "neighbour_of", "text_pieces", "text_without_title", "without_box"]
@@ -32,13 +32,13 @@ def text_without_title(card: PlanCard) -> str:
 
 
 def is_title(heading: str, card: PlanCard) -> bool:
-    """Whether a heading is the source of a plan's title."""
-    return shortened(unwrapped(heading), LONGEST) == plan_title(card.state.plan)
+    """Whether a heading is the title of its plan, and all of it: a long one is cut there."""
+    return unwrapped(heading) == plan_title(card.state.plan)
 
 
-def text_pieces(card: PlanCard) -> Iterator[StepRow | TextPiece]:
-    """The text of a plan, in order, with its steps in place of its tasks."""
-    text = text_without_title(card)
+def text_pieces(card: PlanCard, *, whole: bool = False) -> Iterator[StepRow | TextPiece]:
+    """The text of a plan, in order, with its steps in place of its tasks; the `whole` one, or without its title."""
+    text = card.text if whole else text_without_title(card)
     by_line = {task.words[0]: (task, row) for task, row in zip(parse(text).tasks, card.rows, strict=True)}
     chunk: list[str] = []
     inside: list[Checkbox] = []

@@ -1,9 +1,9 @@
-"""The delivery of a person's remark in words: when the agent will hear it, that it was told, and how it ended."""
+"""The delivery of people's words to the agent: how far they have come, when it will hear them, how they ended."""
 
 from typing import Final
 
 from planwire.model.events import CHANGES_REQUESTED
-from planwire.model.records import PLANWIRE, PlanRecord, Remark, SessionState
+from planwire.model.records import ANSWER, IN_TURN, PLANWIRE, PlanRecord, Remark, SessionState, Telling
 from planwire.model.remarks import (
     ANSWERED,
     FINISHED,
@@ -17,7 +17,7 @@ from planwire.model.remarks import (
 )
 from planwire.steering.reach import HEAR, NOBODY, STEER, TELL, WORDS, Reach
 
-__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer"]
+__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer", "how_far"]
 
 #: How a remark ended, for people.
 CLOSED_WORDS: Final = {
@@ -70,10 +70,19 @@ def heard_with_answer(heard: str, reach: Reach, verdict: str | None = None, *, n
     return heard.replace(" it ", " your words ", 1)
 
 
-def delivered(remark: Remark) -> str:
-    """The state of a remark, in one to three words for a badge."""
+def delivered(remark: Remark, acted: int) -> str:
+    """The state of a remark, in one to three words for a badge. `acted` is the agent's last sign of work."""
     if remark.closed is not None:
         return CLOSED_WORDS.get(remark.closed.how, remark.closed.how.replace("_", " ").capitalize())
     if remark.answers:
         return "Answered"
-    return "Seen" if remark.told else "Sent"
+    return how_far(remark.told or remark.offered, acted, is_sure=remark.told is not None)
+
+
+def how_far(telling: Telling | None, acted: int, *, is_sure: bool = True) -> str:
+    """How far words have come: *Queued* until somebody hands them over, *Delivered* until it is sure that the agent
+    has them, then *Seen*. A prompt or an answer may lie unread in a pipe, so there only the agent's work proves it."""
+    if telling is None:
+        return "Queued"
+    is_unread = telling.way in (*IN_TURN, ANSWER) and telling.seq > acted
+    return "Seen" if is_sure and not is_unread else "Delivered"

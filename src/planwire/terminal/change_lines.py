@@ -14,8 +14,6 @@ from planwire.terminal.step_lines import step_parts
 
 __all__ = ["change_lines", "conflict_lines", "difference_lines", "report_line"]
 
-#: The most lines of a text that a difference shows.
-MOST_LINES: Final = 200
 #: How many of the newest events a conflict lists.
 LISTED: Final = 8
 
@@ -79,10 +77,8 @@ def _step_parts(each: StepDifference) -> tuple[Part, ...]:
 
 
 def _text_lines(plan: PlanDifference) -> Iterator[Line]:
-    for line in plan.text[:MOST_LINES]:
+    for line in plan.text:
         yield Line(((f"    {line[0]} {printable(line[1:])}", "added" if line[0] == "+" else "removed"),))
-    if len(plan.text) > MOST_LINES:
-        yield Line(((f"    … {len(plan.text) - MOST_LINES} more lines", "muted"),))
 
 
 # -- a plan that moved on while a person decided

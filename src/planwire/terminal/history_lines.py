@@ -9,40 +9,41 @@ from planwire.readmodel.authors import author
 from planwire.readmodel.card import OTHER, status_look
 from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Part, between, cut, fitted, text_look
+from planwire.terminal.lines import Line, Part, between, fitted, folded, text_look
 
 __all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "this_day", "why_line", "word_parts"]
 
-#: The sign and the look of each kind of event. Statuses of steps have theirs in the table of statuses.
+#: The sign and the look of each kind of event, no two the same: a step may be called "approved (revision 1)". Statuses
+#: of steps have theirs in the table of statuses.
 _LOOK: Final = {
     "other": ("?", "odd"),
     "opened": ("●", "muted"),
-    "new": ("+", "added strong"),
+    "new": ("✚", "added strong"),
     "added": ("+", "added"),
     "removed": ("-", "removed"),
-    "plan_removed": ("-", "removed strong"),
+    "plan_removed": ("✖", "removed strong"),
     "reworded": ("~", "odd"),
     "moved": ("↕", "note"),
     "priority": ("!", "odd"),
-    "text": ("~", "muted"),
-    "why": ("✎", "emphasis"),
+    "text": ("≈", "muted"),
+    "why": ("✐", "emphasis"),
     "note": ("✎", "note"),
     "suggested": ("☆", "suggestion"),
     "settled": ("★", "suggestion"),
-    "withdrawn": ("☆", "muted"),
+    "withdrawn": ("✧", "muted"),
     "asked": ("◆", "waiting"),
-    "approved": ("✔", "done strong"),
-    "dismissed": ("○", "muted"),
-    "changes_requested": ("✎", "odd strong"),
+    "approved": ("☑", "done strong"),
+    "dismissed": ("⊘", "muted"),
+    "changes_requested": ("☒", "odd strong"),
     "comment": ("›", "note"),
-    "request": ("›", "odd"),
+    "request": ("»", "odd"),
     "selected": ("▸", "odd"),
     "answered": ("↳", "note"),
     "reopened": ("↺", "note"),
     "stopped": ("■", "stopped"),
     "compacted": ("⇣", "muted"),
     "gap": ("∅", "odd strong"),
-    "unknown": ("?", "muted"),
+    "unknown": ("¿", "muted"),
     "told": ("↻", "muted"),
     "message": ("…", "muted"),
 }
@@ -51,8 +52,10 @@ _UNKNOWN: Final = ("·", "muted")
 NAMED: Final = 4
 NAMED_ON_SCREEN: Final = 6
 _WHO: Final = 8
-#: The most characters of a why in print.
+#: The most characters of a why in print; JSON has all of it.
 LONGEST_WHY: Final = 160
+#: What stands between two things that happened: two spaces, which no text has.
+GAP: Final = "  ·  "
 #: The kind of a moment's row; the number of the event comes second.
 MOMENT: Final = "moment"
 
@@ -65,22 +68,23 @@ def moment_line(moment: HistoryEntry, numbers: int = 4, session: str | None = No
         parts.append((f"{one_line(session)}  ", "muted"))
     parts.append((f"{author(moment.by):<{_WHO}}  ", ""))
     if moment.plan is not None:
-        parts.append((f"{one_line(moment.plan)}  ", "strong"))
+        parts.append((f"“{one_line(moment.plan)}”  ", "strong"))
     if moment.total:
         parts.append((f"{moment.done}/{moment.total}  ", "strong"))
-    return Line((*parts, *_words(moment, NAMED, " · ")))
+    return Line((*parts, *_words(moment, NAMED, f" (planwire diff {moment.seq - 1} {moment.seq})")))
 
 
 def why_line(why: str, numbers: int = 4) -> Line:
     """The agent's why, below the line of an event in print. A long one keeps its end, the closest to the event."""
     words = one_line(why)
-    cut_off = words if len(words) <= LONGEST_WHY else f"…{words[1 - LONGEST_WHY :].lstrip()}"
-    return Line(((f"{'':>{numbers}}  why  ", "muted"), (cut_off, "muted")))
+    left_out = len(words) - LONGEST_WHY
+    before = f"({left_out:,} characters before: --json)  …" if left_out > 0 else ""
+    return Line(((f"{'':>{numbers}}  why  ", "muted"), (before, "muted"), (words[max(left_out, 0) :], "muted")))
 
 
 @lru_cache(maxsize=4_096)
 def moment_rows(moment: HistoryEntry, width: int, today: str, *, marked: bool) -> tuple[Line, ...]:
-    """Two lines on the screen: when, who, which plan and how far; then what happened. The date is left out if it is
+    """Lines on the screen: when, who, which plan and how far; then what happened. The date is left out if it is
     `today`."""
     row = (MOMENT, moment.seq)
     far = f"{moment.done:,} / {moment.total:,}" if moment.total else ""
@@ -91,17 +95,19 @@ def moment_rows(moment: HistoryEntry, width: int, today: str, *, marked: bool) -
         (fitted(about, max(width - len(when) - 14, 8)), ""),
     )
     first = between(left, ((far, "strong"),), width - 1)
-    second = cut((("   ", ""), *_words(moment, NAMED_ON_SCREEN, "  ·  ")), width - 1)
-    return Line(first, "", row), Line(second, "", row)
+    return Line(first, "", row), *folded(
+        Line((("   ", ""), *_words(moment, NAMED_ON_SCREEN, " (d)")), "", row), width - 1
+    )
 
 
-def _words(moment: HistoryEntry, most: int, gap: str) -> Iterator[Part]:
+def _words(moment: HistoryEntry, most: int, how: str) -> Iterator[Part]:
+    """What happened, and `how` to see what it leaves out."""
     for number, word in enumerate(moment.words[:most]):
         if number:
-            yield gap, "rest"
+            yield GAP, "rest"
         yield from word_parts(word)
     if len(moment.words) > most:
-        yield f"{gap}and {len(moment.words) - most:,} more", "muted"
+        yield f"{GAP}and {len(moment.words) - most:,} more{how}", "muted"
 
 
 def clock(at: int, *, short: bool = False) -> str:

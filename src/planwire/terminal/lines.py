@@ -3,6 +3,10 @@
 A line has parts, each a text with the name of a look. `LOOKS` says what a look is: a style for commands that print with
 Rich, and a CSS rule for the app, whose theme has the colours. Since lines are values, a view can compare new lines with
 its own and draw only those that differ.
+
+No text imitates planwire's own words or another author's. Texts that stand in a line have single spaces, and what
+planwire sets beside them is two spaces or more away. Whatever does not fit into a line, and all prose, stands behind a
+gutter, where planwire says nothing. Nothing is cut: what is too long goes on in the next line.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,17 +20,20 @@ from rich.text import Text
 
 __all__ = [
     "BLANK",
+    "GUTTER",
     "LOOKS",
     "Drawing",
     "Line",
     "Part",
     "Row",
     "between",
+    "broken",
     "cut",
     "fitted",
     "folded",
     "framed",
     "hanging",
+    "is_endless",
     "line_printer",
     "new_console",
     "progress_bar",
@@ -89,21 +96,25 @@ def text_look(look: str) -> str:
 
 
 class Line(Struct, frozen=True):
-    """One line. `fill` is the look of its whole width, `row` what it is about: a step, a session, a moment."""
+    """One line. `fill` is the look of its whole width, `row` what it is about: a step, a session, a moment. `words` are
+    an agent's words on it, to be seen before a verdict on them."""
 
     parts: tuple[Part, ...] = ()
     fill: str = ""
     row: Row | None = None
+    words: str = ""
 
     @property
     def text(self) -> str:
         return "".join(text for text, _ in self.parts)
 
-    def __rich__(self) -> Text:
-        line = Text()
-        for text, looks in self.parts:
-            line.append(_in_print(text, looks), _style(looks))
-        return line
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        for each in folded(self, options.max_width):
+            yield Text.assemble(
+                *((_in_print(text, looks), _style(looks)) for text, looks in each.parts),
+                no_wrap=True,
+                overflow="ignore",
+            )
 
 
 def _in_print(text: str, looks: str) -> str:
@@ -116,8 +127,17 @@ def _style(looks: str) -> str:
 
 
 BLANK: Final = Line()
+#: What stands before an agent's prose, and before the rest of a text that does not fit into its line.
+GUTTER: Final[Part] = ("│ ", "rest")
+#: Stands where a line is broken that has no space to break it at.
+BREAK: Final = "↩"
 #: The width without a terminal: other programs read the lines, so nothing cuts or wraps them.
-UNBOUNDED: Final = 10_000
+UNBOUNDED: Final = 1_000_000_000
+
+
+def is_endless(width: int) -> bool:
+    """Whether other programs read the lines, which have no end."""
+    return width > UNBOUNDED // 2
 
 
 class Drawing:
@@ -147,36 +167,43 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
+def broken(text: str, width: int) -> list[str]:
+    """Break text that is to stay as it is, with a sign at each break."""
+    *lines, last = chop_cells(text.expandtabs(), max(width - 1, 1)) or [""]
+    return [*(f"{line}{BREAK}" for line in lines), last]
+
+
 def folded(line: Line, width: int) -> list[Line]:
-    """Wrap a line to `width` cells. An indented line goes on with a deeper indent."""
+    """Wrap a line to `width` cells. It goes on behind a gutter, deeper than its own indent."""
     text = line.text
     before = len(text) - len(text.lstrip(" "))
     if cell_len(text) <= width or not text.strip():
         return [line]
-    indent = before + 2 if before and width > 2 * before else 0
+    indent = before if width > 2 * before + 2 else 0
+    before += len(GUTTER[0]) if text.startswith(GUTTER[0], before) else 0
     lines, end = [], 0
-    for number, piece in enumerate(wrapped(text[before:], max(width - (indent or before), 1))):
+    for piece in wrapped(text[before:], max(width - max(indent + len(GUTTER[0]), before), 1)):
         begin = text.find(piece, max(end, before))
         end = begin + len(piece)
-        margin = " " * (indent if number else before)
-        lines.append(Line(((margin, ""), *_slice(line.parts, begin, end)), line.fill, line.row))
+        start = ((" " * indent, ""), GUTTER) if lines else tuple(_slice(line.parts, 0, before))
+        lines.append(Line((*start, *_slice(line.parts, begin, end)), line.fill, line.row, line.words))
     return lines
 
 
 def hanging(start: Part, text: str, look: str, end: str, width: int) -> Iterator[tuple[Part, ...]]:
-    """Wrap a text after a sign or a label, with a few muted words at its end, or below it if there is no room."""
+    """Wrap a text after a sign or a label; its further lines stand behind a gutter. A few muted words come at its end,
+    or below it if there is no room."""
     margin = cell_len(start[0])
     room = max(width - margin - 1, 8)
+    before: tuple[Part, ...] = (start,)
     *lines, last = [line for each in text.split("\n") for line in wrapped(each, room)]
     for line in lines:
-        yield start, (line, look)
-        start = (" " * margin, "")
-    if end and cell_len(last) + cell_len(end) + 3 <= room:
-        yield start, (last, look), (f"   {end}", "muted")
-        return
-    yield start, (last, look)
-    if end:
-        yield (" " * margin, ""), (fitted(end, room), "muted")
+        yield *before, (line, look)
+        before = (" " * max(margin - len(GUTTER[0]), 0), ""), GUTTER
+    fits = cell_len(last) + cell_len(end) + 3 <= room
+    yield *before, (last, look), *(((f"   {end}", "muted"),) if end and fits else ())
+    for line in wrapped(end, room) if end and not fits else ():
+        yield (" " * margin, ""), (line, "muted")
 
 
 def _slice(parts: tuple[Part, ...], begin: int, end: int) -> Iterator[Part]:
@@ -216,16 +243,22 @@ def between(left: tuple[Part, ...], right: tuple[Part, ...], width: int) -> tupl
 
 
 def framed(title: tuple[Part, ...], lines: Iterable[Line], footer: str, width: int) -> Iterator[Line]:
-    """Draw a box of `width` cells around lines, with a title on its upper edge and a footer on its lower one."""
+    """Draw a box of `width` cells around lines, with a title on its upper edge, or below that if it is too long, and a
+    footer on its lower one. Without a width it is open to the right."""
+    if is_endless(width):
+        yield Line((("╭─ ", "muted"), *title))
+        yield from (Line((("│", "muted"), *line.parts), line.fill, line.row) for line in lines)
+        yield Line(((f"╰─ {footer}".rstrip(), "muted"),))
+        return
     inner = width - 2
-    title = cut(title, max(inner - 3, 0))
+    if sum(cell_len(text) for text, _ in title) > inner - 3:
+        title, lines = (), (Line(((" ", ""), *title)), *lines)
     foot = f" {fitted(footer, max(inner - 4, 0))} ─" if footer else ""
     above = max(inner - 3 - sum(cell_len(text) for text, _ in title), 0)
     yield Line((("╭─ ", "muted"), *title, (f" {'─' * above}╮", "muted")))
-    for line in lines:
-        parts = cut(line.parts, inner)
-        gap = max(inner - sum(cell_len(text) for text, _ in parts), 0)
-        yield Line((("│", "muted"), *parts, (" " * gap, ""), ("│", "muted")), line.fill, line.row)
+    for line in (piece for each in lines for piece in folded(each, inner)):
+        gap = max(inner - cell_len(line.text), 0)
+        yield Line((("│", "muted"), *line.parts, (" " * gap, ""), ("│", "muted")), line.fill, line.row)
     yield Line(((f"╰{'─' * max(inner - cell_len(foot), 0)}{foot}╯", "muted"),))
 
 
@@ -243,14 +276,14 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def new_console(*, wide: bool = True) -> Console:
-    """A console on standard output. Without a terminal it has no colour, and never cuts or wraps `wide` lines."""
+def new_console() -> Console:
+    """A console on standard output. Without a terminal it has no colour, and its lines have no end."""
     console = _Console(highlight=False)
-    return console if console.is_terminal or not wide else _Console(highlight=False, width=UNBOUNDED)
+    return console if console.is_terminal else _Console(highlight=False, width=UNBOUNDED)
 
 
 def line_printer(console: Console) -> Callable[[Line], None]:
-    """A function that prints lines as `console.print` would, cut to its width, but fast enough for thousands.
+    """A function that prints lines as `console.print` would, but fast enough for thousands.
 
     Rich lays every line out anew, which takes longer than all the rest of `planwire log`. This function asks it only
     once for the escape sequences of each look.
@@ -271,8 +304,7 @@ def line_printer(console: Console) -> Callable[[Line], None]:
     show = styled if console.is_terminal else _in_print
 
     def write(line: Line) -> None:
-        parts = line.parts if width is None else cut(line.parts, width)
-        shown = [show(*part) for part in parts]
-        out.write("".join(shown) + "\n")
+        for each in [line] if width is None else folded(line, width):
+            out.write("".join(show(*part) for part in each.parts) + "\n")
 
     return write

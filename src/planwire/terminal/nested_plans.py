@@ -6,10 +6,10 @@ from typing import Final, TypeAlias
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.plan_tree import PlanNode
-from planwire.terminal.lines import Line, Part, cut, text_look
+from planwire.terminal.lines import Line, Part, cut, folded, text_look
 from planwire.terminal.rows import FOLD, PLAN, STEP
 
-__all__ = ["Below", "folded_line", "nested_lines", "nesting", "way_line", "woven"]
+__all__ = ["Below", "folded_line", "nested_lines", "nesting", "way_lines", "woven"]
 
 #: Cells by which a plan is indented in the one that it works for.
 NEST: Final = 4
@@ -64,6 +64,6 @@ def folded_line(card: PlanCard, width: int, hint: str) -> Line:
     return Line(cut(words, width), "", (FOLD, card.id, PLAN))
 
 
-def way_line(card: PlanCard, width: int) -> Line:
-    """Says which step a plan works for, where it is not drawn below that step."""
-    return Line(cut((("  for ", "muted"), (card.works_for, "emphasis")), width))
+def way_lines(card: PlanCard, width: int) -> list[Line]:
+    """Say which step a plan works for, where it is not drawn below that step."""
+    return folded(Line((("  for ", "muted"), (card.works_for, "emphasis"))), width)

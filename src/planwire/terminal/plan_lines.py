@@ -6,23 +6,19 @@ from typing import Final
 from rich.cells import cell_len
 
 from planwire.readmodel.card import PlanCard, Progress, StepRow
-from planwire.readmodel.plain_text import one_line, printable
+from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.text_pieces import text_without_title
-from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, progress_bar, wrapped
-from planwire.terminal.nested_plans import Below, folded_line, way_line, woven
+from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, is_endless, progress_bar
+from planwire.terminal.nested_plans import Below, folded_line, way_lines, woven
 from planwire.terminal.passages import Passages
 from planwire.terminal.plan_questions import question_lines
 from planwire.terminal.plan_remarks import brief_lines, reason_lines, remark_count, remark_lines
-from planwire.terminal.prose import INDENT, LONGEST, prose_lines, woven_lines
+from planwire.terminal.prose import INDENT, prose_lines, woven_lines
 from planwire.terminal.rows import FOLD, PLAN, ago
 from planwire.terminal.step_lines import Shown, StepLines
 
 __all__ = ["FRAME", "FRAMED", "boxed_lines", "card_lines", "progress_parts"]
 
-#: A text with tasks that is longer than this is shown as its steps alone.
-LONG_TEXT: Final = 20_000
-#: The most lines for the fields of a plan of an unknown kind.
-MOST_FIELDS: Final = 200
 #: The lines that a box takes.
 FRAME: Final = 3
 #: The cells of a line that a box takes.
@@ -46,9 +42,9 @@ def card_lines(
         return
     yield _head_line(card, width, now, shown)
     if card.above and alone:
-        yield way_line(card, width)
+        yield from way_lines(card, width)
     passages = Passages(card, width - 1, now, shown)
-    body = _body(card, width, StepLines(card, width, now, shown), LONGEST, passages)
+    body = _body(card, width, StepLines(card, width, now, shown), passages)
     parts = [
         [*question_lines(card, width, now, "" if shown.unfold is None else None), *reason_lines(card, width)],
         list(woven(list(body), card, below or {})),
@@ -100,21 +96,19 @@ def progress_parts(progress: Progress, bar: int = BAR, slash: str = "/") -> tupl
     return ("  ", ""), *progress_bar(progress.done, progress.total, bar), number
 
 
-def _body(
-    card: PlanCard, width: int, steps: StepLines, longest: int | None, passages: Passages | None = None
-) -> Iterator[Line]:
-    """The steps of a plan, within its text if it has one. `longest` bounds the characters of a text."""
+def _body(card: PlanCard, width: int, steps: StepLines, passages: Passages | None = None) -> Iterator[Line]:
+    """The steps of a plan, within its text if it has one. The text has its title unless the head has all of it."""
+    whole = is_endless(width) or cell_len(one_line(card.title)) > width // 2
     if card.problem is not None:
-        yield from (Line((("  ", ""), (line, "odd"))) for line in wrapped(one_line(card.problem), max(width - 3, 10)))
+        yield from folded(Line((("  ", ""), (one_line(card.problem), "odd"))), width - 1)
     elif card.fields:
-        for line in printable(card.fields).split("\n")[: MOST_FIELDS if longest is not None else None]:
-            yield from folded(Line((("  ", ""), (line, "code"))), width - 1)
-    elif not card.text.strip() or (card.rows and len(card.text) > LONG_TEXT):
+        yield from prose_lines(card.fields, width - 1, INDENT, 0)
+    elif not card.text.strip():
         yield from steps.of_all()
     elif card.rows:
-        yield from woven_lines(card, width - 1, steps.of, passages)
+        yield from woven_lines(card, width - 1, steps.of, passages, whole=whole)
     else:
-        yield from prose_lines(text_without_title(card), width - 1, INDENT, longest, passages)
+        yield from prose_lines(card.text if whole else text_without_title(card), width - 1, INDENT, passages=passages)
     suggested = steps.of_none() if not card.rows else ()
     if suggested:
         yield from (BLANK, *suggested) if card.text else suggested
@@ -148,11 +142,11 @@ def boxed_lines(
     shown = Shown(frozenset(fresh), closed=closed)
     steps = StepLines(card, inner, now, shown, named=named, bare=brief)
     passages = Passages(card, inner, now, shown, named=named)
-    above = [way_line(card, inner)] if card.above and alone else []
+    above = way_lines(card, inner) if card.above and alone else []
     above += question_lines(card, inner, now, session)
     if height is None:
         above += reason_lines(card, inner)
-        body = list(woven(list(_body(card, inner, steps, None, passages)), card, below or {}))
+        body = list(woven(list(_body(card, inner, steps, passages)), card, below or {}))
         said = remark_lines(card, inner, now, shown, passages.placed, named=named)
     else:
         said = brief_lines(card, inner, now)
@@ -175,8 +169,9 @@ def _window(card: PlanCard, width: int, steps: StepLines, height: int) -> Iterat
     """As much of a plan as fits: the steps around the current one, or the beginning of a text."""
     rows, focus = card.rows, card.focus
     if not rows:
-        lines = list(_body(card, width, steps, LONGEST))
-        yield from lines if len(lines) <= height else (*lines[: height - 1], Line((("  …", "muted"),)))
+        lines = list(_body(card, width, steps))
+        more = Line(((f"  … {len(lines) - height + 1} more lines: planwire show", "muted"),))
+        yield from lines if len(lines) <= height else (*lines[: height - 1], more)
         return
     middle = rows.index(focus) if focus else len(rows)
     first = max(0, min(middle - height // 3, len(rows) - height))

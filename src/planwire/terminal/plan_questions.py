@@ -15,17 +15,13 @@ from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import AnswerOption
 from planwire.steering.acts import ACTS, Act
 from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS
-from planwire.terminal.lines import Line, Part, fitted, hanging
+from planwire.terminal.lines import Line, Part, hanging
 from planwire.terminal.rows import PLAN, ago
 
 __all__ = ["EDIT_KEY", "answer_hint", "question_lines", "verdict_words"]
 
 #: The most cells of an answer's name that has a command beside it, in a column.
 NAME: Final = 44
-#: The most answers to list, and about how many lines they get where they can only be given elsewhere: an agent may
-#: offer any number, of any length.
-MOST: Final = 9
-MOST_LINES: Final = 4
 
 #: The key of the answer that is not one of the agent's options, which have numbers.
 EDIT_KEY: Final = "e"
@@ -62,24 +58,20 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
     if asked.sent:
         words = one_line(f"{asked.sent[:1].upper()}{asked.sent[1:]}")
     else:
-        names = "" if asked.is_open else " / ".join(one_line(each.name) for each in asked.options)
-        asks = f"{one_line(asked.words)}{': ' if names else ''}{names}"
-        words = fitted(asks, MOST_LINES * max(width - 5, 10))
+        names = "" if asked.is_open else "  /  ".join(one_line(each.name) for each in asked.options)
+        words = f"{one_line(asked.words)}{':  ' if names else ''}{names}"
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
     if not asked.is_open:
         return
-    labels = [*(one_line(each.name) for each in asked.options[:MOST]), *([EDIT_LABEL] if asked.takes_edit else [])]
+    labels = [*(one_line(each.name) for each in asked.options), *([EDIT_LABEL] if asked.takes_edit else [])]
     wide = min(max(map(cell_len, labels), default=0), NAME)
-    for number, option in enumerate(asked.options[:MOST], start=1):
+    for number, option in enumerate(asked.options, start=1):
         start = f"    {number if session is None else '·'}  "
-        name = fitted(one_line(option.name), 2 * max(width - 8, 10))
-        yield from _beside_line(start, name, wide, _beside(option, session), width)
+        yield from _beside_line(start, one_line(option.name), wide, _beside(option, session), width)
     if asked.takes_edit:
         key = EDIT_KEY if session is None else "·"
         beside = f"{_command(_APPROVE, session)} --edit" if session else ""
         yield from _beside_line(f"    {key}  ", EDIT_LABEL, wide, beside, width)
-    if len(asked.options) > MOST:
-        yield from hanging(("    ·  ", "muted"), f"and {len(asked.options) - MOST} more", "muted", "", width)
     if session is None:
         where = "" if asked.is_review else f", or answer in {client}"
         yield from hanging(("    ", ""), f"Press {_key(ACTS['review'])} to answer{where}.", "muted", "", width)

@@ -6,9 +6,11 @@ People's words go below, so that the plan does not move under the cursor of the 
 from collections.abc import Container, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from planwire.readmodel.card import OpenSuggestion, PlanCard, RemarkCard
 from planwire.readmodel.plain_text import one_line
-from planwire.terminal.lines import Line, Row, cut, hanging
+from planwire.terminal.lines import Line, Row, cut, hanging, is_endless
 from planwire.terminal.plan_questions import verdict_words
 from planwire.terminal.remark_words import SHORT_LABELS, remark_parts, unwrapped_lines
 from planwire.terminal.rows import CLOSED, DRAFT, FOLD, REMARK, origin
@@ -34,10 +36,9 @@ def reason_lines(card: PlanCard, width: int) -> Iterator[Line]:
     """Where the plan comes from, and why."""
     if card.uri is not None:
         yield from _labelled("File", "muted", one_line(card.uri), "", width)
-    if card.why:
-        yield from _labelled("Why", "note", card.why, "", width)
-    if card.thinking:
-        yield from _labelled("Thinking", "muted", card.thinking, "", width)
+    for label, look, text in (("Why", "note", card.why), ("Thinking", "muted", card.thinking)):
+        for line in _labelled(label, look, text, "", width) if text else ():
+            yield replace(line, words=line.text.strip())
 
 
 def remark_count(card: PlanCard) -> str:
@@ -87,6 +88,8 @@ def _drafts(card: PlanCard, width: int, shown: Shown, placed: Container[object])
 
 
 def _notes(card: PlanCard, width: int, now: int) -> Iterator[Line]:
+    if len(card.notes) > NOTES:
+        yield Line(((f"  {len(card.notes) - NOTES} earlier notes: planwire log", "muted"),))
     for note in card.notes[-NOTES:]:
         yield from _labelled("Note", "note", note.text, origin(note.by, note.at, now), width)
 
@@ -111,7 +114,7 @@ def _suggested(card: PlanCard, suggestion: OpenSuggestion, width: int, now: int,
 def _remark(card: PlanCard, remark: RemarkCard, width: int, now: int, named: bool) -> Iterator[Line]:
     label = one_line(SHORT_LABELS.get(remark.kind, remark.label), LABEL - 1)
     start = (f"  {label:<{LABEL}}", _LOOKS.get(remark.kind, "note") if remark.is_open else "muted")
-    for parts in remark_parts(start, remark, now, min(width, WIDEST), named=named):
+    for parts in remark_parts(start, remark, now, _readable(width), named=named):
         yield Line(parts, "", (REMARK, card.id, remark.id, -1))
 
 
@@ -134,5 +137,9 @@ def _labelled(
     label: str, label_look: str, text: str, whose: str, width: int, row: Row | None = None, look: str = ""
 ) -> Iterator[Line]:
     start = (f"  {label:<{LABEL}}", label_look)
-    for parts in hanging(start, unwrapped_lines(text), look, whose, min(width, WIDEST)):
+    for parts in hanging(start, unwrapped_lines(text), look, whose, _readable(width)):
         yield Line(parts, "", row)
+
+
+def _readable(width: int) -> int:
+    return width if is_endless(width) else min(width, WIDEST)

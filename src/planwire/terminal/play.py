@@ -21,7 +21,7 @@ LONGEST_PAUSE: Final = 3.0
 
 def show(lines: Iterable[RecordedMessage]) -> None:
     """Print the plans as they ended up, and what was wrong on the way."""
-    console = new_console(wide=False)
+    console = new_console()
     frame, reports = None, []
     for frame in replayed(lines):
         reports += [report_line(report, frame.number) for report in frame.reports]
@@ -34,7 +34,7 @@ def show(lines: Iterable[RecordedMessage]) -> None:
 def walk(lines: Iterable[RecordedMessage], *, interactive: bool) -> None:
     """Print every change in order, then the plans as they ended up. On a terminal, wait for Enter between two
     changes."""
-    console = new_console(wide=False)
+    console = new_console()
     frame, count = None, 0
     for frame in replayed(lines):
         for report in frame.reports:
@@ -50,7 +50,7 @@ def walk(lines: Iterable[RecordedMessage], *, interactive: bool) -> None:
 
 def play(lines: Iterable[RecordedMessage]) -> None:
     """Show the plans as they change, at the speed of the recording. Without a terminal, print every change at once."""
-    console = new_console(wide=False)
+    console = new_console()
     if not console.is_terminal:
         walk(lines, interactive=False)
         return

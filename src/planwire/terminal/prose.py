@@ -1,6 +1,11 @@
-"""Markdown as lines: Rich renders the text, the looks give it its style, and steps appear where the text has them."""
+"""Markdown as lines: Rich renders the text, the looks give it its style, and steps appear where the text has them.
+
+A person decides on what they read, so nothing of a text is hidden: a block whose rendering lacks any of its words (an
+HTML comment, a table that is too wide, the title of a link) stands there as it is written.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import lru_cache
@@ -8,24 +13,26 @@ from io import StringIO
 from typing import ClassVar, Final, NamedTuple, Protocol
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from msgspec.structs import replace
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement, TableElement
 from rich.segment import Segment
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import printable
 from planwire.readmodel.text_pieces import text_pieces
-from planwire.terminal.lines import BLANK, Line, Part, Row
+from planwire.terminal.lines import BLANK, GUTTER, Line, Part, Row, broken, is_endless
 
 __all__ = ["Passage", "prose_lines", "woven_lines"]
 
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
-#: The most characters of a text on a screen: rendering more takes seconds, and reading it there hours.
+#: The most characters of a text to render, which takes a while; the rest is shown as it is written.
 LONGEST: Final = 60_000
 #: A block with more characters is shown as it is written.
 LONGEST_BLOCK: Final = 8_000
@@ -33,7 +40,9 @@ LONGEST_BLOCK: Final = 8_000
 INDENT: Final = 2
 #: The key under which the meta of a Rich style names a look.
 _LOOK: Final = "look"
-_NUMBER: Final = re.compile(r"\d+")
+_NUMBER: Final = re.compile(r"\A(\s*)\d+")
+#: The numbers of the items of a list, which are counted anew.
+_NUMBERS: Final = re.compile(r"^[\s>]*\d+[.)]", re.MULTILINE)
 
 
 def _look(name: str) -> Style:
@@ -68,9 +77,30 @@ class _Heading(Heading):
 class _Code(CodeBlock):
     """Indented code without highlighting, whose colours would fight with those of the theme."""
 
+    info = ""
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> CodeBlock:
+        code = super().create(markdown, token)
+        code.info = token.info.strip()  # type: ignore[attr-defined]
+        return code
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.info:
+            yield Text(f"  {self.info}", style="markdown.link_url")
         for line in str(self.text).rstrip().split("\n"):
-            yield Text(f"  {line}", style="markdown.code_block", no_wrap=True, overflow="ellipsis")
+            for piece in broken(line, options.max_width - 2):
+                yield Text(f"  {piece}", style="markdown.code_block")
+
+
+class _Table(TableElement):
+    """A table whose cells wrap, whatever their words."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            for column in table.columns if isinstance(table, Table) else ():
+                column.overflow = "fold"
+            yield table
 
 
 class _Markdown(Markdown):
@@ -79,6 +109,7 @@ class _Markdown(Markdown):
         "heading_open": _Heading,
         "fence": _Code,
         "code_block": _Code,
+        "table_open": _Table,
     }
 
 
@@ -117,25 +148,33 @@ class Passage(Protocol):
 
 
 def prose_lines(
-    text: str, width: int, indent: int = 0, longest: int | None = LONGEST, passages: Passage | None = None
+    text: str, width: int, indent: int = 0, longest: int = LONGEST, passages: Passage | None = None
 ) -> list[Line]:
-    """Render a markdown text, or its `longest` first characters, block by block. While a text grows, only its end
-    renders anew."""
+    """Render a markdown text behind a gutter, block by block: its `longest` first characters, and the rest as it is
+    written. While a text grows, only its end renders anew. A text for other programs is not rendered at all."""
     lines: list[Line] = []
-    for block in _blocks(text[:longest]):
-        rendered = _rendered(_numbered(block), max(min(width, WIDEST) - indent, 8), indent)
-        if not rendered:
-            continue
-        lines += [BLANK] if lines and not block.is_next else []
+    end = len(text) if len(text) <= longest else text.rfind("\n", 0, longest) + 1
+    room = width if is_endless(width) else max(min(width, WIDEST) - indent - len(GUTTER[0]), 8)
+    for block in _blocks(text[:end]):
+        rendered = _rendered(block, room, indent)
+        lines += [BLANK] if lines and not block.is_next and not is_endless(width) else []
         if passages is None:
             lines += rendered
         else:
             row = passages.row(block.text)
             lines += [replace(line, row=row) for line in rendered]
             lines += passages.said(block.text, indent + INDENT, row)
-    if longest is not None and len(text) > longest:
-        lines += [BLANK, Line(((" " * indent + f"… {len(text) - longest:,} characters more", "muted"),))]
-    return lines
+    return lines + [_behind_gutter(((piece, ""),), indent) for piece in _as_written(text[end:], room)]
+
+
+def _behind_gutter(parts: tuple[Part, ...], indent: int) -> Line:
+    return Line(((" " * indent, ""), GUTTER, *parts), words="".join(text for text, _ in parts).strip())
+
+
+def _as_written(text: str, width: int) -> Iterator[str]:
+    lines = printable(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n") if text else []
+    for line in lines:
+        yield from [line] if is_endless(width) else broken(line, width)
 
 
 @lru_cache(maxsize=64)
@@ -157,6 +196,7 @@ def _blocks(text: str) -> tuple[ProseBlock, ...]:
             starts.append((token.map[0], number, not is_first))
             number = None if number is None else number + 1
             is_first = False
+    starts[:1] = [(0, *starts[0][1:])] if starts else [(0, None, False)] if text.strip() else []
     ends = [start for start, _, _ in starts[1:]] + [len(rows)] * bool(starts)
     return tuple(
         ProseBlock("\n".join(rows[start:end]), item, is_next)
@@ -165,7 +205,7 @@ def _blocks(text: str) -> tuple[ProseBlock, ...]:
 
 
 def _numbered(block: ProseBlock) -> str:
-    return block.text if block.number is None else _NUMBER.sub(str(block.number), block.text, count=1)
+    return block.text if block.number is None else _NUMBER.sub(rf"\g<1>{block.number}", block.text, count=1)
 
 
 @lru_cache(maxsize=1)
@@ -176,19 +216,26 @@ def _parser() -> MarkdownIt:
 
 
 @lru_cache(maxsize=4_096)
-def _rendered(text: str, width: int, indent: int) -> tuple[Line, ...]:
-    content: RenderableType = Text(printable(text))
-    if len(text) <= LONGEST_BLOCK:  # parsing brackets and emphasis costs the square of their length
-        content = _markdown(text)
-    lines = []
-    for segments in _CONSOLE.render_lines(content, _CONSOLE.options.update(width=width), pad=False):
-        parts = tuple(_part(segment) for segment in segments if segment.text)
-        lines.append(Line(((" " * indent, ""), *parts)) if "".join(each for each, _ in parts).strip() else BLANK)
-    while lines and lines[0] is BLANK:
+def _rendered(block: ProseBlock, width: int, indent: int) -> tuple[Line, ...]:
+    if is_endless(width):
+        return tuple(_behind_gutter(((line, ""),), indent) for line in _as_written(block.text, width))
+    lines: list[Line] = []
+    if len(block.text) <= LONGEST_BLOCK:  # parsing brackets and emphasis costs the square of their length
+        rendered = _CONSOLE.render_lines(_markdown(_numbered(block)), _CONSOLE.options.update(width=width), pad=False)
+        lines = [_behind_gutter(tuple(_part(each) for each in segments if each.text), indent) for segments in rendered]
+    while lines and not lines[0].words:
         lines.pop(0)
-    while lines and lines[-1] is BLANK:
+    while lines and not lines[-1].words:
         lines.pop()
+    shown, written = "".join(line.words for line in lines), block.text.strip("\n")
+    if _characters(_NUMBERS.sub("", written)) - _characters(shown):
+        return tuple(_behind_gutter(((line, ""),), indent) for line in _as_written(written, width))
     return tuple(lines)
+
+
+def _characters(text: str) -> Counter[str]:
+    """How often a text has each letter, digit and other character that is no sign of markdown's."""
+    return Counter(each for each in printable(text) if each.isalnum() or not (each.isascii() or each.isspace()))
 
 
 def _part(segment: Segment) -> Part:
@@ -199,15 +246,22 @@ def _part(segment: Segment) -> Part:
 
 
 def woven_lines(
-    card: PlanCard, width: int, step_lines: Callable[[StepRow], tuple[Line, ...]], passages: Passage | None = None
+    card: PlanCard,
+    width: int,
+    step_lines: Callable[[StepRow], tuple[Line, ...]],
+    passages: Passage | None = None,
+    *,
+    whole: bool = False,
 ) -> Iterator[Line]:
-    """Render the text of a plan with the lines of its steps in place of its tasks."""
+    """Render the text of a plan with the lines of its steps in place of its tasks. The `whole` text has its title."""
     ended = True  # no blank line is needed before the next piece
-    for piece in text_pieces(card):
+    left = LONGEST
+    for piece in text_pieces(card, whole=whole):
         if isinstance(piece, StepRow):
             yield from step_lines(piece)
             ended = False
-        elif lines := prose_lines(piece.text, width, INDENT * (piece.depth + 1), LONGEST, passages):
+        elif lines := prose_lines(piece.text, width, INDENT * (piece.depth + 1), max(left, 0), passages):
+            left -= len(piece.text)
             yield from lines if ended else [BLANK, *lines]
             yield BLANK
             ended = True

@@ -32,7 +32,7 @@ def remark_parts(
 ) -> Iterator[tuple[Part, ...]]:
     """A remark after a sign or a label, then why it was closed, and the answers to it. `quotes` repeats the passage or
     the step that it is about; in print, `named` adds the id that commands take."""
-    words = unwrapped_lines(remark_text(remark, quotes=quotes))
+    words = remark_text(remark, quotes=quotes)
     yield from hanging(start, words, "" if remark.is_open else "muted", _whose(remark, now, named=named), width)
     indent = " " * len(start[0])
     if remark.stale:
@@ -46,13 +46,14 @@ def remark_parts(
 
 def remark_text(remark: RemarkCard, *, quotes: bool = True) -> str:
     """What a remark says."""
-    text = remark.text
+    text = unwrapped_lines(remark.text)
     if remark.kind == "selection":
-        text = "; ".join(remark.steps)
+        text = "; ".join(map(one_line, remark.steps))
         text = text if len(text) <= NAMED else f"{len(remark.steps)} steps"
     elif remark.kind == "request" and not text:
         text = "requested"
-    return f"“{one_line(remark.about, QUOTED)}”: {text}" if quotes and remark.about else text
+    about = one_line(remark.about, QUOTED).replace("”", "’")  # or a text could go on as another remark's
+    return f"“{about}”:  {text}" if quotes and remark.about else text
 
 
 def unwrapped_lines(text: str) -> str:

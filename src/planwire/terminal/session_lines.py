@@ -135,7 +135,7 @@ def heading_lines(glance: Overview, now: int) -> tuple[Line, ...]:
     words += [] if glance.is_quiet else [ago(glance.last_at, now)]
     own: Part = (f"  {one_line(glance.id)}" if glance.name != glance.id else "", "muted")
     first = Line(((f"{sign} ", look), (_name(glance), "strong"), own))
-    lines = " · ".join(words), *map(one_line, fork_words(glance))
+    lines = "  ·  ".join(words), *map(one_line, fork_words(glance))
     return first, *(Line(((f"  {line}", "muted"),)) for line in lines)
 
 

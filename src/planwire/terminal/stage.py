@@ -20,7 +20,7 @@ __all__ = ["LiveStage", "PrintedStage", "stage", "stay"]
 
 def stage(address: str | None) -> "LiveStage | PrintedStage":
     """The stage for standard output. `address` is that of the board."""
-    console = new_console(wide=False)
+    console = new_console()
     return LiveStage(console, address) if console.is_terminal else PrintedStage(console, address)
 
 
@@ -122,12 +122,12 @@ class PrintedStage:
 
     def _print(self, *lines: Line) -> None:
         for line in lines:
-            self._console.print(line, soft_wrap=True)
+            self._console.print(line)
 
 
 def stay(frames: Iterable[Frame], last: str) -> None:
     """Print what the agent still says, above a line that stays the last one."""
-    with Live(last, console=new_console(wide=False), auto_refresh=False) as live:
+    with Live(last, console=new_console(), auto_refresh=False) as live:
         live.refresh()
         for frame in frames:
             if frame.said:

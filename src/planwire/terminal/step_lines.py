@@ -8,6 +8,7 @@ is a hollow sign, a suggested wording stands below the agent's, which is struck 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from planwire.readmodel.card import STATUS_WORDS, Ghost, PlanCard, PlanId, StepR
 from planwire.readmodel.in_sight import fold_words, in_runs
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.wanted import Comment
-from planwire.terminal.lines import Line, Part, Row, cut, fitted, hanging, text_look, wrapped
+from planwire.terminal.lines import GUTTER, Line, Part, Row, cut, hanging, text_look, wrapped
 from planwire.terminal.prose import INDENT
 from planwire.terminal.remark_words import remark_parts, suggestion_whose
 from planwire.terminal.rows import FOLD, REMARK, STEP
@@ -209,14 +210,17 @@ def _step_lines(
     margin = len(name) + column
     room = max(width - margin - 3, 8)
     lines: list[tuple[Part, ...]] = []
-    for number, text in enumerate(wrapped(words[0], room)):
+    texts = wrapped(words[0], room)
+    for number, text in enumerate(texts):
         mark: Part = (f"{MARK:<{column}}", "mark") if marked else (" " * column, "")
         before: tuple[Part, ...] = ((" " * margin, ""),) if number else (*(((name, "muted"),) if name else ()), mark)
-        lines.append((*before, ("  ", "") if number else over.sign or sign, (text, look)))
+        lines.append((*before, GUTTER if number else over.sign or sign, (text, look)))
     for text, tag in (*tags, *more, *over.tags):
         if sum(cell_len(each) for each, _ in lines[-1]) + cell_len(text) + 2 >= width:
-            lines.append(((" " * (margin + 2), ""), (fitted(text, room), tag)))
+            lines += [((" " * (margin + 2), ""), (line, tag)) for line in wrapped(text, room)]
         else:
             lines[-1] += (("  ", ""), (text, tag))
     key = (STEP, plan_id, row.id)
-    return tuple(Line(parts, "", key) for parts in (*lines, *over.below))
+    return tuple(
+        Line(parts, "", key, words) for parts, words in zip_longest((*lines, *over.below), texts, fillvalue="")
+    )

@@ -69,7 +69,7 @@ def watch(
         print(f"planwire: not sent: {printable(words)}", file=sys.stderr)
     shown = app.sessions.get(app.last_shown) if app.last_shown is not None else None
     if shown is not None:
-        console = new_console(wide=False)
+        console = new_console()
         console.print(session_record_view(shown, time_ns() // 1_000_000, height=console.height - 2))
     return app.return_code or 0
 

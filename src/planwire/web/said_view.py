@@ -95,7 +95,7 @@ def _how_far(review: ReviewCard) -> Html | None:
     if not review.delivery:
         return None
     told = joined(" ", time_of_day(review.told_at)) if review.told_at is not None and not review.late else EMPTY
-    kind = "late" if review.late else "seen" if review.told_at is not None else "sent"
+    kind = "late" if review.late else review.delivery.lower()
     return joined(" ", el("span", review.delivery, told, class_=f"delivery delivery-{kind}"))
 
 
