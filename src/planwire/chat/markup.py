@@ -58,8 +58,8 @@ def element(name: str, text: str = "", **attributes: Value) -> str:
 
 def _opening(name: str, attributes: dict[str, Value]) -> str:
     if isinstance(by := attributes.get("by"), str):
-        name, way = name_and_way(by)
-        attributes = {**attributes, "by": name, "way": way or None}
+        author, way = name_and_way(by)
+        attributes = {**attributes, "by": author, "way": way or None}
     given = ((key.strip("_").replace("_", "-"), value) for key, value in attributes.items() if value is not None)
     return name + "".join(f' {key}="{attribute(str(value))}"' for key, value in given)
 
