@@ -178,11 +178,17 @@ def test_another_proposal_ends_a_request_that_was_told_and_no_other() -> None:
 # -- a selection
 
 
-def test_a_selection_ends_when_all_its_steps_are_finished_or_gone_told_or_not() -> None:
+def test_a_selection_ends_when_all_its_steps_are_finished_told_or_not() -> None:
     for life in (Life(selection("s1", "s2")), Life(selection("s1", "s2")).told()):
         assert life.agent_does(SetStatus("s1", "completed")).is_open
         assert life.agent_does(SetStatus("s3", "completed"), RewordStep("s2", "x"), AddStep("y")).is_open
-        assert life.agent_does(RemoveStep("s2")).end == FINISHED
+        assert life.agent_does(RemoveStep("s1")).is_open
+        assert life.agent_does(SetStatus("s2", "cancelled")).end == FINISHED
+
+
+def test_a_selection_does_not_end_because_its_steps_are_gone() -> None:
+    """Else the agent would be free to do all the rest, which the person did not choose."""
+    assert Life(selection("s1")).told().agent_does(RemoveStep("s1")).is_open
 
 
 def test_a_newer_selection_of_the_same_plan_takes_the_place_of_the_one_before_whoever_made_that() -> None:
@@ -294,9 +300,7 @@ def test_a_suggestion_or_a_selection_that_is_open_again_takes_the_place_of_the_n
         assert (newer.closed.how, newer.closed.by, newer.closed.text) == (SUPERSEDED, "bo", "r1")
 
 
-@pytest.mark.parametrize(
-    "remark", [on_step("s1"), request(), selection("s1"), suggestion(RemoveStep("s1"))], ids=lambda each: each.kind
-)
+@pytest.mark.parametrize("remark", [on_step("s1"), request(), suggestion(RemoveStep("s1"))], ids=lambda each: each.kind)
 def test_a_list_that_is_cleared_for_a_moment_ends_nothing(remark: Remarked) -> None:
     life = Life(remark).told().does(PlanSet(ItemsPlan("main", ()), via=ACP))
     assert life.is_open
@@ -356,5 +360,5 @@ def test_a_remark_keeps_all_that_was_said() -> None:
         passage=Passage("a", "re", "d"),
         way="by a script",
     )
-    fields = {each: getattr(said, each) for each in said.__struct_fields__ if each not in ("id", "carried")}
-    assert Life(said, by="ana").remark == Remark(id="r1", seq=2, at=0, by="ana", **fields)
+    fields = {each: getattr(said, each) for each in said.__struct_fields__ if each not in ("id", "carried", "way")}
+    assert Life(said, by="ana").remark == Remark(id="r1", seq=2, at=0, by="ana (by a script)", **fields)

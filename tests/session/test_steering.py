@@ -107,7 +107,8 @@ def test_an_act_is_written_and_answered_with_the_session_after_it(journal: Journ
     assert (said.seen, said.revision, said.added) == (done.revision, done.revision, None)
     assert (said.remark, journal.last_seq("s")) == ("r1", done.revision + 1)
     [last] = journal.read("s", done.revision)
-    assert (last.by, last.event) == ("ana", Remarked("main", "comment", "today", done.revision, "s3", id="r1"))
+    comment = Remarked("main", "comment", "today", done.revision, "s3", id="r1", about={"s3": "ship"})
+    assert (last.by, last.event) == ("ana", comment)
 
 
 def test_an_act_that_is_refused_writes_nothing(journal: Journal) -> None:
@@ -132,7 +133,8 @@ def test_a_suggestion_ends_the_one_that_it_replaces_whoever_writes_between(
     first = steer(journal, "s", "main", Wanted("set_status", "s1", status="done"))
     raced(journal, monkeypatch, partial(write, journal, agents_plan("read", "theirs")))
     second = steer(journal, first.state, "main", Wanted("set_status", "s1", first.revision, status="cancelled"))
-    changed = Remarked("main", "suggestion", "", 1, changes=(SetStatus("s1", "cancelled"),), id="r2")
+    change = SetStatus("s1", "cancelled")
+    changed = Remarked("main", "suggestion", "", 1, changes=(change,), id="r2", about={"s1": "read"})
     assert [each.event for each in journal.read("s", 3)] == [changed]
     assert (first.remark, second.remark, second.revision) == ("r1", "r2", 3)
     assert [each.id for each in record(journal).suggestions] == ["r2"]

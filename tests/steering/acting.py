@@ -108,5 +108,5 @@ def closed(decision: Decision, how: str = WITHDRAWN) -> list[str]:
     return [event.remark for event in decision.events if isinstance(event, RemarkClosed) and event.how == how]
 
 
-def suggests(*changes: StepChange, revision: int = 1) -> Remarked:
-    return Remarked("main", SUGGESTION, "", revision, changes=changes)
+def suggests(*changes: StepChange, revision: int = 1, about: dict[str, str] | None = None) -> Remarked:
+    return Remarked("main", SUGGESTION, "", revision, changes=changes, about=about or {})

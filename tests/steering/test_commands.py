@@ -401,7 +401,7 @@ def test_a_newer_suggestion_takes_the_place_of_the_one_before_whoever_made_that(
     session = agents(LIST)
     session.do("set_status", "s3", status="done", author="ana")
     decision = session.do("set_status", "s3", status="cancelled", author="bo")
-    assert decision.events == (suggests(SetStatus("s3", "cancelled")),)
+    assert decision.events == (suggests(SetStatus("s3", "cancelled"), about={"s3": "test"}),)
     [first, second] = session.record.remarks
     assert first.closed is not None
     assert (first.closed.how, first.closed.by, first.closed.text) == (SUPERSEDED, "bo", second.id)
@@ -534,7 +534,7 @@ def test_words_are_kept_with_the_revision_that_the_person_saw() -> None:
     seen = session.revision
     session.agent_does(SetStatus("s3", "completed"))
     [said] = session.do("comment", "s3", text=" why? ", seen=seen).events
-    assert said == Remarked("main", COMMENT, "why?", seen, "s3")
+    assert said == Remarked("main", COMMENT, "why?", seen, "s3", about={"s3": "test"})
     given = session.state.seq + 1
     asked = session.do("review", verdict=CHANGES_REQUESTED, text="smaller", seen=seen).events
     assert asked == (
@@ -618,7 +618,7 @@ def test_steps_to_run_are_told_in_the_order_of_the_plan_without_those_that_are_o
     session = Session(LIST)
     decision = session.do("select", steps=("s5", "s3", "s1", "s3"), text="then stop")
     assert decision.events == (
-        Remarked("main", SELECTION, "", 1, steps=("s3", "s5")),
+        Remarked("main", SELECTION, "", 1, steps=("s3", "s5"), about={"s3": "test", "s5": "ship"}),
         Remarked("main", COMMENT, "then stop", 1),
     )
     assert decision.words.startswith("To run: “test”, “ship”.")

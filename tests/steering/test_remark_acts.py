@@ -89,7 +89,7 @@ def test_of_two_peoples_rewordings_the_newer_holds_whoever_made_it() -> None:
     seen = session.revision
     session.do("reword", "s3", text="test it", author="ana", seen=seen)
     assert session.do("reword", "s3", text="test all", author="bo", seen=seen).events == (
-        suggests(RewordStep("s3", "test all")),
+        suggests(RewordStep("s3", "test all"), about={"s3": "test"}),
     )
     first, second = session.record.remarks
     assert first.closed is not None
@@ -158,7 +158,8 @@ def test_all_open_steps_together_end_an_earlier_choice() -> None:
     for author in ("ana", "user"):
         with pytest.raises(NothingChanges, match="said already"):
             session.do("select", steps=("s1", "s2", "s3"), author=author)
-    assert session.do("select", steps=("s2",)).events == (Remarked("main", SELECTION, "", 1, steps=("s2",)),)
+    chosen = Remarked("main", SELECTION, "", 1, steps=("s2",), about={"s2": "b"})
+    assert session.do("select", steps=("s2",)).events == (chosen,)
 
 
 def test_all_open_steps_are_a_choice_where_there_was_none() -> None:

@@ -171,7 +171,8 @@ def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
         yield Adopted(remark, by)
         match item:
             case {"told": {"way": str(way), "request": str(request)}} if remark.carried and not state.remark(remark.id):
-                yield Adopted(Told(way, 0, remarks=(remark.id,), request=request, reader=told_as(reader)))
+                stale = (remark.id,) if item["told"].get("stale") is True else ()
+                yield Adopted(Told(way, 0, 0, (remark.id,), request, reader=told_as(reader), stale=stale))
 
 
 def _remark(item: Fields, record: PlanRecord) -> Remarked | None:

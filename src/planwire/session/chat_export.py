@@ -94,13 +94,14 @@ def _told(item: Fields, state: SessionState) -> Fields:
     remark = state.remark(str(item.get("id")))
     if remark is None:
         return item
-    as_said = remark_item(replace(remark, about={}), state.plans[remark.plan_id])
+    left = tuple(step for step in remark.steps if step not in remark.done)
+    as_said = remark_item(replace(remark, about={}, steps=left), state.plans[remark.plan_id])
     if remark.about:
-        as_said["about"] = remark.about
+        as_said["about"] = {step: text for step, text in remark.about.items() if step not in remark.done}
     if item["said"] != "closed":
         item, whole = as_said, Fields()
     else:
         whole = {"remark": as_said}
     if remark.told and remark.told.way == TOOL:
-        whole["told"] = {"way": TOOL, "request": remark.told.request}
+        whole["told"] = {"way": TOOL, "request": remark.told.request, "stale": remark.told.stale}
     return {**item, **whole}
