@@ -157,6 +157,7 @@ EFFECTFUL: Final = {
         "live_history",
         "loop_listener",
         "moved_on",
+        "named_folders",
         "old_notes",
         "options",
         "origin",

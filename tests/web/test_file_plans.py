@@ -9,6 +9,7 @@ import pytest
 from planwire.model.events import PlanSet, SessionOpened
 from planwire.model.plan import BODY_CAP, FilePlan
 from planwire.readmodel.followed_files import path_of
+from planwire.session.named_folders import note_folders
 from planwire.web.plan_view import EDITORS, editor_link
 from tests.waiting import until
 from tests.web.board import Running, running_board
@@ -33,6 +34,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def point_at(board: Running, uri: str, cwd: Path | str | None, session: str = "s1") -> str:
+    """The file of a session whose process runs here."""
+    if cwd is not None:
+        note_folders(cwd)
     board.write(
         session, SessionOpened("agent", "client", None if cwd is None else str(cwd)), PlanSet(FilePlan("p", uri))
     )

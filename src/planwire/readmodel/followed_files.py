@@ -1,7 +1,8 @@
 """Plan files, followed on disk: the file that a URI names, and its current text.
 
-An agent names the file, so planwire reads only a markdown file inside the folders of the session, as
-`plan_files.read_plan_file` says. A file that it can't read is a problem to show, never an exception.
+An agent names the file, so planwire reads only a markdown file of a session that runs on this machine and account,
+inside folders that were named here (`session.named_folders`), as `plan_files.read_plan_file` says. A file that it can't
+read is a problem to show, never an exception.
 """
 
 from collections import OrderedDict
@@ -16,16 +17,19 @@ from planwire.model.plan import PlanId
 from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 from planwire.readmodel.file_text import FileText
-from planwire.tools.plan_files import path_of, read_plan_file, session_folders
+from planwire.session.named_folders import folders_above
+from planwire.session.origin import is_ours
+from planwire.tools.plan_files import path_of, read_plan_file
 
 __all__ = ["FilePlans", "path_of"]
 
 #: Files to remember, so that their steps keep their ids.
 REMEMBERED: Final = 2_000
+_ELSEWHERE: Final = "This plan's file is on the machine and account that its session runs on: look at it there."
 
 
 class FilePlans:
-    """The files of all sessions. Every session may read from `folders` besides its own folder. Thread-safe."""
+    """The files of all sessions. Every session of this machine may also read from `folders`. Thread-safe."""
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self._folders = tuple(str(folder) for folder in folders)
@@ -35,25 +39,27 @@ class FilePlans:
     def of(self, session: SessionState) -> dict[PlanId, FileText]:
         """The files of a session now, also of removed plans, which keep their titles. A file that has not changed is
         the same object as before."""
-        cwd = session.opened.cwd if session.opened else None
         states = (record.state for record in session.plans.values())
         uris = [(state, uri) for state in states if (uri := address_of(state.plan)) is not None]
         if not uris:
             return {}
         with self._lock:
-            return {state.plan.id: self._look(session.id, state, uri, cwd) for state, uri in uris}
+            return {state.plan.id: self._look(session, state, uri) for state, uri in uris}
 
-    def _look(self, session: str, state: PlanState, uri: str, cwd: str | None) -> FileText:
-        key = (session, state.plan.id)
+    def _look(self, session: SessionState, state: PlanState, uri: str) -> FileText:
+        if session.opened and not is_ours(session.opened):
+            return FileText(uri, None, problem=_ELSEWHERE)
+        key = (session.id, state.plan.id)
         before, known = self._seen.get(key, (None, None))
         try:
             path = path_of(uri)
         except ValueError as error:
             return FileText(uri, None, problem=f"This plan can't be shown: {error}.")
-        signature = (uri, cwd, *_signature(path))
+        folders: tuple[str | Path, ...] = (*folders_above(path), *self._folders)
+        signature = (uri, folders, *(_signature(path) if folders else ()))
         if known is not None and before == signature:
             return known
-        text = self._read(state, uri, path, cwd, known.state if known else None)
+        text = self._read(state, uri, path, folders, known.state if known else None)
         if known is not None and text == known:
             text = known
         self._seen[key] = (signature, text)
@@ -62,9 +68,11 @@ class FilePlans:
             self._seen.popitem(last=False)
         return text
 
-    def _read(self, state: PlanState, uri: str, path: str, cwd: str | None, before: PlanState | None) -> FileText:
+    def _read(
+        self, state: PlanState, uri: str, path: str, folders: Iterable[str | Path], before: PlanState | None
+    ) -> FileText:
         try:
-            content = read_plan_file(path, session_folders(cwd, self._folders))
+            content = read_plan_file(path, folders)
         except ToolError as error:
             return FileText(uri, path, before, f"{error}.")
         return FileText(uri, path, state_with_text(state, lambda _: content, before))

@@ -40,6 +40,7 @@ from planwire.session.forks import fork_session
 from planwire.session.known_agents import with_own_way
 from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import JournalLike, LiveHistory
+from planwire.session.named_folders import folders_above, note_folders
 from planwire.session.options import (
     Oversize,
     ProviderFormat,
@@ -49,10 +50,10 @@ from planwire.session.options import (
     check_options,
     with_options,
 )
-from planwire.session.origin import placed
+from planwire.session.origin import is_ours, placed
 from planwire.session.tool_calls import ToolCalls
 from planwire.tools.answers import Answer, failure
-from planwire.tools.plan_files import plan_file_reader, session_folders
+from planwire.tools.plan_files import plan_file_reader
 from planwire.tools.schemas import tool_schemas
 from planwire.tools.size_limits import OVERSIZE
 
@@ -93,6 +94,7 @@ class BlockingPlanSession(Authoring, Briefing):
         self._connections: list[BlockingConnection] = []
         self._format = chat_format(format)
         self.folders = (folders,) if isinstance(folders, str | os.PathLike) else tuple(folders)
+        note_folders(*self.folders)
         if oversize not in OVERSIZE:
             known = ", ".join(OVERSIZE)
             raise ToolError("unknown_option", f"oversize can't be {oversize!r}: use one of {known}", f"use {known}")
@@ -178,7 +180,8 @@ class BlockingPlanSession(Authoring, Briefing):
     def plan_folders(self) -> tuple[str | Path, ...]:
         """The folders whose plan files may be read: the session's own, and its `folders`."""
         opened = self.state.opened
-        return session_folders(opened.cwd if opened else None, self.folders)
+        cwd = opened.cwd if opened and is_ours(opened) else None
+        return (*([cwd] if cwd and folders_above(cwd, itself=True) else []), *self.folders)
 
     def tools(self, *, strict: bool = False) -> list[ProviderTool]:
         """The plan tools, as the provider's API takes them; for OpenAI's strict mode, if `strict`."""
@@ -322,8 +325,7 @@ class BlockingPlanSession(Authoring, Briefing):
     def read_file(self, uri: str) -> str | None:
         """The text of a plan file of this session, if planwire may read it: a .md file in the session's own folder or
         its `folders`."""
-        opened = self.state.opened
-        return plan_file_reader(opened.cwd if opened else None, self.folders)(uri)
+        return plan_file_reader(self.plan_folders)(uri)
 
     def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
         """Call a function with every change by any writer: the states around it, its events, and the plans that differ.

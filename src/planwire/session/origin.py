@@ -18,8 +18,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.model.events import SessionOpened
+from planwire.session.named_folders import note_folders
 
-__all__ = ["placed", "repository_name", "repository_of", "this_host", "this_user"]
+__all__ = ["is_ours", "placed", "repository_name", "repository_of", "this_host", "this_user"]
 
 #: The bytes that are read of a Git file at most, and the longest name.
 _LARGEST: Final = 1024 * 1024
@@ -35,13 +36,21 @@ _SETTING: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*?)\s*$")
 
 
 def placed(about: SessionOpened) -> SessionOpened:
-    """What is known about a session that runs here, with where it runs. Fields that are already set stay."""
+    """What is known about a session that runs here, with where it runs. Fields that are already set stay. Its folder
+    was named here, so plan files in it may be read."""
+    if about.cwd and Path(about.cwd).is_absolute():
+        note_folders(about.cwd)
     return replace(
         about,
         host=about.host or this_host(),
         user=about.user or this_user(),
         repository=about.repository or (repository_of(about.cwd) if about.cwd else None),
     )
+
+
+def is_ours(about: SessionOpened) -> bool:
+    """Whether a session runs on this machine, under this account, as far as it says where."""
+    return about.host in (None, this_host()) and about.user in (None, this_user())
 
 
 @cache

@@ -16,7 +16,7 @@ from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP
 from planwire.tools.size_limits import check_size
 
-__all__ = ["path_of", "plan_file_reader", "read_plan_file", "session_folders"]
+__all__ = ["path_of", "plan_file_reader", "read_plan_file"]
 
 #: Flags for the folders on the way to a file. On Linux they need not be readable.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -38,14 +38,9 @@ def path_of(uri: str) -> str:
     return path
 
 
-def session_folders(cwd: str | None, others: Iterable[str | Path] = ()) -> tuple[str | Path, ...]:
-    """The folders of a session: its own, if it has one, and the others that its reader was given."""
-    return ((cwd,) if cwd and Path(cwd).is_absolute() and "\0" not in cwd else ()) + tuple(others)
-
-
-def plan_file_reader(cwd: str | None, others: Iterable[str | Path] = ()) -> ReadFile:
-    """A function that returns the text of a session's plan file by its URI, or None if planwire does not read it."""
-    folders = session_folders(cwd, others)
+def plan_file_reader(folders: Iterable[str | Path]) -> ReadFile:
+    """A function that returns the text of a plan file in these folders by its URI, or None if planwire does not read
+    it."""
 
     def read(uri: str) -> str | None:
         try:
@@ -62,15 +57,20 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
     if "\0" in path:
         raise _refused(f"{path!r} is not a path")
     try:
-        roots = [Path(folder).resolve() for folder in folders]
-        target = _in_folders(path, roots).resolve(strict=True)
-    except (OSError, RuntimeError) as error:
-        raise _refused(f"{path} can't be found ({reason(error)})") from None
+        roots = [root for folder in folders if not _holds_more(root := Path(folder).resolve())]
+        target = _in_folders(path, roots).resolve()
+    except (OSError, RuntimeError, ValueError):
+        target, roots = Path(path), []
+    if not any(target.is_relative_to(root) for root in roots):  # said alike, whether it exists or not
+        raise _refused(f"{path} is outside the folders that were named on this machine")
     if Path(path).suffix.lower() != ".md" or target.suffix.lower() != ".md":
         raise _refused(f"{path} is not a .md file")
-    if not any(target.is_relative_to(root) for root in roots):
-        raise _refused(f"{path} is outside the folders of this session")
     return _read(path, target, cap)
+
+
+def _holds_more(root: Path) -> bool:
+    """Whether a folder holds more than plans: `/`, a home, or a folder of homes. It was hardly meant."""
+    return Path.home().resolve().is_relative_to(root)
 
 
 def _in_folders(path: str, roots: Iterable[Path]) -> Path:
@@ -87,7 +87,7 @@ def _read(path: str, target: Path, cap: int) -> str:
     try:
         descriptor = _opened(target)
     except OSError as error:
-        raise _refused(f"{path} can't be opened ({reason(error)})") from None
+        raise _refused(f"{path} can't be read ({reason(error)})") from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
