@@ -440,8 +440,8 @@ def test_a_journal_that_takes_nothing_is_tried_now_and_then(journal: Journal, mo
         tries.append(None)
         raise JournalUnavailable("the disk is full")
 
-    def look(held: reviewing.HeldReview) -> None:
-        look_first(held)
+    def look(held: reviewing.HeldReview, **how: bool) -> None:
+        look_first(held, **how)
         monkeypatch.setattr(journal, "append", full)  # once the question is there
 
     monkeypatch.setattr(reviewing, "PATIENCE", 0.3)

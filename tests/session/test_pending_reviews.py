@@ -104,7 +104,7 @@ def test_a_pending_verdict_changes_nothing_and_nobody_is_told_of_it(journal: Jou
     assert done.words == "Sending “No” in 60 s. Until then you can undo it."
     now = plan(journal)
     assert now.pending is not None
-    assert (now.pending.by, now.pending.verdict.verdict) == ("ana", CHANGES_REQUESTED)
+    assert (now.pending.by, now.pending.event.verdict.verdict) == ("ana", CHANGES_REQUESTED)
     assert (now.asked, now.reviews, now.remarks, now.revision) == (before.asked, (), (), before.revision)
     assert now.decision is None
     assert now.needs_person

@@ -12,7 +12,7 @@ from planwire.model.records import PlanRecord
 from planwire.terminal.dialogs import ChoiceDialog
 from planwire.terminal.watch_app import WatchApp
 from tests.journals import add
-from tests.terminal.watched import THEIRS, asked, closed, on_a_loop, seen, shows, told, watching
+from tests.terminal.watched import THEIRS, asked, closed, on_a_loop, review, seen, shows, told, watching
 from tests.waiting import eventually
 
 OPTIONS = Choice("yes", "Yes", "allow_once"), Choice("no", "No", "reject_once")
@@ -58,6 +58,22 @@ async def test_u_undoes_a_verdict_while_its_seconds_count_down(
         assert "sending in" not in seen(app)
         assert plan(relayed).asked is not None
         assert plan(relayed).pending is None
+
+
+@on_a_loop
+async def test_the_words_that_went_with_it_come_back_to_be_sent_again(
+    journal: Path, relayed: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLANWIRE_UNDO_SECONDS", "30")
+    async with watching(journal, THEIRS) as (app, pilot):
+        await review(app, pilot, "2", "smaller steps")
+        await pilot.press("enter")
+        await closed(app)
+        await eventually(lambda: (now := plan(relayed).pending) and now.event.remarks[0].text == "smaller steps")
+        await pilot.press("u")
+        await told(app, "Undone. Nothing was sent.")
+        await shows(app, "1 to send (v)", "smaller steps")
+        assert plan(relayed).remarks == ()
 
 
 @on_a_loop

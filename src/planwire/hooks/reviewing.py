@@ -186,7 +186,7 @@ class HeldReview:
             pause = LOOK if monotonic() < self._begun + QUIET else LOOK_LATER
             self._is_over.wait(min(self._pending.pause(self._state, pause), max(end - monotonic(), 0)))
 
-    def _look(self, *, at_once: bool) -> None:
+    def _look(self, *, at_once: bool = False) -> None:
         if self._journal.last_seq(self._session) != self._state.seq:
             self._state = catch_up(self._journal, self._state)
         if self._pending.hand_on(self._state, at_once=at_once):

@@ -4,17 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planwire.model.events import (
-    APPROVED,
-    SUGGESTION,
-    Choice,
-    Origin,
-    Passage,
-    PlanReviewed,
-    ReviewPending,
-    SessionOpened,
-    StepRef,
-)
+from planwire.model.events import APPROVED, SUGGESTION, Choice, Origin, Passage, ReviewPending, SessionOpened, StepRef
 from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.step_changes import StepChange
@@ -140,10 +130,6 @@ class PendingVerdict(Struct, frozen=True):
     at: int
     by: str
     event: ReviewPending
-
-    @property
-    def verdict(self) -> PlanReviewed:
-        return self.event.verdict
 
     @property
     def until(self) -> int:
@@ -311,7 +297,7 @@ class PlanRecord(Struct, frozen=True):
     @property
     def pending_request(self) -> PendingVerdict | None:
         """The pending verdict, unless it is an approval: that is of one wording, and of the newest proposal."""
-        return None if self.pending and self.pending.verdict.verdict == APPROVED else self.pending
+        return None if self.pending and self.pending.event.verdict.verdict == APPROVED else self.pending
 
     @property
     def needs_person(self) -> bool:

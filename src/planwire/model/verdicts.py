@@ -66,7 +66,8 @@ def handing_on(state: SessionState, pending: PendingVerdict) -> tuple[Event, ...
     it was taken back, or handed on by another process."""
     if pending not in state.pending:
         return ()
-    event, edits = pending.event, [pending.event.edit] if pending.event.edit else []
+    event = pending.event
+    edits = [replace(event.edit, way=event.way)] if event.edit else []
     number = state.seq + len(edits) + 1
     revision = number - 1 if edits else event.verdict.revision
     about = {"plan_id": event.plan_id, "way": event.way}
@@ -80,7 +81,7 @@ def still_pending(record: PlanRecord, recorded: Recorded, event: PlanReviewed) -
     pending = record.pending
     if pending is None or event.pending == pending.seq:
         return None
-    question = pending.verdict.question
+    question = pending.event.verdict.question
     if event.late or event.verdict == COMMENTED or (event.question and question not in ("", event.question)):
         return pending
     if event.verdict == DISMISSED and event.option is None:

@@ -13,7 +13,7 @@ from planwire.model.events import SUGGESTION, Origin
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.plan_change import PlanChange
-from planwire.model.records import PlanRecord, Remark, RemarkAnswer
+from planwire.model.records import PendingVerdict, PlanRecord, Remark, RemarkAnswer
 from planwire.model.seen import ChangedWords, changed_since
 from planwire.model.step_changes import StepChange
 from planwire.model.text import unwrapped
@@ -265,7 +265,7 @@ def session_json(session: ShownSession | Overview) -> SessionValue:
 
 def plan_json(card: PlanCard) -> PlanValue:
     """A plan with everything that is known about it."""
-    plan, record, progress, given = card.state.plan, card.record, card.progress, card.pending
+    plan, record, progress = card.state.plan, card.record, card.progress
     suggestions = record.suggestions if record else ()
     reviews = record.reviews if record else ()
     return PlanValue(
@@ -320,7 +320,7 @@ def plan_json(card: PlanCard) -> PlanValue:
             )
             for each, shown in zip(reviews, card.reviews, strict=True)
         ),
-        pending=PendingValue(given.by, given.at, given.until, given.verdict, given.answer) if given else None,
+        pending=_pending(record.pending) if record and record.pending else None,
         question=_question(card),
     )
 
@@ -346,6 +346,11 @@ def entry_json(entry: HistoryEntry) -> Fields:
 
 def _fork(other: Origin) -> ForkValue:
     return ForkValue(other.session, other.seq)
+
+
+def _pending(given: PendingVerdict) -> PendingValue:
+    verdict = given.event.verdict
+    return PendingValue(given.by, given.at, given.until, verdict.verdict, verdict.answer)
 
 
 def _question(card: PlanCard) -> QuestionValue | None:

@@ -58,21 +58,13 @@ class QuestionCard(Struct, frozen=True):
 
 class PendingCard(Struct, frozen=True):
     """A verdict that its author can still undo: it is sent at the time `until`, `delay` milliseconds after it was
-    given. `name` is the answer or the verdict in quotes."""
+    given. `name` is the answer or the verdict in quotes; `words` also say whose it is."""
 
     by: str
-    at: int
+    name: str
+    words: str
     until: int
     delay: int
-    verdict: str
-    name: str
-    answer: str | None = None
-
-    @property
-    def words(self) -> str:
-        """Whose verdict it is, and which."""
-        who = author(self.by)
-        return f"{who[:1].upper()}{who[1:]}{' answered' if self.answer else ':'} {self.name}"
 
     def seconds(self, now: int) -> int:
         """The seconds until it is sent."""
@@ -81,11 +73,12 @@ class PendingCard(Struct, frozen=True):
 
 def pending_of(record: PlanRecord) -> PendingCard | None:
     """The verdict on a plan that its author can still undo."""
-    pending = record.pending
-    if pending is None:
+    if (pending := record.pending) is None:
         return None
-    given, times = pending.verdict, (pending.at, pending.until, pending.event.delay)
-    return PendingCard(pending.by, *times, given.verdict, verdict_name(given), given.answer)
+    who, given = author(pending.by), pending.event.verdict
+    name = verdict_name(given)
+    words = f"{who[:1].upper()}{who[1:]}{' answered' if given.answer else ':'} {name}"
+    return PendingCard(pending.by, name, words, pending.until, pending.event.delay)
 
 
 def question_of(record: PlanRecord, client: str | None, reach: Reach) -> QuestionCard | None:

@@ -67,7 +67,6 @@ def steer(
     Raises `MovedOn`, with what a person needs to decide again, if the act no longer fits the plan; `NotAllowed` if it
     exceeds the person's `role` at the moment of writing; and `NothingChanges` and other refusals of `steering.decide`.
     Nothing is written then. `file` has the steps of a plan file. A verdict can be taken back for `undo` milliseconds.
-
     An act that may be repeated because its answer was lost has a key: `once`. A second one gets the first answer.
     """
     by = with_own_way(by)

@@ -18,7 +18,7 @@ from planwire.session.editor import edit_file, edited_text, editor_command, text
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered
 from planwire.steering.acts import ACTS
-from planwire.steering.wanted import Wanted
+from planwire.steering.wanted import Comment, Wanted
 from planwire.steering.words import in_a_row
 from planwire.terminal.change_lines import conflict_lines
 from planwire.terminal.dialogs import DecisionDialog, DialogAnswer
@@ -191,7 +191,11 @@ class Commander:
         applied = f"Applied to revision {steered.seen} of the plan." if anyway else ""
         words = in_a_row(steered.words, applied, _HINT if first else "")
         self.say(words if words.endswith((".", "”")) else f"{words}.", 6)
-        app.reviews.remove(self._screen.session, plan_id, wanted.comments or ())
+        if wanted.act == "review":
+            said = (Comment(wanted.text),) if wanted.text else ()
+            app.reviews.note_sent(self._screen.session, plan_id, (*said, *(wanted.comments or ())))
+        elif wanted.act == "withdraw" and wanted.target is None:
+            app.reviews.bring_back(self._screen.session, plan_id)
         if not panel.is_attached:  # the person left it meanwhile
             return
         self._screen.update()

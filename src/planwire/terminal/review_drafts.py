@@ -12,6 +12,7 @@ class ReviewDrafts:
     def __init__(self) -> None:
         self._comments: dict[tuple[str, PlanId], tuple[Comment, ...]] = {}
         self._kept: set[tuple[str, PlanId]] = set()
+        self._sent: dict[tuple[str, PlanId], tuple[Comment, ...]] = {}
 
     @property
     def all(self) -> tuple[Comment, ...]:
@@ -33,3 +34,13 @@ class ReviewDrafts:
         left = tuple(each for each in self.of(session, plan_id) if not any(each is gone for gone in comments))
         self._comments[session, plan_id] = left
         self._kept -= set() if left else {(session, plan_id)}
+
+    def note_sent(self, session: str, plan_id: PlanId, comments: tuple[Comment, ...]) -> None:
+        """Forget comments that were sent with a verdict, unless the person undoes it."""
+        self.remove(session, plan_id, comments)
+        self._sent[session, plan_id] = comments
+
+    def bring_back(self, session: str, plan_id: PlanId) -> None:
+        """Have the comments back that were sent last: the person undid their verdict."""
+        back = self._sent.pop((session, plan_id), ())
+        self._comments[session, plan_id] = (*self.of(session, plan_id), *back)
