@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message
-from planwire.chat.render import step_line
+from planwire.chat.render import LEFT_OUT, block, step_line
 from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import ChatError
 from planwire.model.carried import carried_plan
@@ -29,7 +29,7 @@ from planwire.model.file_texts import ReadFile, no_files, with_text
 from planwire.model.kinds import content_of, kind_of, text_of
 from planwire.model.lineage import is_told_by_title
 from planwire.model.names import MESSAGE, id_number, made_name
-from planwire.model.plan import Fields, OtherPlan, Plan, PlanId
+from planwire.model.plan import PLANS_CAP, Fields, OtherPlan, Plan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
 from planwire.model.titles import plan_title
@@ -80,14 +80,24 @@ def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
 
 
 def merged_plans(state: SessionState, name: str, read: ReadFile = no_files, reader: str = LEAD) -> list[PlanMessage]:
-    """The living plans of a reader as they are now. An old proposal that got no list is told by its title alone."""
-    children = children_of(state)
-    return [
+    """The living plans of a reader as they are now. An old proposal that got no list is told by its title alone, and so
+    is what exceeds `PLANS_CAP`: the plans with open remarks come first, then the newest."""
+    children, records = children_of(state), [*plans_of(state, reader).values()]
+    messages = [
         _by_title(state, record, f"{name}-{number}")
         if is_told_by_title(state, record)
         else _merged(record, f"{name}-{number}", read, state, children)
-        for number, record in enumerate(plans_of(state, reader).values(), start=1)
+        for number, record in enumerate(records, start=1)
     ]
+    room = PLANS_CAP
+    for at in sorted(range(len(records)), key=lambda at: (not records[at].open_remarks, -records[at].revision)):
+        size = len(block(messages[at]).encode())
+        if size > room and room < PLANS_CAP:
+            left_out = _by_title(state, records[at], messages[at].id)
+            messages[at] = msgspec.structs.replace(left_out, plan={**left_out.plan, LEFT_OUT: True})
+        else:
+            room -= size
+    return messages
 
 
 def merged_plan(
