@@ -183,6 +183,8 @@ def _delta(message: EventMessage) -> str:
     payload = message.payload
     opening: Fields = {"id": message.plan_id, "seq": payload.get("seq"), "revision": payload.get("revision")}
     lines = [*map(_change, _list(payload.get("changes")))]
+    if payload.get("rewritten") is True:
+        lines.append(element("rewritten", means="the file's text changed: get_plan shows it"))
     if payload.get("removed") is True:
         lines.append(element("dismissed"))
     if message.content:

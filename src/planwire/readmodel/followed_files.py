@@ -50,7 +50,7 @@ class FilePlans:
             path = path_of(uri)
         except ValueError as error:
             return FileText(uri, None, problem=f"This plan can't be shown: {error}.")
-        signature = (uri, cwd, *_signature(path))
+        signature = (uri, cwd, state.steps, *_signature(path))
         if known is not None and before == signature:
             return known
         text = self._read(state, uri, path, cwd, known.state if known else None)
