@@ -144,6 +144,7 @@ EFFECTFUL: Final = {
         "chat_compactor",
         "chat_export",
         "chat_import",
+        "file_plans",
         "chat_messages",
         "child_plan",
         "delivery",

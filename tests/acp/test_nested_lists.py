@@ -2,7 +2,7 @@
 
 from planwire.acp.lower import Fallback, ListPlace
 from planwire.model.events import StepRef
-from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, PlanId
+from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, PlanId
 from planwire.model.titles import PATH
 
 
@@ -101,3 +101,10 @@ def test_a_plan_file_that_is_read_again_tells_only_what_changed() -> None:
     assert [each.status for each in fallback.entries()] == ["completed", "pending"]
     assert [each["sessionUpdate"] for each in fallback.remove("f")] == ["plan"]
     assert fallback.look_again() == []
+
+
+def test_a_numbered_list_stays_in_its_text_and_is_no_entry() -> None:
+    fallback = Fallback()
+    updates = fallback.put(MarkdownPlan("plan-mode", "# Plan\n\n1. Read the config\n2. Write the *parser*\n"))
+    assert [each["sessionUpdate"] for each in updates] == ["agent_message_chunk"]
+    assert fallback.entries() == []

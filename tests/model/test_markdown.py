@@ -3,7 +3,10 @@
 import pytest
 
 from planwire.errors import UnknownStep, UnmarkableStatus
+from planwire.model.identity import track
 from planwire.model.markdown import MAX_PARSED_CHARACTERS, mark, parse, unmarked
+from planwire.model.plan import MarkdownPlan
+from planwire.model.steps import Progress
 
 EVERY_BOX = "- [ ] open\n- [x] done\n- [X] done too\n- [~] at work\n- [-] dropped\n"
 
@@ -137,3 +140,54 @@ def test_a_text_over_the_limit_is_not_searched_for_tasks() -> None:
     text = "- [ ] a\n" + "x" * MAX_PARSED_CHARACTERS
     assert parse(text).tasks == ()
     assert parse(text).title == "- [ ] a"
+
+
+CAPTURED = "# Plan\n\n1. Read the config\n2. Write the *parser*\n\n```py\nprint('x')\n```\n"
+
+
+def numbered(text: str) -> list[str]:
+    return [item.text for item in parse(text).items]
+
+
+def test_the_items_of_a_numbered_list_are_steps_without_a_status() -> None:
+    """As claude-agent-acp writes its plans."""
+    state = track(MarkdownPlan("p", CAPTURED))
+    assert [(step.id, step.content, step.status) for step in state.steps] == [
+        ("s1", "Read the config", ""),
+        ("s2", "Write the *parser*", ""),
+    ]
+    assert state.progress == Progress(0, 0)
+
+
+def test_checkboxes_win_over_numbered_items() -> None:
+    assert numbered("1. a\n2. b\n\n- [ ] c\n") == []
+    assert [step.content for step in track(MarkdownPlan("p", "1. a\n2. [ ] b\n")).steps] == ["b"]
+
+
+def test_what_is_nested_in_an_item_belongs_to_it() -> None:
+    text = "1. Read\n   1. one file\n   - another\n\n   A second paragraph.\n2) no, another list\n"
+    assert numbered(text) == ["Read", "no, another list"]
+    assert parse(text).items[0].item == (0, 5)
+
+
+def test_all_numbered_lists_under_the_headings_of_a_plan_are_steps() -> None:
+    assert numbered("## Build\n1. a\n2. b\n\n## Verify\n1. c\n\n- d\n\n> 1. quoted\n\n- e\n  1. nested\n") == [
+        "a",
+        "b",
+        "c",
+    ]
+
+
+def test_a_numbered_plan_keeps_its_ids_when_it_gets_checkboxes() -> None:
+    before = track(MarkdownPlan("p", CAPTURED))
+    after = track(MarkdownPlan("p", "- [x] Read the config\n- [ ] Write the *parser*\n"), before)
+    assert [(step.id, step.status) for step in after.steps] == [("s1", "completed"), ("s2", "pending")]
+
+
+@pytest.mark.parametrize(("text", "texts"), [("- [ ] a\n- [x] b", ["a", "b"]), ("1. a\n2. b", ["a", "b"])])
+def test_a_byte_order_mark_hides_no_step(text: str, texts: list[str]) -> None:
+    marked = f"\ufeff{text}"
+    assert [step.content for step in track(MarkdownPlan("p", marked)).steps] == texts
+    assert parse(f"\ufeff# Plan\n\n{text}").title == "Plan"
+    if "[ ]" in text:
+        assert mark(marked, [(0, "completed")]) == f"\ufeff{text.replace('[ ]', '[x]')}"

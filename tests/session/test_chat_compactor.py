@@ -1,6 +1,7 @@
 """Compactions of a session's chat: what belongs to steps, pins, plans told anew, and summaries that were paid for."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from planwire import BlockingPlanSession
 from planwire.chat.compaction import Compaction
 from planwire.journal import Journal, Stamped
-from planwire.model.events import Event, MessagePinned
-from planwire.model.plan import BODY_CAP
+from planwire.model.events import Event, MessagePinned, Remarked
+from planwire.model.plan import BODY_CAP, PLANS_CAP
 from planwire.session.live_history import SNAPSHOT_EVERY
 from tests import deciding
 from tests.chats import by_fours
@@ -174,3 +175,23 @@ def test_a_session_says_how_many_of_the_newest_events_of_a_kind_stay(plans: Bloc
         plans.event("cron_fire", f"fire {number}")
     plans.compact(recent=1)
     assert [message["content"].count("fire 4") for message in plans.context()] == [0, 1]
+
+
+def test_all_plans_together_have_a_bound_on_what_the_model_is_told(
+    journal: Journal, plans: BlockingPlanSession
+) -> None:
+    for number in range(12):
+        plans.set(f"# Plan {number}\n\n- [ ] {'x' * 90_000}", plan_id=f"p{number}")
+    append(journal, Remarked("p3", "comment", "keep it small"))
+    for shown in (str(plans.recap()), _compacted(plans)):
+        assert len(shown) <= PLANS_CAP + 12 * 300
+        titled = re.findall(r"get_plan with plan_id (p[0-9]+) shows it", shown)
+        assert sorted(titled, key=lambda each: int(each[1:])) == [
+            f"p{number}" for number in range(12) if number not in (3, 11)
+        ]
+    assert plans.compact(budget=100_000, tail=0).over_by == 0
+
+
+def _compacted(plans: BlockingPlanSession) -> str:
+    plans.compact(tail=0)
+    return str(plans.context())

@@ -26,6 +26,7 @@ from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherP
 from planwire.model.records import AGENT
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from planwire.steering.acts import acts_for
 from planwire.steering.reviews import VIA
 from tests.steering.acting import LIST, NESTED, TEXT, Session, a_list, agents, closed, suggests
 
@@ -654,6 +655,23 @@ def test_a_refusal_calls_a_plan_by_its_title() -> None:
             session.do("tick", "s1")
 
 
+# -- numbered lists
+
+
+@pytest.mark.parametrize("via", ["tools", "acp"])
+def test_the_items_of_a_numbered_list_can_be_chosen_and_take_no_other_change(via: str) -> None:
+    """They have no checkbox, so nothing of them can be ticked or counted."""
+    session = Session(MarkdownPlan("main", "# Plan\n\n1. Read the config\n2. Write the *parser*\n"), via)
+    assert set(acts_for(session.record)) == {"comment", "review", "select", "dismiss"}
+    assert "Write the *parser*" in session.do("select", steps=("s2",)).words
+    session.do("comment", "s1", text="not that one")
+    for act, arguments in (("tick", {}), ("set_status", {"status": "done"}), ("reword", {"text": "x"}), ("remove", {})):
+        with pytest.raises(PlanError, match="a numbered list without checkboxes: choose steps to run"):
+            session.do(act, "s1", **arguments)
+    with pytest.raises(PlanError, match="a numbered list without checkboxes"):
+        session.do("add", text="x")
+
+
 # -- plans of other kinds, and without a name
 
 
@@ -678,12 +696,13 @@ def test_a_plan_without_steps_of_its_own_takes_words_and_no_changes(
         ("add", None, {"text": "x"}),
         ("move", "s1", {"by": 1}),
         ("remove", "s1", {}),
-        ("select", None, {"steps": ("s1",)}),
         ("suggest", None, {"changes": (RemoveStep("s1"),)}),
         ("suggest", None, {"plan_text": "[ ] x", "seen": 1}),
     ):
         with pytest.raises(PlanError, match=words):
             session.do(act, target, **arguments)
+    with pytest.raises(PlanError, match="no step"):
+        session.do("select", steps=("s1",))
     session.do("comment", text="a")
     session.do("review", verdict=APPROVED, text="b")
     session.do("suggest", text="c")

@@ -51,6 +51,14 @@ def test_the_name_of_a_plan_leads_to_its_page(board: Running) -> None:
     assert '<h2 id="p0-name"><bdi>Plan</bdi></h2>' in board.page("/sessions/s1/plans/main")
 
 
+def test_the_items_of_a_numbered_plan_can_be_chosen_and_have_no_checkbox(board: Running) -> None:
+    board.write("s1", markdown("# Plan\n\n1. Read the config\n2. Write the *parser*\n   - nested\n"))
+    page = board.page("/sessions/s1")
+    assert re.findall(r'<li class="task is-pending"[^>]* id="([^"]+)"', page) == ["p0-s1", "p0-s2"]
+    assert "checkbox" not in page.split('class="prose"')[1].split("</ol>")[0]
+    assert "<progress" not in page.split('id="p0-name"')[1].split('class="prose"')[0]
+
+
 def test_the_mark_of_a_step_is_a_checkbox(board: Running) -> None:
     board.write("s1", items("completed", "in_progress", "pending", "cancelled"))
     boxes = re.findall(r'role="checkbox" aria-checked="(\w+)" aria-labelledby="([^"]+)">', board.page("/sessions/s1"))

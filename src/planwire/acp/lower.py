@@ -12,6 +12,7 @@ a v1 client does have, a list and a chat.
   People open the file in their editor, so its address goes out as a message, not its text.
 - Prose never becomes an entry, not even its title: clients draw an entry as one line with a checkbox, and that one
   would never be ticked. Prose goes to the chat (`spoken_texts`).
+- The items of a numbered list have no status: they stay in their text.
 - A text that streams in gives the checkboxes of its complete lines: half a line is no step. Its last line counts once
   the text is whole (`complete`).
 - A proposal gives entries while it lives (`follow`). An agent that clears a list is done with it and with the texts
@@ -227,7 +228,7 @@ def _steps(plan: Plan) -> tuple[Entry, ...]:
     entries = entries_of(plan)
     if entries is not None:
         return entries
-    return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan))
+    return tuple(Entry(draft.content, draft.priority, draft.status) for draft in drafts_of(plan) if draft.status)
 
 
 def _may_grow(former: Plan | None, plan: Plan) -> bool:

@@ -19,7 +19,7 @@ from planwire.chat.making_room import Room
 from planwire.chat.markers import history_marker, past_plans, plan_messages, retired_ids
 from planwire.chat.messages import EventMessage, Hidden, Ordinary, PlanMessage, Stored
 from planwire.chat.remark_messages import remarks_of, say_the_same
-from planwire.chat.render import block
+from planwire.chat.render import LEFT_OUT, block
 from planwire.chat.roles import (
     DROP_ON_AGE,
     KEEP_RECENT_N,
@@ -33,7 +33,7 @@ from planwire.chat.stream import sent, units
 from planwire.chat.what_goes import in_order, may_ever_go
 from planwire.errors import BadStream
 from planwire.model.names import free_name
-from planwire.model.plan import BODY_CAP, Fields
+from planwire.model.plan import BODY_CAP, PLANS_CAP, Fields
 
 __all__ = ["CompactedChat", "Counter", "FromState"]
 
@@ -98,15 +98,20 @@ class CompactedChat:
         self.retire(past_plans(self.messages, ended))
 
     def tell_anew(self, state: FromState, *, everything: bool) -> None:
-        """Retell plans at the end: all, or those that are larger than a plan may be, together with their changes."""
+        """Retell plans at the end: all, or those that are larger than a plan may be, together with their changes. If
+        there are too many to be told, some are told by their title."""
         told: dict[str, list[int]] = defaultdict(list)
         for index in sorted(plan_messages(self.messages) - self.gone):
             message = self.messages[index]
             if isinstance(message, PlanMessage | EventMessage):
                 told[message.plan_id].append(index)
+        sizes = {plan_id: sum(map(self.size, indexes)) for plan_id, indexes in told.items()}
+        too_many = sum(sizes.values()) > PLANS_CAP
         for plan_id, indexes in told.items():
-            is_due = everything or sum(map(self.size, indexes)) > BODY_CAP
-            if is_due and len(indexes) > 1 and (plan := state.plan(plan_id)):
+            is_due = (everything or sizes[plan_id] > BODY_CAP) and len(indexes) > 1
+            if not (is_due or too_many) or not (plan := state.plan(plan_id)):
+                continue
+            if is_due or (plan.plan.get(LEFT_OUT) and sizes[plan_id] > len(block(plan).encode())):
                 self.retire(indexes)
                 self.write(len(self.messages), plan)
 

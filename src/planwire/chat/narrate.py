@@ -8,14 +8,16 @@ from typing import Any
 
 import msgspec
 
-from planwire.chat.messages import EventMessage, PlanMessage, Stored, read_message
-from planwire.chat.render import step_line
+from planwire.chat.messages import EventMessage, Hidden, PlanMessage, Stored, read_message
+from planwire.chat.render import LEFT_OUT, block, step_line
 from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import ChatError
 from planwire.model.carried import carried_plan
 from planwire.model.children import Children, children_of, parent_step, progress_below
+from planwire.model.diff import compare
 from planwire.model.events import (
     OFFERED,
+    FileSeen,
     MessageAdded,
     PlanChanged,
     PlanRemoved,
@@ -25,13 +27,14 @@ from planwire.model.events import (
     StepRef,
     Told,
 )
-from planwire.model.file_texts import ReadFile, no_files, with_text
-from planwire.model.kinds import content_of, kind_of, text_of
+from planwire.model.file_texts import ReadFile, address_of, no_files, with_text
+from planwire.model.kinds import content_of, kind_of, prose_of, text_of
 from planwire.model.lineage import is_told_by_title
 from planwire.model.names import MESSAGE, id_number, made_name
-from planwire.model.plan import Fields, OtherPlan, Plan, PlanId
+from planwire.model.plan import PLANS_CAP, Fields, OtherPlan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
+from planwire.model.step_changes import AddStep, RemoveStep, RewordStep, SetStatus
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news
 
@@ -47,6 +50,8 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
             return _plan_set(after, after.plans[plan.id], origin)
         case PlanChanged() as event if event.plan_id in before.live():
             return _delta(recorded, event, before.plans[event.plan_id], after.plans[event.plan_id])
+        case FileSeen(plan_id=plan_id) if plan_id in before.live():
+            return _file_seen(recorded, before.plans[plan_id], after)
         case PlanRemoved(plan_id=plan_id, origin=origin) if plan_id in before.live():
             return _update(recorded, plan_id, {"removed": True}, origin=origin)
         case PlanReopened(plan_id=plan_id) if plan_id in before.plans and not before.plans[plan_id].is_living:
@@ -80,14 +85,24 @@ def remark_message(message_id: str, session: str, words: Words) -> EventMessage:
 
 
 def merged_plans(state: SessionState, name: str, read: ReadFile = no_files, reader: str = LEAD) -> list[PlanMessage]:
-    """The living plans of a reader as they are now. An old proposal that got no list is told by its title alone."""
-    children = children_of(state)
-    return [
+    """The living plans of a reader as they are now. An old proposal that got no list is told by its title alone, and so
+    is what exceeds `PLANS_CAP`: the plans with open remarks come first, then the newest."""
+    children, records = children_of(state), [*plans_of(state, reader).values()]
+    messages = [
         _by_title(state, record, f"{name}-{number}")
         if is_told_by_title(state, record)
         else _merged(record, f"{name}-{number}", read, state, children)
-        for number, record in enumerate(plans_of(state, reader).values(), start=1)
+        for number, record in enumerate(records, start=1)
     ]
+    room = PLANS_CAP
+    for at in sorted(range(len(records)), key=lambda at: (not records[at].open_remarks, -records[at].revision)):
+        size = len(block(messages[at]).encode())
+        if size > room and room < PLANS_CAP:
+            left_out = _by_title(state, records[at], messages[at].id)
+            messages[at] = msgspec.structs.replace(left_out, plan={**left_out.plan, LEFT_OUT: True})
+        else:
+            room -= size
+    return messages
 
 
 def merged_plan(
@@ -102,7 +117,7 @@ def _merged(
     record: PlanRecord, message_id: str, read: ReadFile, state: SessionState | None, children: Children
 ) -> PlanMessage:
     message = _plan_message(state, record, message_id, record.message)
-    merged = {"merged": record.numbered, **_in_file(record.state.plan, read)}
+    merged = {"merged": record.numbered, **_in_file(record, read)}
     if below := progress_below(children, record):
         merged["below"] = {step: str(progress) for step, progress in below.items()}
     return msgspec.structs.replace(message, plan={**message.plan, **merged})
@@ -182,10 +197,36 @@ def _content(record: PlanRecord) -> str:
     return text_of(plan) or "\n".join(step_line(step) for step in record.state.steps)
 
 
-def _in_file(plan: Plan, read: ReadFile) -> Fields:
+def _in_file(record: PlanRecord, read: ReadFile) -> Fields:
     """The text of a plan file. The content of its message is only the address."""
-    shown = with_text(plan, read)
-    return {} if shown is plan else {"text": text_of(shown)}
+    text = record.file if record.file is not None else prose_of(with_text(record.state.plan, read))
+    return {} if text is None or address_of(record.state.plan) is None else {"text": text}
+
+
+def _file_seen(recorded: Recorded, before: PlanRecord, state: SessionState) -> Hidden:
+    """The text of a plan file, once. From then on a change of the file is told by what it changes of the steps: whoever
+    saves a file often must not fill the model's context with it."""
+    after = state.plans[before.state.plan.id]
+    if before.file is None:
+        message = _plan_message(state, after, made_name("plan", recorded), after.message)
+        return msgspec.structs.replace(message, plan={**message.plan, "text": after.file})
+    diff = compare(before.state, after.state)
+    changes = [
+        *(SetStatus(each.step.id, each.after) for each in diff.status),
+        *(RewordStep(each.step.id, each.after) for each in diff.reworded),
+        *(RemoveStep(each.step.id) for each in diff.removed),
+        *(
+            AddStep(
+                each.step.content,
+                after.state.steps[each.at - 1].id if each.at else "",
+                status=each.step.status,
+                id=each.step.id,
+            )
+            for each in diff.added
+        ),
+    ]
+    payload = {"seq": after.numbered, "revision": after.revision, "changes": _plain(changes), "rewritten": True}
+    return _update(recorded, before.state.plan.id, payload)
 
 
 def _delta(recorded: Recorded, event: PlanChanged, before: PlanRecord, after: PlanRecord) -> EventMessage | None:

@@ -30,11 +30,13 @@ from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["block", "message_steps", "remark_elements", "step_line"]
+__all__ = ["LEFT_OUT", "block", "message_steps", "remark_elements", "step_line"]
 
 #: Length of a step's text in the index of a markdown plan, below the whole text.
 INDEXED_CHARACTERS: Final = 48
 
+#: The mark of a plan that is told by its title because there are too many.
+LEFT_OUT: Final = "left_out"
 #: The author of a text that is in a file.
 _FILE: Final = "file"
 #: The author of a text with steps by several authors; its index names them.
@@ -119,7 +121,8 @@ def _plan(message: PlanMessage) -> str:
         "mode": plan.get("mode") or None,
     }
     if isinstance(title := plan.get("title"), str):  # told by its title alone
-        return "\n".join([tag("plan", **opening), element("title", title), "</plan>"])
+        means = f"get_plan with plan_id {message.plan_id} shows it" if plan.get(LEFT_OUT) is True else None
+        return "\n".join([tag("plan", **opening), element("title", title, means=means), "</plan>"])
     lines = [tag("plan", **opening), *_parent(plan.get("parent")), *_body(message)]
     if isinstance(plan.get("summary"), str):
         lines.append(element("why", plan["summary"]))
@@ -180,6 +183,8 @@ def _delta(message: EventMessage) -> str:
     payload = message.payload
     opening: Fields = {"id": message.plan_id, "seq": payload.get("seq"), "revision": payload.get("revision")}
     lines = [*map(_change, _list(payload.get("changes")))]
+    if payload.get("rewritten") is True:
+        lines.append(element("rewritten", means="the file's text changed: get_plan shows it"))
     if payload.get("removed") is True:
         lines.append(element("dismissed"))
     if message.content:

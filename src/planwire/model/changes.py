@@ -7,7 +7,7 @@ people alike: a write without effect would still make a revision, and the next w
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from msgspec.structs import replace
 
@@ -76,6 +76,11 @@ def last_outermost(steps: Sequence[Step]) -> int | None:
     outermost = min((step.depth for step in steps), default=0)
     return max((place for place, step in enumerate(steps) if step.depth == outermost), default=None)
 
+
+#: Why the steps of a numbered list take no change.
+NUMBERED: Final = (
+    "its steps are a numbered list without checkboxes: set the plan again, with - [ ] before each step or as entries"
+)
 
 #: Changes made together: consecutive new statuses, or one other change. A text is parsed once per run, because people
 #: tick off hundreds of steps at once.
@@ -151,6 +156,8 @@ def _change_list(state: PlanState, plan: ItemsPlan, run: _Run) -> PlanState:
 def _change_text(state: PlanState, plan: MarkdownPlan, run: _Run) -> PlanState:
     ids: list[str | None] = [step.id for step in state.steps]
     text = plan.content
+    if not all(step.status for step in state.steps):
+        raise PlanError(NUMBERED)
     match change := run[0]:
         case AddStep(content=content, status=status):
             anchor = _anchor(state, change.after)

@@ -6,16 +6,18 @@ the rules here can get better for ever without changing what an old journal mean
 """
 
 from collections.abc import Iterator
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from msgspec.structs import replace
 
 from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
-from planwire.model.events import SELECTION, Event, PlanChanged, PlanSet, Remarked
+from planwire.model.events import SELECTION, Event, FileSeen, PlanChanged, PlanSet, Remarked
 from planwire.model.identity import step_ids
 from planwire.model.likeness import is_rephrased
+from planwire.model.markdown import unmarked
 from planwire.model.names import id_number, new_id
+from planwire.model.plan import MarkdownPlan
 from planwire.model.records import AGENT, PlanRecord, Remark, SessionState
 from planwire.model.remarks import FINISHED, FOLLOWED, GONE, REVISED
 from planwire.model.seen import same_words
@@ -36,6 +38,12 @@ def decided(state: SessionState, event: Event, by: str, suffix: str = "") -> Eve
             before = record.state if record else None
             ids = event.ids or step_ids(plan, before, suffix)
             return _with_consequences(replace(event, ids=ids), record, restate(plan, ids, before), by)
+        case FileSeen():
+            record = state.plans.get(event.plan_id)
+            text = MarkdownPlan(event.plan_id, event.text)
+            ids = event.ids or step_ids(text, record.state if record else None, suffix)
+            seen = replace(event, ids=ids)
+            return _with_consequences(seen, record, restate(text, ids, record.state if record else None), by)
         case PlanChanged():
             record = state.plans.get(event.plan_id)
             if record is None or record.removed:
@@ -62,14 +70,17 @@ def _named(state: PlanState, changes: tuple[StepChange, ...], suffix: str) -> It
             yield change
 
 
-def _with_consequences(
-    event: PlanSet | PlanChanged, record: PlanRecord | None, after: PlanState, by: str
-) -> PlanSet | PlanChanged:
+_E = TypeVar("_E", PlanSet, PlanChanged, FileSeen)
+
+
+def _with_consequences(event: _E, record: PlanRecord | None, after: PlanState, by: str) -> _E:
     """The event with what follows from the plan's new texts. Clearing a list says nothing, until there is another."""
     if record is None or is_cleared(after):
         return event
     before = record.cleared or record.state
     rewords = wording(before) != wording(after)
+    if isinstance(event, FileSeen):  # nobody knows who wrote the file: it is the agent's plan
+        by, rewords = AGENT, record.file is not None and unmarked(record.file) != unmarked(event.text)
     closing = _Endings(before, after, is_revised=rewords and by == AGENT)
     closes = {each.id: how for each in record.open_remarks if (how := closing.of(each))}
     follows = {each.id: steps for each in record.open_remarks if by == AGENT and (steps := _following(each, after))}
@@ -92,7 +103,7 @@ def _following(remark: Remark, after: PlanState) -> tuple[str, ...]:
 def undecided(event: Event) -> Event:
     """The event as its author made it, to be decided on another state."""
     match event:
-        case PlanSet():
+        case PlanSet() | FileSeen():
             return replace(event, ids=(), closes={}, follows={}, rewords=False)
         case PlanChanged():
             plain = (replace(each, id="") if isinstance(each, AddStep) else each for each in event.changes)

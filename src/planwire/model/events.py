@@ -35,6 +35,7 @@ __all__ = [
     "Comment",
     "ContextCompacted",
     "Event",
+    "FileSeen",
     "Gap",
     "KnownEvent",
     "MessageAdded",
@@ -168,6 +169,18 @@ class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_
     changes: tuple[StepChange, ...] = ()
     why: str = ""
     origin: Fields | None = None
+    closes: dict[str, str] = {}
+    follows: dict[str, tuple[str, ...]] = {}
+    rewords: bool = False
+
+
+class FileSeen(Struct, frozen=True, tag_field="event", tag="file_seen", omit_defaults=True):
+    """The text of a plan that is a file, where it was not known before. Whoever notices it first writes it. `ids`,
+    `closes`, `follows` and `rewords` are as in `PlanSet`."""
+
+    plan_id: PlanId
+    text: str
+    ids: tuple[str, ...] = ()
     closes: dict[str, str] = {}
     follows: dict[str, tuple[str, ...]] = {}
     rewords: bool = False
@@ -418,6 +431,7 @@ KnownEvent: TypeAlias = (
     | SessionForked
     | PlanSet
     | PlanChanged
+    | FileSeen
     | PlanRemoved
     | ReviewAsked
     | PlanReopened

@@ -8,11 +8,13 @@ then keeps its address.
 from collections.abc import Callable
 from typing import TypeAlias
 
+from planwire.model.events import FileSeen
 from planwire.model.identity import track
 from planwire.model.plan import FilePlan, MarkdownPlan, Plan
+from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 
-__all__ = ["ReadFile", "address_of", "no_files", "state_with_text", "with_text"]
+__all__ = ["ReadFile", "address_of", "no_files", "seen_files", "state_with_text", "with_text"]
 
 #: The text of the plan file at a URI, or None.
 ReadFile: TypeAlias = Callable[[str], str | None]
@@ -35,6 +37,14 @@ def with_text(plan: Plan, read: ReadFile) -> Plan:
 
 
 def state_with_text(state: PlanState, read: ReadFile, before: PlanState | None = None) -> PlanState:
-    """Like `with_text`, with the steps. They keep the ids that they have in `before`, an earlier state of the text."""
+    """Like `with_text`, with the steps. They keep the ids that they have in the journal, or else in `before`, an
+    earlier state of the text."""
     plan = with_text(state.plan, read)
-    return state if plan is state.plan else track(plan, before)
+    return state if plan is state.plan else track(plan, state if state.memory.steps else before)
+
+
+def seen_files(state: SessionState, read: ReadFile) -> list[FileSeen]:
+    """The events for the plan files of a session whose text is not known yet. `read` reads them now."""
+    files = ((plan_id, record, address_of(record.state.plan)) for plan_id, record in state.live().items())
+    texts = ((plan_id, record, read(uri)) for plan_id, record, uri in files if uri is not None)
+    return [FileSeen(plan_id, text) for plan_id, record, text in texts if text is not None and text != record.file]

@@ -7,6 +7,7 @@ event that does not fit its plan changes nothing. Writers check with `check_revi
 |---|---|---|---|---|---|---|---|
 | `PlanSet` | + 1 | its number | tracked | from here on | some end | stale, if reworded | no more, but for an edit |
 | `PlanChanged` | | its number | changed | + 1 | some end | the same | no more, if by the agent |
+| `FileSeen` | | its number | tracked | | some end | stale, if reworded | |
 | `PlanRemoved` | | its number | hidden | | most end | | no more |
 | `PlanReopened` | | its number | back | | some open again | | |
 | `ReviewAsked` | | | | | | | this |
@@ -43,6 +44,7 @@ from planwire.model.events import (
     TOLD,
     ContextCompacted,
     Event,
+    FileSeen,
     MessageAdded,
     Origin,
     PlanChanged,
@@ -67,7 +69,16 @@ from planwire.model.events import (
 )
 from planwire.model.lineage import close_remarks, proposed
 from planwire.model.plan import PlanId
-from planwire.model.plan_rules import Changes, plan_changed, plan_removed, plan_reopened, plan_set, put, remarked
+from planwire.model.plan_rules import (
+    Changes,
+    file_seen,
+    plan_changed,
+    plan_removed,
+    plan_reopened,
+    plan_set,
+    put,
+    remarked,
+)
 from planwire.model.readers import LEAD, heard_by
 from planwire.model.records import (
     AGENT,
@@ -283,6 +294,7 @@ _RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], Changes]
     SessionForked: _forked,
     PlanSet: plan_set,
     PlanChanged: plan_changed,
+    FileSeen: file_seen,
     PlanRemoved: plan_removed,
     PlanReopened: plan_reopened,
     ReviewAsked: _asked,

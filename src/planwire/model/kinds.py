@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Draft(Struct, frozen=True, gc=False):
-    """A step without an id yet. `depth` is its nesting in a markdown list."""
+    """A step without an id yet. `depth` is its nesting in a markdown list. An item of a numbered list has no status."""
 
     content: str
     status: str
@@ -124,7 +124,7 @@ def drafts_of(plan: Plan) -> list[Draft]:
         case ItemsPlan(entries=entries):
             return [Draft(entry.content, entry.status, entry.priority or MEDIUM) for entry in entries]
         case MarkdownPlan(content=text):
-            return [Draft(task.text, task.status, depth=task.depth) for task in markdown.parse(text).tasks]
+            return [Draft(task.text, task.status, depth=task.depth) for task in markdown.parse(text).steps]
         case FilePlan() | OtherPlan():
             return []
         case _:

@@ -1,4 +1,7 @@
-"""The checkboxes and the title of a markdown text.
+"""The steps and the title of a markdown text.
+
+Its checkboxes are its steps. In a text without any, the items of its top-level numbered lists are: agents write whole
+plans that way. People can choose those, but they have no status, so they count as no progress.
 
 Parsing stops at block structure. That is enough to tell a task from a line of code that looks like one. It also gives
 the line of each checkbox, so that marking it changes one character.
@@ -26,6 +29,7 @@ __all__ = [
     "Checkbox",
     "Document",
     "box_of",
+    "is_numbered",
     "mark",
     "parse",
     "unmarked",
@@ -37,11 +41,13 @@ MAX_PARSED_CHARACTERS = 262_144
 #: The box of a task, and the beginning of a task up to its words.
 BOX = rf"\[([{re.escape(''.join(BOXES))}])\]"
 TASK = re.compile(rf"{BOX}\s+(?=\S)")
+_BYTE_ORDER_MARK = "\ufeff"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # lines as the parser counts them
 
 
 class Checkbox(Struct, frozen=True):
     """A task: its text, the status in its box, its nesting (0 = outermost list), and the offset of the box's character.
+    An item of a numbered list has no box: its status is empty, its offset -1.
 
     `item` spans the lines of its list item, nested items included; `words` spans the lines of its text. Both are
     half-open ranges of lines, counted from 0.
@@ -57,11 +63,18 @@ class Checkbox(Struct, frozen=True):
 
 class Document(Struct, frozen=True):
     """The parts of a markdown text that planwire uses. `title`: its heading, or else its first line unless that is a
-    task. `prose`: whether it has more to read than headings and tasks."""
+    task. `tasks`: its checkboxes. `prose`: whether it has more to read than headings and tasks. `items`: those of its
+    top-level numbered lists."""
 
     title: str
     tasks: tuple[Checkbox, ...]
     prose: bool
+    items: tuple[Checkbox, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Checkbox, ...]:
+        """Its checkboxes; without any, its numbered items."""
+        return self.tasks or self.items
 
 
 @lru_cache(maxsize=16)
@@ -69,9 +82,11 @@ def parse(text: str) -> Document:
     """Parse a text. A text over the limit becomes a document without tasks."""
     if len(text) > MAX_PARSED_CHARACTERS:
         return Document(_first_line(text), (), prose=True)
+    text = f" {text[1:]}" if text.startswith(_BYTE_ORDER_MARK) else text
     tokens = _parser().parse(text)
     starts = [match.start() for match in _LINE.finditer(text)]
     tasks: list[Checkbox] = []
+    items: list[Checkbox] = []
     headings: list[tuple[int, str]] = []
     depth = 0
     prose = False
@@ -84,18 +99,25 @@ def parse(text: str) -> Document:
             case "inline" if tokens[index - 1].type == "heading_open":
                 headings.append((int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" if tokens[index - 2].type == "list_item_open":
-                box = TASK.match(token.content)
+                item, box = tokens[index - 2], TASK.match(token.content)
+                lines = _lines_of(item, text, starts), _lines_of(token, text, starts)
                 if box:
                     words, status = token.content[box.end() :], BOXES[box[1]].word
-                    lines = _lines_of(tokens[index - 2], text, starts), _lines_of(token, text, starts)
-                    offset = _offset(text, starts, token)
-                    tasks.append(Checkbox(unwrapped(words), status, depth - 1, offset, *lines))
-                else:
-                    prose = True
+                    tasks.append(Checkbox(unwrapped(words), status, depth - 1, _offset(text, starts, token), *lines))
+                    continue
+                prose = True
+                if is_numbered(item) and token.content.strip():
+                    items.append(Checkbox(unwrapped(token.content), "", 0, -1, *lines))
             case "inline" | "fence" | "code_block" | "html_block":
                 prose = True
     begins = not tasks or text[: starts[tasks[0].item[0]]].strip()  # with something other than a task
-    return Document(_title(headings) or (_first_line(text) if begins else ""), tuple(tasks), prose)
+    title = _title(headings) or (_first_line(text) if begins else "")
+    return Document(title, tuple(tasks), prose, () if tasks else tuple(items))
+
+
+def is_numbered(item: "Token") -> bool:
+    """Whether a list item is one of a numbered list that stands in no other list and in no quote."""
+    return item.level == 1 and item.markup in (".", ")")
 
 
 def mark(text: str, marks: Iterable[tuple[int, str]]) -> str:

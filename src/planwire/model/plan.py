@@ -15,6 +15,7 @@ __all__ = [
     "MAIN",
     "MEDIUM",
     "NOTES_CAP",
+    "PLANS_CAP",
     "PLAN_MODE",
     "PRIORITIES",
     "REMARK_CAP",
@@ -37,6 +38,9 @@ MEDIUM: Final = "medium"
 BODY_CAP: Final = 96 * 1024
 DELTA_CAP: Final = 16 * 1024
 REMARK_CAP: Final = 4 * 1024
+#: The most bytes of all plans of a session that a model is told at once: a proposal and the list that carries it out,
+#: at their largest, are told whole, and plans fill no more than a quarter of a context of 200,000 tokens.
+PLANS_CAP: Final = 2 * BODY_CAP
 #: The bytes of notes that a plan's state holds, the newest first. Older notes stay in the journal.
 NOTES_CAP: Final = DELTA_CAP
 

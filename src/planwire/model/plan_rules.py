@@ -15,6 +15,7 @@ from planwire.model.changes import apply_changes
 from planwire.model.events import (
     ACP,
     HOOKS,
+    FileSeen,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -22,16 +23,17 @@ from planwire.model.events import (
     Recorded,
     Remarked,
 )
+from planwire.model.file_texts import address_of
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import id_number, made_name
-from planwire.model.plan import NOTES_CAP
+from planwire.model.plan import NOTES_CAP, MarkdownPlan
 from planwire.model.records import AGENT, PLANWIRE, Delta, PlanNote, PlanRecord, SessionState
 from planwire.model.remarks import PLAN_ENDED, after_change, made, remark_of, reopened
 from planwire.model.step_changes import AddStep, RewordStep
 from planwire.model.steps import restate
 from planwire.model.wording import is_cleared
 
-__all__ = ["Changes", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
+__all__ = ["Changes", "file_seen", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
 
 #: How many changes of a plan its record holds at least. Older ones stay only until the agent was told of them.
 RECENT_DELTAS: Final = 64
@@ -162,7 +164,7 @@ def _written(event: PlanChanged) -> Iterator[str]:
 
 
 def _judged(
-    before: PlanRecord | None, after: PlanRecord, recorded: Recorded, event: PlanSet | PlanChanged
+    before: PlanRecord | None, after: PlanRecord, recorded: Recorded, event: PlanSet | PlanChanged | FileSeen
 ) -> PlanRecord:
     """A plan after a change, with the remarks closed that the change closes, and verdicts on another wording marked as
     stale. Clearing a list does neither, until there is another list."""
@@ -173,6 +175,23 @@ def _judged(
         return after
     stale = tuple(replace(each, is_stale=True) for each in after.reviews)
     return replace(after, reviews=stale, approval=None, pending=after.pending_request)
+
+
+def file_seen(state: SessionState, recorded: Recorded, event: FileSeen) -> Changes:
+    record = state.plans.get(event.plan_id)
+    if record is None or record.removed or address_of(record.state.plan) is None:
+        return {}
+    steps = restate(MarkdownPlan(event.plan_id, event.text), event.ids, record.state)
+    after = replace(
+        record,
+        state=replace(steps, plan=record.state.plan),
+        file=event.text,
+        revision=recorded.seq,
+        changed_at=recorded.at,
+        numbered=record.numbered + (record.file is not None),
+        carried=0,
+    )
+    return put(state, _judged(record, after, recorded, event))
 
 
 def plan_removed(state: SessionState, recorded: Recorded, event: PlanRemoved) -> Changes:

@@ -9,6 +9,7 @@ from planwire.model.children import DEEPEST, folds_away, is_finished, parent_ste
 from planwire.model.events import (
     ContextCompacted,
     Event,
+    FileSeen,
     MessageAdded,
     MessagePinned,
     PlanChanged,
@@ -76,7 +77,7 @@ def reader_of_event(event: Event, after: SessionState) -> str | None:
             return LEAD if reader == AGENT else reader
         case PlanSet(plan=plan):
             return after.plans[plan.id].reader
-        case PlanChanged() | PlanRemoved() | PlanReopened() | PlanReviewed():
+        case PlanChanged() | FileSeen() | PlanRemoved() | PlanReopened() | PlanReviewed():
             record = after.plans.get(event.plan_id)
             return record.reader if record else None
     return None

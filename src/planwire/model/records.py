@@ -15,6 +15,7 @@ __all__ = [
     "ANSWER",
     "COMPACTION",
     "CONTEXT",
+    "FILE",
     "HOOK",
     "IN_TURN",
     "PLACED",
@@ -43,6 +44,8 @@ __all__ = [
 #: The owners of plans. On an agent's plan, other people's changes are suggestions.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"
+#: The author of a file's text: nobody knows who wrote it.
+FILE: Final = "file"
 #: The author of a person's events where no name is given.
 USER: Final = "user"
 
@@ -243,7 +246,7 @@ class PlanRecord(Struct, frozen=True):
     made. `parent` is the step that the plan works for, `reader` the child whose model it belongs to. `why` is the
     digest of the last thoughts that came with it. `message` is the name of the chat message with this version,
     `past_message` that of the message that it supersedes. `carried` is the plan's revision in the chat that it came
-    from, until it changes.
+    from, until it changes. `file` is the text of a plan that is a file, as far as it was seen.
     """
 
     state: PlanState
@@ -280,6 +283,7 @@ class PlanRecord(Struct, frozen=True):
     past_message: str | None = None
     carried: int = 0
     pending: PendingVerdict | None = None
+    file: str | None = None
 
     @property
     def review(self) -> Review | None:

@@ -17,7 +17,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, PlanChanged, PlanSet, Recorded, Remarked
+from planwire.model.events import (
+    COMMENT,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
+    FileSeen,
+    PlanChanged,
+    PlanSet,
+    Recorded,
+    Remarked,
+)
 from planwire.model.names import new_id
 from planwire.model.records import AGENT, Closing, Remark, RemarkAnswer, Telling
 from planwire.model.step_changes import AddStep, StepChange
@@ -168,7 +178,9 @@ def closed_with_plan(remarks: Remarks, closing: Closing, of_request: Closing | N
     return _bounded(tuple(map(ended, remarks)))
 
 
-def after_change(remarks: Remarks, event: PlanSet | PlanChanged, state: PlanState, recorded: Recorded) -> Remarks:
+def after_change(
+    remarks: Remarks, event: PlanSet | PlanChanged | FileSeen, state: PlanState, recorded: Recorded
+) -> Remarks:
     """The remarks of a plan after an event that left it in this state: some closed, each in its way, and choices of
     steps about the words of today, where the event says that they follow, and with the steps that are done."""
     if all(each.closed for each in remarks):

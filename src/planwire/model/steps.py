@@ -71,6 +71,8 @@ class Progress(Struct, frozen=True):
         done = total = uncounted = 0
         current: list[Step] = []
         for step in steps:
+            if not step.status:  # an item of a numbered list
+                continue
             row = status_of(step.status)
             if row is not None and not row.counts:
                 uncounted += 1

@@ -27,7 +27,7 @@ def session_markdown(session: ShownSession) -> str:
     facts = [f"session {session.id}", *filter(None, (glance.agent, glance.cwd)), f"revision {glance.last_seq}"]
     parts = [f"# {unwrapped(session.glance.title or 'Plans')}", f"_{' · '.join(map(unwrapped, facts))}_"]
     for card in session.cards():
-        done = f" ({card.progress.done}/{card.progress.total})" if card.rows else ""
+        done = f" ({card.progress.done}/{card.progress.total})" if card.progress.total else ""
         parts += [f"## {card.title}{done}", *([f"_for {card.works_for}_"] if card.above else []), *_parts(card, "###")]
     if not session.cards():
         parts.append("No plans.")

@@ -14,7 +14,7 @@ from planwire.model.events import StepRef
 from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import PlanRecord
-from planwire.model.statuses import IN_PROGRESS, STATUSES, status_of
+from planwire.model.statuses import DEFAULT_STATUS, IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress
 from planwire.model.titles import path_words, readable_id
 from planwire.model.unheard import CLIENT
@@ -370,9 +370,11 @@ def offers_by_look() -> dict[str, tuple[Offer, ...]]:
 
 def status_look(status: str, *, stopped: bool = False) -> StatusLook:
     """The look of a status. Current work stops with its agent; an unknown word is shown as it is."""
+    if not status:  # an item of a numbered list
+        return StatusLook(STATUSES[DEFAULT_STATUS].look, "•", "listed")
     row = status_of(status)
     if row is None:
-        return StatusLook(OTHER, _OTHER_SIGN, status or "no status")
+        return StatusLook(OTHER, _OTHER_SIGN, status)
     if stopped and row.is_current:
         return StatusLook(STOPPED, _STOPPED_SIGN, STOPPED)
     return StatusLook(row.look, row.sign, row.spoken)

@@ -200,7 +200,7 @@ def _card(
         rows=rows,
         ghosts=added_steps(rows, over),
         moved=moved_steps(state, record.suggestions, over) if record else (),
-        text=text_of(plan) if kind.is_text else "",
+        text=text_of(plan).removeprefix("\ufeff") if kind.is_text else "",
         fields="" if is_shown else msgspec.json.format(msgspec.json.encode(content_of(plan)), indent=2).decode(),
         is_blank=is_blank(plan),
         has_priorities=kind.has_priorities,

@@ -12,7 +12,7 @@ from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 from planwire.model.titles import plan_titles
 
-__all__ = ["FileText", "FilesOf", "no_plan_files", "titles_of", "with_files"]
+__all__ = ["FileText", "FilesOf", "no_plan_files", "text_of_file", "titles_of", "with_files"]
 
 
 class FileText(Struct, frozen=True):
@@ -27,6 +27,11 @@ class FileText(Struct, frozen=True):
     def readable(self) -> PlanState | None:
         """Its text as a plan, if it could be read just now."""
         return None if self.problem else self.state
+
+
+def text_of_file(file: FileText) -> str | None:
+    """The text of a file that can be read."""
+    return None if file.readable is None else text_of(file.readable.plan)
 
 
 #: The plan files of a session now.

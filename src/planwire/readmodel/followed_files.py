@@ -56,7 +56,7 @@ class FilePlans:
         except ValueError as error:
             return FileText(uri, None, problem=f"This plan can't be shown: {error}.")
         folders: tuple[str | Path, ...] = (*folders_above(path), *self._folders)
-        signature = (uri, folders, *(_signature(path) if folders else ()))
+        signature = (uri, state.steps, folders, *(_signature(path) if folders else ()))
         if known is not None and before == signature:
             return known
         text = self._read(state, uri, path, folders, known.state if known else None)

@@ -18,6 +18,7 @@ from planwire.model.events import (
     COMMENTED,
     DISMISSED,
     ContextCompacted,
+    FileSeen,
     Gap,
     MessageAdded,
     MessagePinned,
@@ -60,6 +61,7 @@ __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestio
 
 #: The events that are about one plan.
 _ABOUT_PLANS: Final = (
+    FileSeen,
     PlanSet,
     PlanChanged,
     PlanRemoved,
@@ -145,6 +147,8 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan.id, _set(event, before.plans.get(plan.id), after.plans[plan.id])
         case PlanChanged(plan_id=plan_id):
             return plan_id, _changed(recorded, event, before.plans.get(plan_id), after.plans.get(plan_id))
+        case FileSeen(plan_id=plan_id):
+            return plan_id, _file(before.plans.get(plan_id), after.plans.get(plan_id))
         case PlanRemoved(plan_id=plan_id):
             return plan_id, (Phrase("plan_removed", "plan removed"),)
         case ReviewAsked(plan_id=plan_id, options=options):
@@ -241,6 +245,15 @@ def _changed(
         suggestions = suggestion_words(before.state, event.changes)
         return tuple(Phrase("suggested", word.text, word.step) for word in (*suggestions, *note))
     return (*_differences(before.state, after.state), *note) if event.changes else note
+
+
+def _file(before: PlanRecord | None, after: PlanRecord | None) -> tuple[Phrase, ...]:
+    """What changed in a plan file since it was last seen."""
+    if before is None or after is None or before.file is None:
+        count = len(after.state.steps) if after else 0
+        return (Phrase("new", f"the file was read: {count} step{'' if count == 1 else 's'}"),)
+    words = _differences(before.state, after.state)
+    return words if words[0].kind != "none" else (Phrase("text", "the text of the file changed"),)
 
 
 def _differences(before: PlanState, after: PlanState) -> tuple[Phrase, ...]:

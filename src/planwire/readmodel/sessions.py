@@ -23,11 +23,13 @@ from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 from planwire.readmodel.away_words import away_words
+from planwire.readmodel.file_text import text_of_file
 from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession, show_session
 from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, running_until
+from planwire.session.file_plans import record_files
 from planwire.session.lapses import end_lapsed
 from planwire.session.pending_reviews import PendingReviews
 
@@ -151,11 +153,16 @@ class Sessions:
             return self._load(session)
 
     def look_at_files(self, session: str) -> None:
-        """Read the plan files of a session again, if they have changed."""
+        """Read the plan files of a session again, if they have changed, and record that."""
         with self._lock:
             kept = self._kept.get(session)
-            if kept is not None and self._files.of(kept.journalled) != kept.files:
-                self._keep(kept.journalled, kept.glance.first_at, kept.glance.last_at)
+            if kept is None:
+                return
+            if self._files.of(kept.journalled) != kept.files:
+                kept = self._keep(kept.journalled, kept.glance.first_at, kept.glance.last_at)
+            state, texts = kept.journalled, {each.uri: text_of_file(each) for each in kept.files.values()}
+        with suppress(JournalError):
+            record_files(self.journal, state, texts.get)
 
     def with_files(self) -> list[str]:
         """The sessions in memory that have plan files."""

@@ -6,15 +6,26 @@ from textwrap import dedent
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.model.changes import last_outermost
-from planwire.model.markdown import BOX, TASK, Checkbox, parse
+from planwire.model.markdown import BOX, TASK, Checkbox, is_numbered, parse
 from planwire.model.text import unwrapped
 from planwire.model.titles import plan_title
 from planwire.readmodel.card import Ghost, PlanCard, StepRow
 
-__all__ = ["TextPiece", "is_task", "is_title", "neighbour_of", "text_pieces", "text_without_title", "without_box"]
+__all__ = [
+    "TextPiece",
+    "is_numbered",
+    "is_task",
+    "is_title",
+    "neighbour_of",
+    "text_pieces",
+    "text_without_title",
+    "without_box",
+]
 
+_NUMBER: Final = re.compile(r"\s*(\d+[.)])")
 _BOX: Final = re.compile(rf"{BOX}\s*")
 
 
@@ -39,7 +50,7 @@ def is_title(heading: str, card: PlanCard) -> bool:
 def text_pieces(card: PlanCard, *, whole: bool = False) -> Iterator[StepRow | TextPiece]:
     """The text of a plan, in order, with its steps in place of its tasks; the `whole` one, or without its title."""
     text = card.text if whole else text_without_title(card)
-    by_line = {task.words[0]: (task, row) for task, row in zip(parse(text).tasks, card.rows, strict=True)}
+    by_line = {task.words[0]: (task, row) for task, row in zip(parse(text).steps, card.rows, strict=True)}
     chunk: list[str] = []
     inside: list[Checkbox] = []
     depth = behind = 0
@@ -54,7 +65,8 @@ def text_pieces(card: PlanCard, *, whole: bool = False) -> Iterator[StepRow | Te
         if here:
             inside.append(here[0])
             behind = here[0].words[1]
-            yield here[1]
+            numbered = None if here[1].status else _NUMBER.match(line)
+            yield replace(here[1], sign=numbered[1]) if numbered else here[1]
         elif number >= behind:
             chunk.append(line)
     if chunk:

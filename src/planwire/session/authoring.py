@@ -10,16 +10,18 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import asdict
 
+from planwire.chat.adopt import Adopted
 from planwire.chat.roles import MODE_SWITCH
 from planwire.chat.subkinds import event_message
 from planwire.errors import BadMessage, PlanError
 from planwire.model.events import MessagePinned
+from planwire.model.file_texts import address_of, seen_files
 from planwire.model.plan import Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
-from planwire.model.records import PlanRecord
+from planwire.model.records import FILE, PlanRecord
 from planwire.session.live_history import LiveHistory
 from planwire.session.options import SessionOptions
 from planwire.session.tool_calls import ToolCalls
-from planwire.tools.plan_files import path_of, read_plan_file
+from planwire.tools.plan_files import plan_file_path, read_plan_file
 from planwire.tools.schemas import REMOVE_PLAN, SET_PLAN, UPDATE_PLAN
 
 __all__ = ["Authoring", "NewPlan", "NewStep"]
@@ -113,13 +115,23 @@ class Authoring(ABC):
 
     def file(self, path: str | Path, *, plan_id: str | None = None, summary: str | None = None) -> PlanRecord:
         """Make a plan from a markdown file that planwire follows: its current checkboxes are the steps. The file must
-        be in the session's folders."""
-        try:
-            place = Path(path_of(str(path)) if str(path).startswith("file:") else path).absolute()
-        except ValueError as error:
-            raise PlanError(f"{path} can't be a plan file: {error}") from None
+        be in the session's folders, from which a relative path is meant."""
+        place = plan_file_path(str(path), self.plan_folders)
         read_plan_file(str(place), self.plan_folders)
-        return self._act(SET_PLAN, _given({"plan_id": plan_id, "summary": summary, "replace": True}), place.as_uri())
+        arguments = _given({"plan_id": plan_id, "summary": summary, "replace": True})
+        with self._view.lock:
+            record = self._act(SET_PLAN, arguments, place.as_uri())
+            self.look_at_files()
+            return self._view.state.plans[record.state.plan.id]
+
+    def look_at_files(self) -> None:
+        """Record the text of plan files where it changed."""
+        if any(address_of(each.state.plan) is not None for each in self._view.state.live().values()):
+            self._view.write(lambda state: [Adopted(each, FILE) for each in seen_files(state, self.read_file)])
+
+    @abstractmethod
+    def read_file(self, uri: str) -> str | None:
+        """The text of a plan file of this session."""
 
     @property
     @abstractmethod

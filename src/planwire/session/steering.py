@@ -8,17 +8,20 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import CannotWait, EngineAway, PlanError, StaleRevision
+from planwire.errors import CannotWait, EngineAway, JournalError, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
 from planwire.journal.may_wait import may_wait
 from planwire.journal.provisional import is_provisional
 from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
 from planwire.model.decide import undecided
 from planwire.model.events import Act, Event, PlanReviewed, Recorded, Remarked
+from planwire.model.file_texts import address_of
 from planwire.model.fold import fold_all
+from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.steps import PlanState
+from planwire.session.file_plans import record_files
 from planwire.session.known_agents import with_own_way
 from planwire.session.moved_on import moved_on
 from planwire.session.reach import Reach, session_reach
@@ -72,6 +75,10 @@ def steer(
     by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
+    if file is not None and plan_id in state.plans:
+        uri, text = address_of(state.plans[plan_id].state.plan), text_of(file.plan)
+        with suppress(JournalError):
+            state = record_files(journal, state, lambda each: text if each == uri else None)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 

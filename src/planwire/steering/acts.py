@@ -186,6 +186,7 @@ _TABLE: Final = (
         touches=Touches.PLAN,
         needs=("steps",),
         takes=("text", "comments", "keep", "now", "interrupt"),
+        any_plan=True,
         gestures=(Gesture(("r",), "Run", "only the selected steps, or this one", on=On.STEP, main=True),),
     ),
     Act(
@@ -258,11 +259,12 @@ def acts_for(record: PlanRecord, reach: Reach = NOBODY) -> tuple[str, ...]:
         "suggest": bool(steps),
         "select": any(step.is_open for step in steps),
     }
+    is_editable = kind.has_editable_steps and all(step.status for step in steps)
     return tuple(
         act.name
         for act in _TABLE
         if (not record.removed or act.on_past)
-        and (kind.has_editable_steps or act.any_plan)
+        and (is_editable or act.any_plan)
         and (steps or act.on is not On.STEP or not act.needs_target)
         and fit.get(act.name, True)
     )

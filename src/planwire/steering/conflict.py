@@ -14,6 +14,7 @@ An act on a step that never existed is not a conflict but a mistake, and its com
 
 from enum import Enum
 
+from planwire.model.markdown import unmarked
 from planwire.model.records import PlanRecord
 from planwire.model.wording import texts_of, wording
 from planwire.steering.wanted import Wanted
@@ -39,12 +40,17 @@ def is_outdated(touches: Touches, wanted: Wanted, before: PlanRecord | None, now
     if before is None:
         return touches is not Touches.PLACE and (touches is not Touches.CHANGES or wanted.has_changes)
     if touches is Touches.PLAN:
-        return wording(before.state) != wording(now.state)
+        return wording(before.state) != wording(now.state) or _is_rewritten(before.file, now.file)
     then, texts = texts_of(before.state), texts_of(now.state)
     if any(each in then and each not in texts for each in (wanted.after, wanted.before)):
         return True
     step = wanted.target or ""
     return touches is Touches.STEP and then.get(step) != texts.get(step)
+
+
+def _is_rewritten(before: str | None, now: str | None) -> bool:
+    """Whether a plan file says something else than when the person saw it."""
+    return before is not None and now is not None and unmarked(before) != unmarked(now)
 
 
 def gone(step: str, record: PlanRecord) -> bool:

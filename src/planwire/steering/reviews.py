@@ -27,6 +27,7 @@ from planwire.model.events import (
     Remarked,
     ReviewPending,
 )
+from planwire.model.file_texts import address_of
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
 from planwire.model.seen import changed_since
@@ -140,7 +141,8 @@ def _runs_all(selection: Remark) -> bool:
 
 def to_run(record: PlanRecord, steps: Iterable[str]) -> tuple[str, ...]:
     """The selected steps that are still open, in the order of the plan. Raises `PlanError` if there is none."""
-    refuse_unchangeable(record)
+    if not record.state.steps and address_of(record.state.plan) is None:
+        refuse_unchangeable(record)
     places = {place_of(record.state, step) for step in steps}
     if not places:
         raise PlanError("No step is selected: name the steps to run.")

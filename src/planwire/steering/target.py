@@ -97,7 +97,9 @@ def refuse_unchangeable(record: PlanRecord) -> None:
     """Raise `PlanError` unless people can change single steps of a plan here."""
     plan = record.state.plan
     if kind_of(plan).has_editable_steps:
-        return
+        if all(step.status for step in record.state.steps):
+            return
+        raise PlanError("This plan is a numbered list without checkboxes: choose steps to run, or comment on them.")
     if address_of(plan) is not None:
         raise PlanError("This plan is a file: change it in an editor, or comment on the plan.")
     raise PlanError(f"A plan of kind {noun_of(plan)!r} has no steps to change: comment on it or review it.")

@@ -8,6 +8,7 @@ import msgspec
 from planwire.errors import EngineAway, PlanwireError, ToolError
 from planwire.model.events import RemarkAnswered
 from planwire.model.file_texts import ReadFile, no_files
+from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.steps import Step
@@ -45,6 +46,10 @@ class Answer(dict[str, Any]):
         return msgspec.json.encode(self).decode()
 
 
+#: What the model is told of a text without checkboxes and numbered items.
+_NO_STEPS: Final = "this text has no steps to choose: number them, or put - [ ] before each to report progress"
+
+
 def answer_call(
     call: Call,
     before: SessionState,
@@ -68,6 +73,8 @@ def answer_call(
     if call.tool == REMOVE_PLAN:
         return {**answer, "removed": _removed(record)}
     answer |= _steps(known_record, record, is_set=call.tool == SET_PLAN)
+    if call.tool == SET_PLAN and not record.state.steps and prose_of(record.state.plan) is not None:
+        answer["notice"] = _NO_STEPS
     if answered:
         answer["answered"] = answered
     if not call.events:

@@ -16,7 +16,7 @@ from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP
 from planwire.tools.size_limits import check_size
 
-__all__ = ["path_of", "plan_file_reader", "read_plan_file"]
+__all__ = ["path_of", "plan_file_path", "plan_file_reader", "read_plan_file"]
 
 #: Flags for the folders on the way to a file. On Linux they need not be readable.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -49,6 +49,17 @@ def plan_file_reader(folders: Iterable[str | Path]) -> ReadFile:
             return None
 
     return read
+
+
+def plan_file_path(path: str, folders: Iterable[str | Path]) -> Path:
+    """The absolute path that an author means by a path or a `file:` address. A relative path is relative to one of the
+    folders. Raises a `ToolError` for any other address."""
+    try:
+        if (urlsplit(path).scheme and "://" in path) or path.startswith("file:"):
+            return Path(path_of(path))
+        return _in_folders(path, [Path(folder).absolute() for folder in folders])
+    except ValueError as error:
+        raise _refused(f"{path} can't be a plan file: {error}") from None
 
 
 def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP) -> str:

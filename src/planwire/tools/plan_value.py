@@ -108,7 +108,9 @@ def _verdict_value(review: Review) -> Fields:
 
 
 def _step_value(step: Step, by: str | None) -> Fields:
-    value: Fields = {"id": step.id, "content": step.content, "status": step.status}
+    value: Fields = {"id": step.id, "content": step.content}
+    if step.status:
+        value["status"] = step.status
     if step.priority != MEDIUM:
         value["priority"] = step.priority
     return {**value, **by_fields(by)} if by else value

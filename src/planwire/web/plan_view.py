@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from planwire.readmodel.card import PlanCard
+from planwire.readmodel.card import PlanCard, Progress
 from planwire.readmodel.in_sight import LONG, window
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.asked_view import answer_part, asked_part, pending_part
@@ -78,7 +78,7 @@ def _plan_part(place: PlanPlace, cards: _Cards) -> Part:
     children = (
         _way(place, card) if card.above else None,
         asked_part(part_id, card, before) if steerable else None,
-        Part(progress, progress_view(card.progress, card.title, progress)) if card.rows else None,
+        Part(progress, progress_view(card.progress, card.title, progress)) if card.progress != Progress(0, 0) else None,
         why_part(part_id, card),
         _body(place, card, steerable=steerable),
         said_part(part_id, card, _drawn(place, card), steerable=steerable),

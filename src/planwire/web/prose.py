@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line, printable
-from planwire.readmodel.text_pieces import is_task, is_title, neighbour_of, without_box
+from planwire.readmodel.text_pieces import is_numbered, is_task, is_title, neighbour_of, without_box
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
 from planwire.web.status_look import checkbox
@@ -42,7 +42,8 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
     for token in tokens:
         if token.children:
             token.children = list(_safe(token.children))
-    tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if _is_task(tokens, at)]
+    is_step = _is_task if all(row.status for row in card.rows) else _is_numbered
+    tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if is_step(tokens, at)]
     if len(tasks) == len(card.rows):
         for (item, words), row in zip(tasks, card.rows, strict=True):
             _adorn(item, words, row, part_id, usable=usable, steerable=steerable)
@@ -60,6 +61,10 @@ def _parser() -> MarkdownIt:
 
 def _is_task(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and is_task(tokens[at].content)
+
+
+def _is_numbered(tokens: Sequence[Token], at: int) -> bool:
+    return tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and is_numbered(tokens[at - 2])
 
 
 def _adorn(item: Token, words: Token, row: StepRow, part_id: str, *, usable: bool, steerable: bool) -> None:

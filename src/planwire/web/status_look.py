@@ -21,7 +21,9 @@ def mark(row: StepRow) -> Html:
 
 def checkbox(row: StepRow, name_id: str, *, usable: bool) -> Html:
     """The mark before a step, as a checkbox that the element `name_id` names. A state that no checkbox has follows it
-    in words."""
+    in words. An item of a numbered list has none, but can be chosen."""
+    if not row.status:
+        return el("i", class_="mark listed", aria_hidden="true")
     box = el(
         "i",
         class_="mark",

@@ -1,0 +1,24 @@
+"""Plan files that changed, recorded by whoever notices it first."""
+
+from planwire.journal import Journal, catch_up
+from planwire.model.file_texts import ReadFile, seen_files
+from planwire.model.records import FILE, SessionState
+from planwire.session.origin import this_host
+from planwire.session.writer import append_latest, stamped
+
+__all__ = ["record_files"]
+
+
+def record_files(journal: Journal, state: SessionState, read: ReadFile) -> SessionState:
+    """The session with the texts of its plan files as they are now, which are recorded where they changed. A session of
+    another machine has its files there."""
+    if not seen_files(state, read) or (state.opened is not None and state.opened.host not in (None, this_host())):
+        return state
+
+    def latest() -> SessionState:
+        nonlocal state
+        state = catch_up(journal, state)
+        return state
+
+    append_latest(journal, latest, lambda now: stamped(seen_files(now, read), FILE))
+    return latest()
