@@ -12,7 +12,7 @@ from planwire.model.events import Recorded
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 
-__all__ = ["fold", "fold_all", "write"]
+__all__ = ["fold", "fold_all", "write", "written"]
 
 
 def fold(state: SessionState, recorded: Recorded) -> SessionState:
@@ -26,6 +26,15 @@ def fold_all(session: str, events: Iterable[Recorded], state: SessionState | Non
     for recorded in events:
         state = fold(state, recorded)
     return state
+
+
+def written(events: Iterable[Recorded]) -> list[Recorded]:
+    """The events of one session as a journal has them: each decided on the state before it."""
+    state, found = SessionState(""), []
+    for each in events:
+        found.append(replace(each, event=decided(state, each.event, each.by)))
+        state = folding.fold(state, found[-1])
+    return found
 
 
 def write(journal: Journal, session: str, *events: Stamped) -> tuple[Recorded, ...]:

@@ -8,17 +8,21 @@ from planwire.journal import Journal, Stamped, open_journal
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    Comment,
+    COMMENT,
+    SELECTION,
+    SUGGESTION,
     Event,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    Remarked,
     SessionOpened,
     TurnEnded,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import AddStep, SetStatus
+from tests import deciding
 
 __all__ = ["DAY", "FIRST", "HOSTILE", "SECOND", "THIRD", "add", "filled_journal", "items"]
 
@@ -46,7 +50,7 @@ def add(path: Path, session: str, by: str, *events: Event, ago: int = 0) -> None
 
 def _write(journal: Journal, session: str, by: str, *events: Event, ago: int) -> None:
     at = time_ns() // 1_000_000 - ago
-    journal.append(session, [Stamped(at, by, event) for event in events])
+    deciding.write(journal, session, *(Stamped(at, by, event) for event in events))
 
 
 def filled_journal(path: Path, folder: str) -> Path:
@@ -64,9 +68,12 @@ def filled_journal(path: Path, folder: str) -> Path:
         opened = SessionOpened("claude-agent-acp 0.99.0", "zed", folder, "Mend the redirect")
         write(FIRST, "relay", opened, ago=40 * MINUTE)
         write(FIRST, "agent", PlanSet(items(None, "in_progress", "pending", "pending"), via=ACP), ago=40 * MINUTE)
-        write(FIRST, "user", PlanChanged(None, "soon", (AddStep("Check the logout"),)), ago=35 * MINUTE)
+        write(
+            FIRST, "user", Remarked(None, SUGGESTION, "soon", changes=(AddStep("Check the logout"),)), ago=35 * MINUTE
+        )
         write(FIRST, "agent", PlanSet(items(None, "completed", "in_progress", "pending"), via=ACP), ago=30 * MINUTE)
-        review = PlanReviewed(None, 4, CHANGES_REQUESTED, (Comment("Small commits", "s3"),), ("s2", "s3"))
-        write(FIRST, "user", review, ago=20 * MINUTE)
+        comment = Remarked(None, COMMENT, "Small commits", 4, "s3", review=5)
+        chosen = Remarked(None, SELECTION, revision=4, steps=("s2", "s3"), review=5)
+        write(FIRST, "user", PlanReviewed(None, 4, CHANGES_REQUESTED), comment, chosen, ago=20 * MINUTE)
         write(FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nThe first word.\n"), via=ACP), ago=9 * MINUTE)
     return path

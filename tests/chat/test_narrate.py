@@ -15,11 +15,13 @@ from planwire.chat import (
 )
 from planwire.chat.messages import write_message
 from planwire.chat.narrate import merged_plans, remark_message
+from planwire.model.decide import decided
 from planwire.model.events import (
     ACP,
     APPROVED,
     DISMISSED,
     OFFERED,
+    Choice,
     ContextCompacted,
     Event,
     Gap,
@@ -54,7 +56,7 @@ class Story:
 
     def tell(self, event: Event, by: str = "agent") -> Stored | None:
         before = self.state
-        recorded = Recorded("s", before.seq + 1, 1_000 + before.seq, by, event)
+        recorded = Recorded("s", before.seq + 1, 1_000 + before.seq, by, decided(before, event, by))
         self.state = fold(before, recorded)
         return message_for(recorded, before, self.state)
 
@@ -162,7 +164,7 @@ def test_what_people_say_is_told_where_a_telling_puts_it_and_its_end_with_the_ne
 def test_a_question_that_nobody_answered_is_not_told() -> None:
     story = Story()
     story.tell(PlanSet(TODO))
-    assert story.tell(ReviewAsked("main", ("Yes", "No"))) is None
+    assert story.tell(ReviewAsked("main", (Choice("yes", "Yes"), Choice("no", "No")))) is None
     assert story.tell(PlanReviewed("main", 1, DISMISSED), "client") is None
     assert "dismissed" not in block(merged_plan(story.plan(), "m"))
 

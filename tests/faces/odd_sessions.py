@@ -11,15 +11,18 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
-    COMMENTED,
+    COMMENT,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
     Choice,
-    Comment,
     Event,
     Gap,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
+    Remarked,
     ReviewAsked,
     SessionOpened,
     StepRef,
@@ -29,7 +32,8 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import ANSWER
-from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from tests.deciding import write
 
 __all__ = ["odd_journal"]
 
@@ -48,6 +52,10 @@ def items(plan_id: str | None, *statuses: str, prefix: str = "step", via: str = 
 
 def text(plan_id: str | None, content: str) -> PlanSet:
     return PlanSet(MarkdownPlan(plan_id, content), via=ACP)
+
+
+def suggests(*changes: StepChange, text: str = "") -> Remarked:
+    return Remarked("main", SUGGESTION, text, 2, changes=changes)
 
 
 def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]]:
@@ -96,7 +104,7 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
         40 * HOUR,
         [
             opened("Asked two days ago"),
-            *by_agent(items("main", todo, todo), ReviewAsked("main", ("Yes", "No"))),
+            *by_agent(items("main", todo, todo), ReviewAsked("main", (Choice("yes", "Yes"), Choice("no", "No")))),
         ],
     )
     options = Choice("yes", "Yes", "allow_once"), Choice("no", "No", "reject_once")
@@ -124,7 +132,9 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
         [
             opened("Approved"),
             *by_agent(items("main", todo, todo), ReviewAsked("main")),
-            ("user", PlanReviewed("main", 2, APPROVED, (Comment("go"),), ("s1",))),
+            ("user", PlanReviewed("main", 2, APPROVED)),
+            ("user", Remarked("main", COMMENT, "go", 2, review=4)),
+            ("user", Remarked("main", SELECTION, revision=2, steps=("s1",), review=4)),
         ],
     )
     yield (
@@ -133,7 +143,9 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
         [
             opened("A review of an earlier plan"),
             *by_agent(items("main", todo, todo)),
-            ("ana", PlanReviewed("main", 2, CHANGES_REQUESTED, (Comment("smaller", "s2"), Comment("please")))),
+            ("ana", PlanReviewed("main", 2, CHANGES_REQUESTED)),
+            ("ana", Remarked("main", COMMENT, "smaller", 2, "s2", review=3)),
+            ("ana", Remarked("main", REQUEST, "please", 2, review=3)),
             *by_agent(items("main", now, todo)),
         ],
     )
@@ -143,11 +155,12 @@ def _sessions(folder: Path) -> Iterator[tuple[str, int, list[tuple[str, Event]]]
         [
             opened("Suggestions of every kind"),
             *by_agent(items("main", done, now, todo, todo)),
-            ("user", PlanChanged("main", None, (SetStatus("s3", done),))),
-            ("user", PlanChanged("main", None, (RewordStep("s3", "another text"),))),
-            ("ana", PlanChanged("main", "because", (AddStep("one more", "s1"), MoveStep("s4", "s1")))),
-            ("ana", PlanChanged("main", None, (RemoveStep("s4"), SetPriority("s2", "high")))),
-            ("user", PlanReviewed("main", 2, COMMENTED, (Comment("look here", "s2"), Comment("and here")))),
+            ("user", suggests(SetStatus("s3", done))),
+            ("user", suggests(RewordStep("s3", "another text"))),
+            ("ana", suggests(AddStep("one more", "s1"), MoveStep("s4", "s1"), text="because")),
+            ("ana", suggests(RemoveStep("s4"), SetPriority("s2", "high"))),
+            ("user", Remarked("main", COMMENT, "look here", 2, "s2")),
+            ("user", Remarked("main", COMMENT, "and here", 2)),
         ],
     )
     yield (
@@ -295,5 +308,5 @@ def odd_journal(folder: Path) -> Path:
     now = time_ns() // 1_000_000
     with open_journal(path) as journal:
         for session, ago, events in _sessions(folder):
-            journal.append(session, [Stamped(now - ago, by, event) for by, event in events])
+            write(journal, session, *(Stamped(now - ago, by, event) for by, event in events))
     return path

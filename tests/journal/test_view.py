@@ -35,7 +35,7 @@ OPENING: list[Event] = [
     PlanSet(MarkdownPlan(None, "# Plan\n- [ ] one\n- [x] two\n"), via=ACP),
     PlanChanged("main", "a note", (SetStatus("s1", "completed"), AddStep("test", "s1"))),
     PlanChanged(None, changes=(SetStatus("s1", "completed"),)),
-    PlanReviewed("main", 4, APPROVED, selected=("s1",)),
+    PlanReviewed("main", 4, APPROVED),
     TurnEnded("end_turn"),
 ]
 

@@ -13,8 +13,8 @@ from planwire.model.events import (
     CHANGES_REQUESTED,
     COMMENTED,
     DISMISSED,
+    SUGGESTION,
     Choice,
-    Comment,
     ContextCompacted,
     Event,
     MessageAdded,
@@ -30,7 +30,6 @@ from planwire.model.events import (
     RemarkReopened,
     ReviewAsked,
     SessionOpened,
-    SuggestionWithdrawn,
     TurnEnded,
 )
 from planwire.model.events import Told as TellingEvent
@@ -41,6 +40,7 @@ from planwire.model.verdicts import MOST_REVIEWS
 from tests.deciding import fold_all
 
 USER = "user"
+YES, NO = Choice("yes", "Yes"), Choice("no", "No")
 Told: TypeAlias = Event | tuple[str, Event]
 
 
@@ -123,11 +123,16 @@ def test_a_persons_change_to_a_plan_of_planwire_is_a_change() -> None:
 
 
 def test_a_persons_change_to_an_agents_own_plan_is_a_suggestion() -> None:
-    record = the_plan(reported(plan("a")), (USER, PlanChanged("p", "please", (SetStatus("s1", "completed"),))))
+    done = (SetStatus("s1", "completed"),)
+    record = the_plan(
+        reported(plan("a")),
+        (USER, Remarked("p", SUGGESTION, "please", changes=done)),
+        (USER, PlanChanged("p", "a change of another's plan is none", done)),
+    )
     assert record.owner == AGENT
     assert statuses(record) == ["pending"]
-    assert [(suggestion.by, suggestion.note) for suggestion in record.suggestions] == [(USER, "please")]
-    assert record.revision == 2
+    assert [(suggestion.by, suggestion.text) for suggestion in record.suggestions] == [(USER, "please")]
+    assert record.revision == 1
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_a_suggestion_is_settled_by_a_report_that_contains_it_and_by_no_other(
 ) -> None:
     suggested: list[Told] = [
         reported(plan("a", "b")),
-        (USER, PlanChanged("p", None, (suggestion,))),
+        (USER, Remarked("p", SUGGESTION, changes=(suggestion,))),
         reported(plan("a", "b")),
     ]
     assert len(the_plan(*suggested).suggestions) == 1, "an agent's next list does not wipe it"
@@ -156,9 +161,10 @@ def test_a_suggestion_is_settled_by_a_report_that_contains_it_and_by_no_other(
 
 
 def test_a_suggestion_in_words_stays_until_it_is_taken_back() -> None:
-    events: list[Told] = [reported(plan("a")), (USER, PlanChanged("p", "be quick")), reported(plan("a", "b"))]
+    said = USER, Remarked("p", SUGGESTION, "be quick")
+    events: list[Told] = [reported(plan("a")), said, reported(plan("a", "b"))]
     assert len(the_plan(*events).suggestions) == 1
-    assert the_plan(*events, (USER, SuggestionWithdrawn("p", 2))).suggestions == ()
+    assert the_plan(*events, (USER, RemarkClosed("p", "r1", "withdrawn"))).suggestions == ()
 
 
 def test_a_verdict_is_of_a_revision_and_stale_once_the_wording_is_another() -> None:
@@ -222,7 +228,7 @@ def test_the_author_of_a_step_is_the_one_who_wrote_its_text_last() -> None:
     events: list[Told] = [
         set_by_tools(plan("a", "b")),
         ("ana", PlanChanged("p", None, (AddStep("c"), SetStatus("s1", "completed")))),
-        ("bo", PlanChanged("p", None, (RewordStep("s2", "beta"), RewordStep("s3", "c")))),
+        ("bo", PlanChanged("p", None, (RewordStep("s2", "beta"),))),
         ("eve", PlanChanged("p", None, (RewordStep("s1", "alpha"), RemoveStep("s99")))),
     ]
     record = the_plan(*events)
@@ -234,12 +240,12 @@ def test_the_author_of_a_step_is_the_one_who_wrote_its_text_last() -> None:
 
 
 def test_an_agent_waits_for_a_review_until_there_is_one_or_it_goes_on() -> None:
-    waits: list[Told] = [set_by_tools(plan("a")), ReviewAsked("p", ("Yes", "No"))]
+    waits: list[Told] = [set_by_tools(plan("a")), ReviewAsked("p", (YES, NO))]
     asked = the_plan(*waits).asked
     assert asked is not None
-    assert (asked.seq, asked.options) == (2, (Choice("", "Yes"), Choice("", "No")))
+    assert (asked.seq, asked.options) == (2, (YES, NO))
     assert the_plan(*waits).revision == 1
-    for still in ((USER, PlanReviewed("p", 1, COMMENTED, (Comment("hm"),))), (USER, PlanChanged("p", "x"))):
+    for still in ((USER, PlanReviewed("p", 1, COMMENTED)), (USER, PlanChanged("p", "x"))):
         assert the_plan(*waits, still).asked == asked
     ends: list[Told] = [
         (USER, PlanReviewed("p", 1, APPROVED, answer="Yes")),
@@ -273,7 +279,6 @@ def test_what_is_known_of_a_session_adds_up() -> None:
         PlanChanged("never", "x"),
         PlanRemoved("never"),
         PlanReviewed("never", 1, APPROVED),
-        SuggestionWithdrawn("never", 1),
         RemarkClosed("never", "r1", "withdrawn"),
         RemarkAnswered("never", "r1", "x"),
         RemarkReopened("never", "r1"),
@@ -316,7 +321,7 @@ def test_a_state_can_be_stored_and_folded_on() -> None:
     events = recorded(
         SessionOpened("a"),
         PlanSet(ItemsPlan(None, (Entry("x", "low", "pending", {"m": 1}, {"e": 1}),)), via=ACP),
-        (USER, PlanChanged(None, "wish", (AddStep("y"),))),
+        (USER, Remarked(None, SUGGESTION, "wish", changes=(AddStep("y"),))),
         set_by_tools(plan("a", "b")),
         (USER, PlanReviewed("p", 4, APPROVED)),
         set_by_tools(plan("b", "c")),

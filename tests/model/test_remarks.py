@@ -7,6 +7,7 @@ from planwire.model.events import (
     ACP,
     COMMENT,
     SUGGESTION,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -340,6 +341,20 @@ def test_a_note_of_an_agent_ends_nothing() -> None:
 
 
 def test_a_remark_keeps_all_that_was_said() -> None:
-    said = Remarked("main", SUGGESTION, "so", 1, "s1", "a", ("s1",), (RemoveStep("s1"),), 7, True)
-    fields = (getattr(said, each) for each in said.__struct_fields__ if each != "name")
-    assert Life(said, by="ana").remark == Remark("r1", 2, 0, "ana", *fields)
+    said = Remarked(
+        "main",
+        SUGGESTION,
+        "so",
+        1,
+        "s1",
+        "a",
+        ("s1",),
+        (RemoveStep("s1"),),
+        7,
+        kept=True,
+        about={"s1": "read"},
+        passage=Passage("a", "re", "d"),
+        way="by a script",
+    )
+    fields = {each: getattr(said, each) for each in said.__struct_fields__ if each not in ("id", "carried")}
+    assert Life(said, by="ana").remark == Remark(id="r1", seq=2, at=0, by="ana", **fields)

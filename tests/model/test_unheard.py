@@ -11,7 +11,6 @@ from planwire.model.events import (
     OFFERED,
     REFUSED,
     TOOLS,
-    MessageAdded,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -19,7 +18,6 @@ from planwire.model.events import (
     RemarkAnswered,
     RemarkClosed,
     Remarked,
-    RemarkReopened,
     ReviewAsked,
     Told,
 )
@@ -204,27 +202,5 @@ def test_a_word_is_one_on_that_plan_that_the_agent_has_not_heard_or_that_came_si
     assert not has_word(Life(on_plan(), by="agent").state, "main", since=0)
 
 
-# -- older journals
-
-
-def test_a_reminder_in_an_older_journal_told_all_that_was_said_until_then() -> None:
-    life = Life(PlanSet(LIST, via="acp"))
-    life.does(PlanChanged("main", None, (AddStep("ship"),)), PlanChanged("main", "hurry"), by="user")
-    life.does(reminder(2), by="relay")
-    assert [each.told is not None for each in life.record.remarks] == [True, False]
-    assert news(life.state).remarks == ("r2",)
-    assert life.state.told == 2
-    assert life.does(RemarkReopened("main", "r1"), by="user").state.told == 2
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        {},
-        {"role": "event", "extra": {"event": {"source": "ide", "payload": {"mark": "m", "told": 9}}}},
-        {"role": "user", "extra": {"event": {"source": "relay", "payload": {"mark": "m", "told": 9}}}},
-        {"role": "event", "extra": {"event": {"source": "relay", "payload": {"mark": "m", "told": "9"}}}},
-    ],
-)
-def test_no_other_message_tells_anything(message: dict[str, object]) -> None:
-    assert Life(on_plan()).does(MessageAdded(message)).is_news
+def test_no_message_of_the_chat_tells_anything() -> None:
+    assert Life(on_plan()).does(reminder(9)).is_news

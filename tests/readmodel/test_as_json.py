@@ -11,13 +11,17 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # i
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
-    Comment,
+    COMMENT,
+    REQUEST,
+    SUGGESTION,
+    Choice,
     Event,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
     RemarkAnswered,
+    RemarkClosed,
     Remarked,
     ReviewAsked,
     SessionOpened,
@@ -52,14 +56,18 @@ PLANS: dict[str, tuple[PlanId, tuple[tuple[str, Event], ...]]] = {
         "p",
         (
             *by_agent(LIST, PlanChanged("p", "it is TOML")),
-            ("ana", PlanChanged("p", "please", CHANGES)),
-            ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED, (Comment("hm"), Comment("why?", "s1")), ("s1",))),
+            ("ana", Remarked("p", SUGGESTION, "please", changes=CHANGES)),
+            ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED)),
+            ("ana", Remarked("p", REQUEST, "hm", 3, review=4)),
+            ("ana", Remarked("p", COMMENT, "why?", 3, "s1", review=4)),
+            ("ana", RemarkClosed("p", "r2", "withdrawn")),
+            ("ana", RemarkClosed("p", "r3", "withdrawn")),
             ("client", PlanReviewed("p", 3, "approved", answer="Yes, and go on")),
             ("ana", Remarked("p", "comment", "no vendoring", kept=True)),
-            ("relay", Told("prompt", 6, remarks=("r5",))),
-            *by_agent(RemarkAnswered("p", "r5", "I won't")),
+            ("relay", Told("prompt", 6, remarks=("r4",))),
+            *by_agent(RemarkAnswered("p", "r4", "I won't")),
             ("ana", Remarked("p", "selection", steps=("s2",))),
-            *by_agent(ReviewAsked("p", ("Yes", "No"))),
+            *by_agent(ReviewAsked("p", (Choice("yes", "Yes"), Choice("no", "No")))),
         ),
     ),
     "file": ("p", by_agent(PlanSet(FilePlan("p", "file:///p/plan.md")))),
@@ -136,20 +144,16 @@ def test_a_plan_has_every_word_of_people() -> None:
     first, second = value["reviews"]
     assert (first["verdict"], first["stale"]) == (CHANGES_REQUESTED, False)
     assert (second["answer"], second["stale"]) == ("Yes, and go on", False)
-    of_old = [each for each in value["remarks"] if each["closed"] == "older"]
-    assert [(each["id"], each["text"], each["step"]) for each in of_old] == [
-        ("r2", "hm", None),
-        ("r3", "why?", "s1"),
-        ("r4", "", None),
-    ]
+    closed = [each for each in value["remarks"] if each["closed"] == "withdrawn"]
+    assert [(each["id"], each["text"], each["step"]) for each in closed] == [("r2", "hm", None), ("r3", "why?", "s1")]
     [told, untold] = [each for each in value["remarks"] if each["closed"] is None]
-    assert (told["id"], told["kind"], told["kept"], told["told_by"]) == ("r5", "comment", True, "prompt")
+    assert (told["id"], told["kind"], told["kept"], told["told_by"]) == ("r4", "comment", True, "prompt")
     assert [(each["by"], each["text"]) for each in told["answers"]] == [("agent", "I won't")]
     assert (untold["kind"], untold["steps"], untold["told_at"]) == ("selection", ["s2"], None)
     names = [(each["id"], each["name"], each["verdict"]) for each in value["question"].pop("options")]
     assert (value["question"], names) == (
-        {"id": "", "at": 10_000, "open": False, "takes_edit": False},
-        [("", "Yes", "dismissed"), ("", "No", "dismissed")],
+        {"id": "", "at": 14_000, "open": False, "takes_edit": False},
+        [("yes", "Yes", "dismissed"), ("no", "No", "dismissed")],
     )
 
 

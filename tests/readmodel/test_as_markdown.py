@@ -9,7 +9,10 @@ from planwire.model.events import (
     ACP,
     APPROVED,
     CHANGES_REQUESTED,
-    Comment,
+    COMMENT,
+    REQUEST,
+    SELECTION,
+    SUGGESTION,
     PlanChanged,
     PlanReviewed,
     PlanSet,
@@ -82,21 +85,23 @@ def test_a_list_reads_back_with_its_steps_and_statuses(entries: list[Entry]) -> 
 
 def test_nothing_that_people_said_is_left_out() -> None:
     steps = tuple(Entry(text, "medium", "pending") for text in ("read", "write"))
-    comments = (Comment("smaller"), Comment("which\nfile?", "s2"), Comment("it is gone", "s9"))
     card = card_of(
         "p",
         ("agent", PlanSet(ItemsPlan("p", steps), "Because\n\nTOML is asked for", via=ACP)),
         ("agent", PlanChanged("p", "it is\nTOML")),
-        ("ana", PlanChanged("p", "this first", (SetStatus("s1", "completed"),))),
-        ("ben", PlanChanged("p", None, (RewordStep("s1", "read it all"), AddStep("ship")))),
-        ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED, comments, ("s1",))),
-        ("ben", PlanReviewed("p", 4, APPROVED, (), ())),
-        ("ana", Remarked("p", "comment", "which\nfile?", step="s2")),
-        ("ana", Remarked("p", "request", "smaller")),
+        ("ana", Remarked("p", SUGGESTION, "this first", changes=(SetStatus("s1", "completed"),))),
+        ("ben", Remarked("p", SUGGESTION, changes=(RewordStep("s1", "read it all"), AddStep("ship")))),
+        ("ana", PlanReviewed("p", 3, CHANGES_REQUESTED)),
+        ("ana", Remarked("p", COMMENT, "it is gone", step="s9", review=5)),
+        ("ana", Remarked("p", SELECTION, steps=("s1",), review=5)),
+        ("ben", PlanReviewed("p", 4, APPROVED)),
+        ("ana", Remarked("p", COMMENT, "which\nfile?", step="s2")),
+        ("ana", Remarked("p", REQUEST, "smaller")),
         ("ben", Remarked("p", "selection", steps=("s2", "s1"))),
-        ("ben", RemarkClosed("p", "r8", "withdrawn")),
+        ("ben", RemarkClosed("p", "r5", "withdrawn")),
         ("ana", Remarked("p", "comment", "never touch vendor/", kept=True)),
-        ("agent", RemarkAnswered("p", "r11", "I won't")),
+        ("agent", RemarkAnswered("p", "r8", "I won't")),
+        ("ana", RemarkClosed("p", "r3", "withdrawn")),
     )
     assert plan_markdown(card) == (
         "# p\n\n> Because\n>\n> TOML is asked for\n\n- [ ] read\n- [ ] write\n\n"
@@ -106,9 +111,8 @@ def test_nothing_that_people_said_is_left_out() -> None:
         "- ana: changes requested: smaller\n- ben: steps to run: write, read\n"
         "- ana: comment: never touch vendor/ (kept in force)\n  - agent: I won't\n\n"
         "## Closed remarks\n\n"
-        "- ana: comment: smaller (closed)\n- ana: comment: write: which file? (closed)\n"
-        "- ana: comment: s9: it is gone (closed)\n- ana: steps to run: read (closed)\n"
-        "- ben: steps to run: no step (closed)\n- ana: comment: write: which file? (withdrawn)\n\n"
+        "- ana: comment: s9: it is gone (withdrawn)\n- ana: steps to run: read (superseded)\n"
+        "- ana: comment: write: which file? (withdrawn)\n\n"
         "## Verdicts\n\n"
         "- ana: changes requested (revision 3)\n"
         "- ben: approved (revision 4)\n"
@@ -125,8 +129,11 @@ def test_no_text_of_a_list_or_about_it_makes_headings_or_steps(step: str, note: 
         name,
         ("agent", PlanSet(ItemsPlan(name, (Entry(step, step, step),)), note, via=ACP)),
         ("agent", PlanChanged(name, note)),
-        (name, PlanChanged(name, note, (AddStep(step),))),
-        (name, PlanReviewed(name, 3, said, (Comment(said, "s1"), Comment(said)), ("s1",))),
+        (name, Remarked(name, SUGGESTION, note, changes=(AddStep(step),))),
+        (name, PlanReviewed(name, 3, said)),
+        (name, Remarked(name, COMMENT, said, step="s1", review=4)),
+        (name, Remarked(name, SELECTION, steps=("s1",), review=4)),
+        (name, RemarkClosed(name, "r3", said)),
         (name, Remarked(name, "comment", said, step="s1")),
         (name, Remarked(name, said, said, quote=said)),
         (name, RemarkAnswered(name, "r5", said)),

@@ -7,8 +7,9 @@ from planwire.model.events import (
     APPROVED,
     COMMENT,
     SELECTION,
+    SUGGESTION,
+    Choice,
     Event,
-    PlanChanged,
     PlanReviewed,
     PlanSet,
     Remarked,
@@ -22,6 +23,8 @@ from planwire.model.records import AGENT
 from planwire.model.step_changes import AddStep, RewordStep
 from planwire.readmodel.card import ENDED_WORDS, STATUS_LOOKS, STOPPED, offers_by_look
 from tests.readmodel.shown_plans import shown
+
+YES = Choice("yes", "Yes")
 
 
 def told(*statuses: str) -> tuple[str, PlanSet]:
@@ -52,15 +55,15 @@ def test_a_row_knows_that_its_agent_stopped() -> None:
 )
 def test_a_question_with_options_is_answered_in_the_client_that_asks_it(client: str | None, asker: str) -> None:
     plan = (AGENT, SessionOpened(client=client)), told("pending")
-    [here], [there] = (shown(*plan, (AGENT, ReviewAsked("main", options))).cards() for options in ((), ("Yes", "No")))
+    [here], [there] = (shown(*plan, (AGENT, ReviewAsked("main", options))).cards() for options in ((), (YES,)))
     assert (here.waits_here, there.waits_here, there.client_name) == (True, False, asker)
 
 
 def test_a_card_knows_where_a_new_step_goes_and_with_which_words_a_rewording_begins() -> None:
     plan = AGENT, PlanSet(ItemsPlan("main", tuple(Entry(text, None, "pending") for text in ("one", "two"))), via=ACP)
     changes = (
-        PlanChanged("main", None, (RewordStep("s1", "first"),)),
-        PlanChanged("main", None, (AddStep("new", "s1"),)),
+        Remarked("main", SUGGESTION, changes=(RewordStep("s1", "first"),)),
+        Remarked("main", SUGGESTION, changes=(AddStep("new", "s1"),)),
     )
     [card], [empty] = shown(plan, *(("user", each) for each in changes)).cards(), shown(told()).cards()
     new = card.suggestions[1].id

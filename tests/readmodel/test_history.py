@@ -11,7 +11,6 @@ from planwire.journal import Stamped, open_journal
 from planwire.model.events import (
     ACP,
     COMMENT,
-    COMMENTED,
     DISMISSED,
     OFFERED,
     REFUSED,
@@ -19,7 +18,6 @@ from planwire.model.events import (
     SELECTION,
     SUGGESTION,
     Choice,
-    Comment,
     Event,
     MessageAdded,
     PlanChanged,
@@ -34,7 +32,6 @@ from planwire.model.events import (
     RemarkReopened,
     ReviewAsked,
     SessionOpened,
-    SuggestionWithdrawn,
     Told,
     TurnEnded,
 )
@@ -49,6 +46,7 @@ from planwire.readmodel.history import HistoryEntry, Phrase, history
 from planwire.readmodel.shown import show_session
 from planwire.readmodel.timeline import Timelines, compare_states
 from planwire.relay.reminder import block
+from tests.deciding import written
 from tests.event_strategies import pasts
 
 
@@ -72,7 +70,7 @@ def test_whatever_happens_can_be_told_and_shown(recorded: list[Recorded]) -> Non
 
 
 def told(*events: Event, by: str = "agent") -> HistoryEntry:
-    recorded = [Recorded("s", seq, 0, by, event) for seq, event in enumerate(events, start=1)]
+    recorded = written(Recorded("s", seq, 0, by, event) for seq, event in enumerate(events, start=1))
     return [moment for moment, _, _ in history(recorded, SessionState("s"))][-1]
 
 
@@ -95,7 +93,6 @@ def plan(*texts: str) -> PlanSet:
         ),
         (plan("a"), PlanRemoved("p"), [Phrase("plan_removed", "plan removed")]),
         (plan("a"), PlanChanged("q", "hm"), [Phrase("none", "there was no such plan"), Phrase("note", "hm")]),
-        (plan("a"), SuggestionWithdrawn("p", 7), [Phrase("withdrawn", "withdrew a suggestion")]),
         (
             PlanSet(MarkdownPlan("m", "one")),
             PlanSet(MarkdownPlan("m", "one two")),
@@ -114,11 +111,11 @@ def test_words_say_what_an_event_did(before: Event, event: Event, words: list[Ph
 
 
 def test_a_question_and_its_answer_are_said_with_the_options() -> None:
-    assert told(plan("a"), ReviewAsked("p", ("Yes", "No"))).words == (Phrase("asked", "asked for a review: Yes / No"),)
-    answer = PlanReviewed("p", 1, DISMISSED, (Comment("why?"),), answer="No")
-    words = [Phrase("dismissed", "dismissed: No (revision 1)"), Phrase("comment", "why?")]
-    assert list(told(plan("a"), answer, by="client").words) == words
-    assert told(plan("a"), PlanReviewed("p", 1, COMMENTED, (Comment("why?"),))).words == (Phrase("comment", "why?"),)
+    assert told(plan("a"), ReviewAsked("p", (Choice("yes", "Yes"), Choice("no", "No")))).words == (
+        Phrase("asked", "asked for a review: Yes / No"),
+    )
+    answer = PlanReviewed("p", 1, DISMISSED, answer="No")
+    assert told(plan("a"), answer, by="client").words == (Phrase("dismissed", "dismissed: No (revision 1)"),)
 
 
 @pytest.mark.parametrize("ended", [(), (TurnEnded("end_turn"),)])
@@ -195,11 +192,6 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
             "the agent refused what it was told, and will be told again",
         ),
         (PlanRemoved("p"), PlanReopened("p"), "plan reopened"),
-        (
-            Remarked("p", SUGGESTION, changes=(RemoveStep("s1"),)),
-            SuggestionWithdrawn("p", 2),
-            "withdrew “remove “a”” (r1)",
-        ),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )
@@ -259,7 +251,7 @@ def test_suggestions_name_the_steps_that_they_are_about() -> None:
         RemoveStep("s9"),
     )
     report = PlanSet(ItemsPlan("p", (Entry("a", "medium", "pending"),)), via=ACP)
-    words = told(report, PlanChanged("p", None, changes), by="user").words
+    words = told(report, Remarked("p", SUGGESTION, changes=changes), by="user").words
     assert [word.text for word in words] == [
         "a: done",
         "a → b",

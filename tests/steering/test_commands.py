@@ -359,7 +359,7 @@ def test_a_second_tick_withdraws_the_suggestion() -> None:
 
 def test_a_tick_that_was_suggested_in_another_spelling_is_withdrawn_as_well() -> None:
     session = agents(a_list("read"))
-    session.append(PlanChanged("main", None, (SetStatus("s1", "done"),)))
+    session.append(suggests(SetStatus("s1", "done")))
     assert closed(session.do("tick", "s1")) == ["r1"]
 
 
@@ -427,16 +427,6 @@ def test_to_ask_for_what_the_plan_says_anyway_only_withdraws_the_suggestion() ->
         decision = session.do(act, "s3", **same)
         assert decision.events == (RemarkClosed("main", suggestion.id, WITHDRAWN),)
         assert session.suggested == []
-
-
-def test_all_suggestions_of_one_kind_from_an_older_journal_go_together() -> None:
-    session = agents(LIST)
-    session.append(PlanChanged("main", None, (SetStatus("s3", "completed"), RewordStep("s3", "x"))))
-    session.append(PlanChanged("main", None, (RewordStep("s3", "y"),)))
-    session.append(PlanChanged("main", None, (SetStatus("s3", "cancelled"),)))
-    assert [each.id for each in session.record.suggestions] == ["r1", "r2", "r3"]
-    session.do("suggest", changes=(SetStatus("s3", "in progress"), RewordStep("s3", "z")))
-    assert session.suggested == [SetStatus("s3", "in_progress"), RewordStep("s3", "z")]
 
 
 def test_a_suggestion_that_is_open_is_not_written_again() -> None:

@@ -34,7 +34,7 @@ from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.delivery import delivered, heard_when
 from planwire.steering.wanted import Wanted, is_remark
-from tests.steering.acting import LIST, Session, a_list, agents, suggests
+from tests.steering.acting import LIST, NO, YES, Session, a_list, agents, suggests
 
 # -- words are about what the person saw
 
@@ -239,7 +239,7 @@ def test_a_sentence_says_when_the_agent_hears_it() -> None:
     assert heard_when(session.state, session.record) == f"The agent will see it with {prompt} Zed."
     session.append(PlanSet(MarkdownPlan("notes", "# Notes")), by=AGENT)
     assert heard_when(session.state, session.record) == f"The agent will see it with {tool} or {prompt} Zed."
-    session.append(ReviewAsked("main", ("Yes", "No")), by=AGENT)
+    session.append(ReviewAsked("main", (YES, NO)), by=AGENT)
     assert heard_when(session.state, session.record) == f"The agent will see it with {tool} or {prompt} Zed."
     session.append(ReviewAsked("main"), by=AGENT)
     assert heard_when(session.state, session.record) == "The agent is waiting for it."

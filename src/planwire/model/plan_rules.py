@@ -4,6 +4,7 @@ A rule takes the state before an event and returns the fields of the state that 
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -116,11 +117,10 @@ def plan_changed(state: SessionState, recorded: Recorded, event: PlanChanged) ->
     number, author, at = max(number, record.numbered + 1), author or recorded.by, at or recorded.at
     touched = {"revision": recorded.seq, "changed_at": at, "numbered": number, "carried": 0}
     delta = Delta(number, recorded.seq, at, author, event.note, event.changes)
-    try:
+    after, authors = record.state, record.authors
+    with suppress(PlanError):  # another writer, whose rules differ, made it
         after = apply_changes(record.state, event.changes)
-    except PlanError:  # another writer, whose rules differ, made it
-        after = record.state
-    authors = {**record.authors, **dict.fromkeys(_written(event), author)}
+        authors = {**authors, **dict.fromkeys(_written(event), author)}
     changed = replace(record, state=after, deltas=_recent(state, record, delta), authors=authors, **touched)
     changed = replace(changed, why=event.why or record.why, **_noted(record, delta))
     news = {"asked": None} if recorded.by == AGENT else {"edited": recorded.seq}
