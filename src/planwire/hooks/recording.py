@@ -119,9 +119,10 @@ def record(
     title: str,
     at: int,
     placed: Callable[[SessionOpened], SessionOpened] = lambda about: about,
+    suffix: str = "",
 ) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds where a
-    session runs to what is known about it."""
+    session runs to what is known about it. New ids end with `suffix`."""
     written: list[Authored] = []
     about = placed(SessionOpened(title, TERMINAL, heard.folder))
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
@@ -131,7 +132,7 @@ def record(
             state, is_too_large = session.state, isinstance(event, PlanSet) and _is_too_large(event.plan)
             author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, event)
             if (new := addition(state, news)) is not None:
-                new = decided(state, new, author)
+                new = decided(state, new, author, suffix)
                 written.append((author, new))
                 state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), author, new))
                 session = replace(session, state=state)

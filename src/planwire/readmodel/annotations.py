@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import is_waiting
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
@@ -239,4 +239,4 @@ def _becomes(change: StepChange, texts: dict[str, str]) -> str:
 
 def delivery_words(remark: Remark) -> str:
     """The delivery of a remark in words, to the journal's server and from there to the agent."""
-    return "Not yet delivered" if is_provisional(remark.seq) and remark.closed is None else delivered(remark)
+    return "Not yet delivered" if is_waiting(remark.seq) and remark.closed is None else delivered(remark)

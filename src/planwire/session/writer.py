@@ -87,10 +87,12 @@ def reopening(state: SessionState, events: Sequence[Event], known: SessionOpened
     return (replace(known, forked=None, remarked=None),)
 
 
-def stamped(events: Iterable[Event], by: str, earliest: int = 0) -> list[Stamped]:
-    """The events stamped with the current time, but not before `earliest`."""
+def stamped(
+    events: Iterable[Event], by: str, earliest: int = 0, waits: Callable[[Event], bool] = lambda _: True
+) -> list[Stamped]:
+    """The events stamped with the current time, but not before `earliest`. `waits` says which of them may wait."""
     now = max(time_ns() // 1_000_000, earliest)
-    return [Stamped(now, by, event) for event in events]
+    return [Stamped(now, by, event, waits(event)) for event in events]
 
 
 def _in_order(events: Sequence[Stamped], earliest: int) -> list[Stamped]:
