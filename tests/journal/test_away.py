@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotAJournal, NotWritable
 from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state, spool_append
@@ -25,16 +26,23 @@ from planwire.journal.away.folder import AwayFolder
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.away.outage import SharedOutage
 from planwire.journal.away.server import AwayServer
-from planwire.journal.codec import encode
 from planwire.journal.may_wait import may_wait
 from planwire.journal.memory import MemoryJournal
-from planwire.journal.provisional import AheadEvents, Doubt, is_provisional
 from planwire.journal.spool import ASIDE, Spool
 from planwire.journal.sqlite.journal import SqliteJournal
-from planwire.journal.waiting import MOMENT, begin_away, is_away, note_state, waiting_of, waiting_words, why_away
+from planwire.journal.waiting import (
+    MOMENT,
+    begin_away,
+    is_away,
+    is_waiting,
+    waiting_of,
+    waiting_words,
+    why_away,
+)
 from planwire.model.events import (
     COMMENT,
     ContextCompacted,
+    Event,
     Gap,
     PlanReviewed,
     PlanSet,
@@ -46,7 +54,8 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.names import made_name
+from planwire.model.fold import fold
+from planwire.model.names import made_name, named
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
@@ -96,7 +105,7 @@ def test_what_is_recorded_while_the_server_is_away_is_delivered_in_order(
     outage.begin()
     [two] = away.append("s", said("two"))
     away.append("s", said("three"))
-    assert is_provisional(two.seq)
+    assert is_waiting(two.seq)
     assert waiting_of(away).count == 2
     outage.end()
     deliver(away)
@@ -193,7 +202,7 @@ def test_whoever_folds_a_session_goes_on_and_begins_anew_when_the_server_is_back
     state = catch_up(away, state)
     away.append("s", [Stamped(2, "agent", PlanSet(items("main", "completed")))], state.seq)
     state = catch_up(away, state)
-    assert is_provisional(state.seq)
+    assert is_waiting(state.seq)
     assert state.plans["main"].state.steps[0].status == "completed"
     written_there(tmp_path, "s", said("by another"))
     outage.end()
@@ -323,7 +332,7 @@ def test_every_event_waits_or_is_refused_by_the_table(away: AwayJournal, outage:
     stamped = [Stamped(1, "user", event)]  # type: ignore[arg-type]
     if may_wait(event):  # type: ignore[arg-type]
         [written] = away.append("s", stamped)
-        assert written.event == event
+        assert written.event == named(replace(written, event=event))  # type: ignore[arg-type]
     else:
         with pytest.raises(EngineAway, match="Nothing was written"):
             away.append("s", stamped)
@@ -362,12 +371,8 @@ def test_an_append_whose_answer_was_lost_is_not_written_twice(
 ) -> None:
     away.append("s", said("one"))
     outage.mute.touch()
-    if expected is not None:
-        with pytest.raises(Conflict):
-            away.append("s", said("two"), expected)
-        away.append("s", said("two", at=2_000), away.last_seq("s"))  # prepared again, a little later
-    else:
-        away.append("s", said("two"))
+    [two] = away.append("s", said("two"), expected)
+    assert is_waiting(two.seq)
     away.append("s", said("two", at=3_000))
     outage.end()
     deliver(away)
@@ -380,43 +385,78 @@ def test_a_writer_whose_answer_was_lost_finds_the_server_back_and_writes_nothing
     away.append("s", said("one"))
     state = load_state(away, "s")
     outage.mute.touch()
-    with pytest.raises(Conflict):
-        away.append("s", said("two"), state.seq)
+    [two] = away.append("s", said("two"), state.seq)
+    after = fold(state, two)
     outage.end()
-    until(lambda: not away._server.is_away)
-    assert delivered(tmp_path) == ["one", "two"]
-    assert not away.tend()
-    away.append("s", said("two", at=2_000), catch_up(away, state).seq)
     deliver(away)
     assert delivered(tmp_path) == ["one", "two"]
+    away.append("s", said("three"), catch_up(away, after).seq)
+    assert delivered(tmp_path) == ["one", "two", "three"]
 
 
-def test_each_of_several_appends_in_doubt_is_found_by_its_own_events() -> None:
-    ahead = AheadEvents("s", 1, (), 1)
-    rows = [encode("s", said(word)) for word in ("two", "three")]
-    for now, [row] in enumerate(rows):
-        ahead.doubt(Doubt(1, False, ((row.at, row.by, row.text),)), now)
-    assert ahead.is_in_doubt(0.5)
-    assert not ahead.is_in_doubt(1)
-    for [row] in reversed(rows):
-        found = ahead.take_doubt([row])
-        assert found is not None
-        assert found.means([row])
-        assert ahead.take_doubt([row]) is None
-    assert not ahead.is_in_doubt(0)
-
-
-def test_a_doubt_whose_writer_never_comes_back_keeps_no_verdict_waiting_for_long(
-    away: AwayJournal, outage: Outage
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_message_whose_answer_was_lost_keeps_its_name_whether_or_not_the_server_has_it(
+    away: AwayJournal, outage: Outage, tmp_path: Path, is_written: bool
 ) -> None:
+    [one] = away.append("s", said("one"))
+    (outage.mute if is_written else outage.away).touch()
+    [waiting] = away.append("s", [Stamped(1_000, "agent", PlanSet(items("main", "pending")))], one.seq)
+    if not is_written:
+        written_there(tmp_path, "s", said("by another"))
+    outage.end()
+    deliver(away)
+    [*_, plan] = away.read("s")
+    assert made_name(plan) == made_name(waiting)
+    assert plan.seq == (2 if is_written else 3)
+
+
+def test_who_decided_before_the_outage_was_noticed_decides_anew(away: AwayJournal, outage: Outage) -> None:
+    away.append("s", said("one"))
+    state = load_state(away, "s")
+    suffixes: list[str] = []
+
+    def latest() -> SessionState:
+        nonlocal state
+        state = catch_up(away, state)
+        suffixes.append(away.id_suffix)
+        return state
+
+    def prepare(_: SessionState) -> list[Stamped]:
+        if not outage.away.exists():
+            outage.begin()
+            notice(away)  # another thread of this process does
+        return [Stamped(1, "agent", PlanSet(items("main", "pending")))]
+
+    [plan] = append_latest(away, latest, prepare)
+    assert suffixes == ["", away.id_suffix]
+    assert isinstance(plan.event, PlanSet)
+    assert plan.event.ids == (f"s1-{away.id_suffix}",)
+
+
+def test_an_append_whose_answer_was_lost_keeps_no_verdict_waiting(away: AwayJournal, outage: Outage) -> None:
     away.append("s", said("one"))
     outage.mute.touch()
-    with pytest.raises(Conflict):
-        away.append("s", said("two"), 1)
+    away.append("s", said("two"), 1)
     outage.end()
     until(lambda: not away._server.is_away)
     away.append("s", [Stamped(3, "ann", VERDICT)])
     assert away.last_seq("s") == 3
+
+
+def test_what_may_not_wait_and_whose_answer_was_lost_is_not_said_to_be_unwritten(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    key, news = Once("board", 1), [Stamped(1, "ann", TurnEnded("one"), waits=False)]
+    outage.deaf.touch()
+    for _ in range(2):
+        with pytest.raises(EngineAway, match="may or may not have been written"):
+            away.append("s", news, 0, key)
+    with pytest.raises(CannotWait, match="Nothing was written"):
+        away.append("s", news)
+    outage.end()
+    deliver(away)
+    away.append("s", news, None, key)
+    assert delivered(tmp_path) == ["one"]
 
 
 @pytest.mark.parametrize("expected", [1, None])
@@ -425,10 +465,7 @@ def test_an_append_that_never_reached_the_server_is_written(
 ) -> None:
     away.append("s", said("one"))
     outage.begin()
-    if expected is not None:
-        with pytest.raises(Conflict):
-            away.append("s", said("two"), expected)
-    away.append("s", said("two", at=2_000))
+    away.append("s", said("two", at=2_000), expected)
     written_there(tmp_path, "s", said("by another"))
     outage.end()
     deliver(away)
@@ -470,7 +507,7 @@ def test_what_happened_before_anybody_knew_of_the_outage_keeps_its_time(away: Aw
     assert [each.at for each in away.read("new")] == [3_000]
 
 
-def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(
+def test_events_name_no_number_that_the_server_had_not_given_when_they_were_written(
     away: AwayJournal, outage: Outage, tmp_path: Path
 ) -> None:
     away.append("s", said("one"))
@@ -483,61 +520,49 @@ def test_events_that_name_others_by_numbers_name_the_same_ones_in_the_end(
     deliver(away)
     *_, remark, told = [each.event for each in away.read("s")]
     assert isinstance(remark, Remarked)
-    assert remark.revision == 3
-    assert told == Told("prompt", upto=1, since=1)  # what others said meanwhile was not told, nor is r1 what it was
+    assert remark.revision == 1
+    assert isinstance(told, Told)
+    assert (told.upto, told.since, told.remarks) == (1, 1, ("r1",))  # what others said meanwhile was not told
 
 
-def test_events_name_the_same_ones_in_the_end_whichever_process_delivered_those(outage: Outage, tmp_path: Path) -> None:
+def test_a_message_has_the_same_name_in_the_end_whichever_process_delivered_it(outage: Outage, tmp_path: Path) -> None:
     with behind(tmp_path) as one, behind(tmp_path) as other:
         one.append("s", said("one"))
         outage.begin()
+        notice(one)
         [_, plan] = one.append("s", [*said("two"), Stamped(1, "agent", PlanSet(items("main", "pending")))])
         with one._server._reaching:  # it does not notice that the server is back
             outage.end()
             deliver(other)
-            one.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
-            kept = (made_name("plan", plan),)
-            one.append("s", [Stamped(1, "agent", ContextCompacted(kept, (), "compact", ""))])
+            one.append("s", [Stamped(1, "agent", ContextCompacted((made_name(plan),), (), "compact", ""))])
         deliver(one)
-        [*_, plan, remark, compacted] = one.read("s")
-    assert isinstance(remark.event, Remarked)
-    assert remark.event.revision == plan.seq == 3
+        [*_, plan, compacted] = one.read("s")
     assert isinstance(compacted.event, ContextCompacted)
-    assert compacted.event.kept == (made_name("plan", plan),)
+    assert compacted.event.kept == (made_name(plan),)
 
 
-def test_what_a_process_adds_to_what_others_left_waiting_names_the_same_in_the_end(
-    outage: Outage, tmp_path: Path
-) -> None:
-    with behind(tmp_path) as journal:
-        journal.append("s", said("one"))
-        note_state(journal, load_state(journal, "s"))
+def test_a_remark_that_waits_is_closed_by_its_name(away: AwayJournal, outage: Outage, tmp_path: Path) -> None:
+    away.append("s", said("one"))
+    state = load_state(away, "s")
     outage.begin()
-    with behind(tmp_path) as one:
-        assert begin_away(one, "s", 1)
-        one.append("s", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
-    with behind(tmp_path) as other:
-        assert begin_away(other, "s", 1)
-        *_, plan = other.read("s", 1)
-        other.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
-        written_there(tmp_path, "s", said("by another"))
-        outage.end()
-        deliver(other)
-        *_, plan, remark = other.read("s")
-    assert isinstance(plan.event, PlanSet)
-    assert isinstance(remark.event, Remarked)
-    assert remark.event.revision == plan.seq == 3
+
+    def write(*events: Event) -> None:
+        nonlocal state
+        append_latest(away, lambda: catch_up(away, state), lambda _: [Stamped(1, "user", each) for each in events])
+        state = catch_up(away, state)
+
+    write(PlanSet(items("main", "pending")), Remarked("main", COMMENT, "why?"))
+    [remark] = state.plans["main"].remarks
+    assert remark.id == f"r1-{away.id_suffix}"
+    write(RemarkClosed("main", remark.id, "withdrawn"))
+    written_there(tmp_path, "s", [Stamped(1, "ann", Remarked("main", COMMENT, "by another", id="r1"))])
+    outage.end()
+    deliver(away)
+    remarks = load_state(away, "s").plans["main"].remarks
+    assert [(each.text, each.is_open) for each in remarks if each.id != "r1"] == [("why?", False)]
 
 
-def test_a_remark_that_waits_has_no_name_that_could_be_closed(away: AwayJournal, outage: Outage) -> None:
-    outage.begin()
-    away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
-    away.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?"))])
-    with pytest.raises(CannotWait, match="othing was written: remarks that wait on this machine get their ids"):
-        away.append("s", [Stamped(1, "user", RemarkClosed("main", "r1", "withdrawn"))])
-
-
-def test_no_snapshot_is_kept_under_a_provisional_number(away: AwayJournal, outage: Outage) -> None:
+def test_no_snapshot_is_kept_under_a_number_of_what_waits(away: AwayJournal, outage: Outage) -> None:
     away.append("s", said("one"))
     outage.begin()
     [two] = away.append("s", said("two"))
@@ -612,22 +637,19 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
     assert delivered(tmp_path) == ["one"]
 
 
-@pytest.mark.parametrize("expected", [1, None])
 def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritten_and_not_written_twice(
-    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: int | None
+    away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away.append("s", said("one"))
     outage.mute.touch()
-    if expected is not None:
-        with pytest.raises(Conflict):
-            away.append("s", said("two"), expected)
-        expected = away.last_seq("s")
+    key = Once("call", 1)
     with monkeypatch.context() as full:
         full.setattr("planwire.journal.away.folder.MOST", 1_000)
-        with pytest.raises(EngineAway, match=r"is full, or this user.*may or may not have been written") as unknown:
-            away.append("s", said("two"), expected)
-        assert not isinstance(unknown.value, CannotWait)
-    away.append("s", said("two", at=2_000), expected and away.last_seq("s"))
+        for _ in range(2):
+            with pytest.raises(EngineAway, match=r"is full, or this user.*may or may not have been written") as unknown:
+                away.append("s", said("two"), None, key)
+            assert not isinstance(unknown.value, CannotWait)
+    away.append("s", said("two", at=2_000), None, key)
     outage.end()
     deliver(away)
     assert delivered(tmp_path) == ["one", "two"]

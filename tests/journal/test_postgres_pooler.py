@@ -14,8 +14,7 @@ import pytest
 from planwire.errors import CannotWait, EngineAway
 from planwire.journal import Stamped, open_journal
 from planwire.journal.postgres.journal import PostgresJournal
-from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import waiting_of
+from planwire.journal.waiting import is_waiting, waiting_of
 from planwire.model.events import PlanReviewed, TurnEnded
 from tests.availability import or_skip
 from tests.programs import PGBOUNCER
@@ -88,7 +87,7 @@ def test_a_server_that_takes_no_writes_is_read_on_and_what_is_recorded_waits_for
     with open_journal(standby, create=False) as journal:
         with pytest.raises(CannotWait, match=r"a standby.*otherwise.* name the primary.* Nothing was written"):
             journal.append("s", [Stamped(0, "ann", PlanReviewed("main", 1, "approved", via="planwire"))])
-        assert is_provisional(journal.append("s", [EVENT])[0].seq)
+        assert is_waiting(journal.append("s", [EVENT])[0].seq)
         assert waiting_of(journal).count == 1
         assert [journal.last_seq("t"), len(journal.sessions())] == [1, 2]
         with open_journal(standby, create=False) as other:

@@ -9,9 +9,8 @@ import pytest
 
 from planwire.journal import Stamped, load_state, open_journal
 from planwire.journal.away.journal import AwayJournal
-from planwire.journal.provisional import is_provisional
 from planwire.journal.user_files import VARIABLE, away_path
-from planwire.journal.waiting import waiting_of
+from planwire.journal.waiting import is_waiting, waiting_of
 from planwire.model.events import COMMENT, Event, PlanSet, Remarked, SessionOpened, TurnEnded
 from planwire.model.plan import ItemsPlan
 from planwire.relay.actions import Meet, Record, SessionMemory
@@ -50,7 +49,7 @@ def test_a_recorder_goes_on_through_an_outage_and_finds_what_others_wrote(outage
     outage.begin()
     recorder.put(Record("s1", a_plan("a", "b")), 100)
     recorder.wake()
-    until(lambda: is_provisional(known["s1"].seq))
+    until(lambda: is_waiting(known["s1"].seq))
     recorder.put(Record("s1", TurnEnded("end_turn")), 100)
     recorder.wake()
     until(lambda: known["s1"].state.stopped is not None)

@@ -30,7 +30,7 @@ from planwire.model.events import (
 from planwire.model.file_texts import ReadFile, address_of, no_files, with_text
 from planwire.model.kinds import content_of, kind_of, prose_of, text_of
 from planwire.model.lineage import is_told_by_title
-from planwire.model.names import MESSAGE, id_number, made_name
+from planwire.model.names import id_number, made_name
 from planwire.model.plan import PLANS_CAP, Fields, OtherPlan, PlanId
 from planwire.model.readers import LEAD, plans_of
 from planwire.model.records import AGENT, CONTEXT, PlanRecord, SessionState
@@ -45,7 +45,7 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
     """The message of an event, or None if the event has none for the model."""
     match recorded.event:
         case MessageAdded(message=message):
-            return _stored(message, made_name(MESSAGE, recorded))
+            return _stored(message, made_name(recorded))
         case PlanSet(plan=plan, origin=origin):
             return _plan_set(after, after.plans[plan.id], origin)
         case PlanChanged() as event if event.plan_id in before.live():
@@ -55,9 +55,9 @@ def message_for(recorded: Recorded, before: SessionState, after: SessionState) -
         case PlanRemoved(plan_id=plan_id, origin=origin) if plan_id in before.live():
             return _update(recorded, plan_id, {"removed": True}, origin=origin)
         case PlanReopened(plan_id=plan_id) if plan_id in before.plans and not before.plans[plan_id].is_living:
-            return merged_plan(after.plans[plan_id], made_name("plan", recorded), state=after)
+            return merged_plan(after.plans[plan_id], made_name(recorded), state=after)
         case Told(way=way, stage=stage) as told if way == CONTEXT and stage == OFFERED:
-            return remark_message(made_name("told", recorded), recorded.session, _words_of(told, before))
+            return remark_message(made_name(recorded), recorded.session, _words_of(told, before))
     return None
 
 
@@ -208,7 +208,7 @@ def _file_seen(recorded: Recorded, before: PlanRecord, state: SessionState) -> H
     saves a file often must not fill the model's context with it."""
     after = state.plans[before.state.plan.id]
     if before.file is None:
-        message = _plan_message(state, after, made_name("plan", recorded), after.message)
+        message = _plan_message(state, after, made_name(recorded), after.message)
         return msgspec.structs.replace(message, plan={**message.plan, "text": after.file})
     diff = compare(before.state, after.state)
     changes = [
@@ -245,7 +245,7 @@ def _update(
     recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "", origin: Fields | None = None
 ) -> EventMessage:
     """The message of a change. A message that was carried over stays as it was, if it has the same number here."""
-    name = made_name("delta", recorded)
+    name = made_name(recorded)
     if origin is not None:
         message = _stored(origin, name)
         if isinstance(message, EventMessage) and message.payload.get("seq") == payload.get("seq"):

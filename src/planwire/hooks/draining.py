@@ -27,6 +27,7 @@ from planwire.journal import Journal, Once, Stamped, catch_up, load_state
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.spool import Lost, Segment, Spool, Spooled
 from planwire.journal.unusable import UNUSABLE
+from planwire.journal.waiting import id_suffix
 from planwire.model.events import Gap, Recorded, SessionOpened, Told
 from planwire.model.fold import fold
 from planwire.model.records import PLANWIRE, SessionState
@@ -168,8 +169,9 @@ class HookDrainer:
             nonlocal after
             after, events = HookedSession(now, was_working), list[Stamped]()
             replies.clear()
+            suffix = id_suffix(self._journal)
             for hook in hooks:
-                after, written = record(after, hook.heard, hook.payload.agent.title, hook.spooled.at, placed)
+                after, written = record(after, hook.heard, hook.payload.agent.title, hook.spooled.at, placed, suffix)
                 events += [Stamped(hook.spooled.at, by, event) for by, event in written]
                 if hook.answer and hook.is_waiting:
                     reply = self._reply(after.state, hook, [each.offer.told for each in replies if each.offer])

@@ -121,9 +121,10 @@ def record(
     title: str,
     at: int,
     placed: Callable[[SessionOpened], SessionOpened] = lambda about: about,
+    suffix: str = "",
 ) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds where a
-    session runs to what is known about it."""
+    session runs to what is known about it. New ids end with `suffix`."""
     written: list[Authored] = []
     way = reported_by(title)
     about = placed(SessionOpened(title, TERMINAL, heard.folder))
@@ -135,7 +136,7 @@ def record(
             said_so = with_way(event, way) if by == CLIENT else event
             author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, said_so)
             if (new := addition(state, news)) is not None:
-                new = decided(state, new, author)
+                new = decided(state, new, author, suffix)
                 written.append((author, new))
                 state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), author, new))
                 session = replace(session, state=state)

@@ -5,10 +5,11 @@ never conflict with anything. A verdict, an answer, a person's change of a plan,
 nobody knows what the plan will be when they arrive, so to accept them would promise too much.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Final
 
+from planwire.journal.protocol import Stamped
 from planwire.model.events import (
     COMMENT,
     SUGGESTION,
@@ -40,7 +41,7 @@ from planwire.model.events import (
 )
 from planwire.steering.reviews import VIA
 
-__all__ = ["may_wait"]
+__all__ = ["can_wait", "may_wait"]
 
 
 class _Waits(Enum):
@@ -94,3 +95,8 @@ def may_wait(event: Event, *, is_act: bool = False) -> bool:
     row = _TABLE[type(event)]
     waits = row if isinstance(row, _Waits) else row(event)
     return waits is _Waits.ANYBODYS or (waits is _Waits.RECORDINGS and not is_act)
+
+
+def can_wait(events: Iterable[Stamped]) -> bool:
+    """Whether events may wait, all of them."""
+    return all(each.waits and may_wait(each.event) for each in events)

@@ -34,11 +34,13 @@ __all__ = [
 
 
 class Stamped(Struct, frozen=True):
-    """An event to write: when it happened (Unix time in milliseconds), by whom, and what."""
+    """An event to write: when it happened (Unix time in milliseconds), by whom, and what. Unless it `waits`, it is
+    written now or refused, even if events of its kind may wait for a server that is away."""
 
     at: int
     by: str
     event: Event
+    waits: bool = True
 
 
 class Once(Struct, frozen=True):

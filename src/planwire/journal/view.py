@@ -12,8 +12,7 @@ import msgspec
 
 from planwire.errors import EngineAway, JournalUnavailable
 from planwire.journal.protocol import Journal, Snapshot, require_journal
-from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import is_away, note_state
+from planwire.journal.waiting import is_away, is_waiting, note_state
 from planwire.model.events import Recorded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
@@ -47,9 +46,8 @@ def read_on(journal: Journal, folded: _S, begin: Callable[[], _S], take: Callabl
     is away again by then, it goes on as it is: a `take` that changes what it folds reads all events first. Everything
     that keeps up with a session does it here.
     """
-    last = journal.last_seq(folded.id)
-    has_waited = is_provisional(folded.seq) and not is_provisional(last)
-    if last < folded.seq and not (has_waited and is_away(journal)):
+    has_waited = is_waiting(folded.seq)
+    if journal.last_seq(folded.id) < folded.seq and not (has_waited and is_away(journal)):
         try:
             begun = begin()
             return take(begun, journal.read(folded.id, begun.seq))

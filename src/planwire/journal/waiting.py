@@ -11,6 +11,7 @@ from planwire.journal.protocol import Journal, KnownSession, Once
 from planwire.model.records import SessionState
 
 __all__ = [
+    "FIRST_WAITING",
     "MOMENT",
     "NOT_KNOWN",
     "NOT_YET",
@@ -19,7 +20,9 @@ __all__ = [
     "go_by_last_known",
     "id_suffix",
     "is_away",
-    "is_in_doubt",
+    "is_lost",
+    "is_right_after",
+    "is_waiting",
     "note_state",
     "refusal_of",
     "seen_here",
@@ -29,6 +32,9 @@ __all__ = [
     "why_away",
 ]
 
+#: The numbers of events that wait begin here, so that no session reaches them. They stay below 2**53, where JavaScript
+#: and JSON readers keep numbers exact.
+FIRST_WAITING: Final = 10**12
 #: Seconds after which a caller that only records, or has little time, takes a server to be away.
 MOMENT: Final = 0.5
 #: What a person reads after saying something that waits.
@@ -63,7 +69,7 @@ class _Served(Protocol):
     @property
     def id_suffix(self) -> str: ...
 
-    def is_in_doubt(self, session: str, once: Once | None = None) -> bool: ...
+    def is_lost(self, session: str, once: Once) -> bool: ...
 
     def begin_away(self, session: str, at: int) -> SessionState | None: ...
 
@@ -96,10 +102,20 @@ def id_suffix(journal: Journal) -> str:
     return served.id_suffix if (served := _served(journal)) else ""
 
 
-def is_in_doubt(journal: Journal, session: str, once: Once | None = None) -> bool:
-    """Whether the server may or may not have what was appended to a session with the key `once`, or just now: the
-    connection broke before it answered. A caller that decides not to repeat it can't say that nothing was written."""
-    return served.is_in_doubt(session, once) if (served := _served(journal)) else False
+def is_waiting(seq: int) -> bool:
+    """Whether an event waits on this machine. It gets another number when it is delivered."""
+    return seq >= FIRST_WAITING
+
+
+def is_right_after(seq: int, before: int) -> bool:
+    """Whether an event was written right after another one. One whose answer was lost just now waits."""
+    return seq == before + 1 or is_waiting(seq) > is_waiting(before)
+
+
+def is_lost(journal: Journal, session: str, once: Once) -> bool:
+    """Whether the server may or may not have what was appended to a session with a key, and can't wait: the connection
+    broke before it answered."""
+    return served.is_lost(session, once) if (served := _served(journal)) else False
 
 
 def why_away(journal: Journal) -> str:

@@ -143,7 +143,8 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
 
     What a comparison of texts decides is decided once, by the writer (`model.decide`): `ids` has an id for each step,
     in order, `closes` says which remarks the plan closes and how, and `follows` which choices of steps stay about steps
-    that their agent rephrased. It `rewords` if texts or steps differ from those before.
+    that their agent rephrased. It `rewords` if texts or steps differ from those before. `name` is that of its chat
+    message, in whichever event, if the event's number could still change when it was written (`model.names`).
     """
 
     plan: Plan
@@ -158,6 +159,7 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
     closes: dict[str, str] = {}
     follows: dict[str, tuple[str, ...]] = {}
     rewords: bool = False
+    name: str = ""
 
 
 class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
@@ -172,6 +174,7 @@ class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_
     closes: dict[str, str] = {}
     follows: dict[str, tuple[str, ...]] = {}
     rewords: bool = False
+    name: str = ""
 
 
 class FileSeen(Struct, frozen=True, tag_field="event", tag="file_seen", omit_defaults=True):
@@ -184,6 +187,7 @@ class FileSeen(Struct, frozen=True, tag_field="event", tag="file_seen", omit_def
     closes: dict[str, str] = {}
     follows: dict[str, tuple[str, ...]] = {}
     rewords: bool = False
+    name: str = ""
 
 
 class PlanRemoved(Act, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
@@ -191,6 +195,7 @@ class PlanRemoved(Act, frozen=True, tag_field="event", tag="plan_removed", omit_
 
     plan_id: PlanId
     origin: Fields | None = None
+    name: str = ""
 
 
 class Comment(Struct, frozen=True, omit_defaults=True):
@@ -324,6 +329,7 @@ class PlanReopened(Act, frozen=True, tag_field="event", tag="plan_reopened"):
     """A person reopens a plan that was removed or had ended, with the remarks that had ended with it."""
 
     plan_id: PlanId
+    name: str = ""
 
 
 class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=True):
@@ -343,6 +349,7 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     stage: str = TOLD
     reader: str = "agent"
     stale: tuple[str, ...] = ()
+    name: str = ""
 
 
 class TellAsked(Act, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):

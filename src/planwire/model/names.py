@@ -4,43 +4,63 @@ A step or a remark has a number, and a suffix if its writer could not see what o
 
 A name must be unique wherever a chat is carried to: a compaction keeps messages by name, and would swap two that share
 one. So a name holds the number of the event and its time. It does not hold the session: a fork and an imported session
-must fold to the same names.
+must fold to the same names. An event whose number may still change says its name itself (`named`).
 """
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Container
 from typing import Final
 
-from planwire.model.events import Recorded
+from msgspec.structs import replace
 
-__all__ = ["MESSAGE", "free_name", "id_number", "is_made", "made_name", "new_id", "renumbered"]
+from planwire.model.events import (
+    Event,
+    FileSeen,
+    MessageAdded,
+    PlanChanged,
+    PlanRemoved,
+    PlanReopened,
+    PlanSet,
+    Recorded,
+    Told,
+)
+
+__all__ = ["MESSAGE", "free_name", "id_number", "is_made", "made_name", "named", "new_id"]
 
 #: The kind of an author's message that has no name of its own.
 MESSAGE: Final = "m"
 
 _ID: Final = re.compile(r"([rs])([1-9][0-9]{0,8})(?:-[0-9a-z]{1,16})?")
 _MADE: Final = re.compile(r"[a-z]+-\d+-[0-9a-f]{8}'*")
-#: A name that was made of an event, by the kinds of those that events get. Compactions make others of their own.
-_OF_EVENT: Final = re.compile(rf"\b({MESSAGE}|plan|delta|told)-(\d+)-[0-9a-f]{{8}}")
+#: The events that make messages, by the kinds of names that these get.
+_KINDS: Final[dict[type, str]] = {
+    PlanSet: "plan",
+    PlanReopened: "plan",
+    FileSeen: "plan",
+    PlanChanged: "delta",
+    PlanRemoved: "delta",
+    Told: "told",
+}
 
 
-def made_name(kind: str, recorded: Recorded) -> str:
+def made_name(recorded: Recorded) -> str:
     """The name of the message that an event makes."""
-    return _name(kind, recorded.seq, recorded.at)
+    match recorded.event:
+        case MessageAdded(message=message):
+            known = message.get("message_id")
+        case event:
+            known = getattr(event, "name", None)
+    return known or f"{_KINDS.get(type(recorded.event), MESSAGE)}-{recorded.seq}-{recorded.at & 0xFFFFFFFF:08x}"
 
 
-def renumbered(name: str, real: Callable[[int], tuple[int, int] | None], *, kept: Container[str] = (MESSAGE,)) -> str:
-    """A name whose event has another number and time by now, where `real` knows them. Those of `kept` kinds stay."""
-
-    def renamed(found: re.Match[str]) -> str:
-        place = None if found[1] in kept else real(int(found[2]))
-        return found[0] if place is None else _name(found[1], *place)
-
-    return _OF_EVENT.sub(renamed, name)
-
-
-def _name(kind: str, seq: int, at: int) -> str:
-    return f"{kind}-{seq}-{at & 0xFFFFFFFF:08x}"
+def named(recorded: Recorded) -> Event:
+    """An event that says the name of its message, and so keeps it under any number."""
+    match recorded.event:
+        case MessageAdded(message=message) as added if not message.get("message_id"):
+            return replace(added, message={**message, "message_id": made_name(recorded)})
+        case PlanSet() | PlanReopened() | FileSeen() | PlanChanged() | PlanRemoved() | Told() as event:
+            return replace(event, name=made_name(recorded))
+    return recorded.event
 
 
 def is_made(name: str) -> bool:

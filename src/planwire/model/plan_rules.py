@@ -73,7 +73,7 @@ def plan_set(state: SessionState, recorded: Recorded, event: PlanSet) -> Changes
         parent=event.parent or (kept.parent if kept else None),
         reader=event.reader or (kept.reader if kept else ""),
         why=event.why or (kept.why if kept else ""),
-        message=made_name("plan", recorded),
+        message=made_name(recorded),
         past_message=before.message if before else None,
     )
     if carried:

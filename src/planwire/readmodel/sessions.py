@@ -17,8 +17,7 @@ from typing import Final
 
 from planwire.errors import EngineAway, JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, catch_up, follower_of, load_state, state_at
-from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import note_state
+from planwire.journal.waiting import is_waiting, note_state
 from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
@@ -180,7 +179,7 @@ class Sessions:
                     self._note_holds(holds_of(self.journal.leases()))  # the writer updated its lease first
             kept = self._kept.get(recorded.session)
             seq = kept.journalled.seq if kept else 0
-            if kept is None or recorded.seq > seq + 1 or is_provisional(seq):
+            if kept is None or recorded.seq > seq + 1 or is_waiting(seq):
                 self._load_again(recorded.session)
             elif recorded.seq == seq + 1:
                 self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
@@ -244,7 +243,7 @@ class Sessions:
         leases, now = self.journal.leases(), _now()
         with self._lock:
             self._note_holds(holds_of(leases))
-            for session in [each for each, kept in self._kept.items() if is_provisional(kept.journalled.seq)]:
+            for session in [each for each, kept in self._kept.items() if is_waiting(kept.journalled.seq)]:
                 self._load_again(session)
             for glance in self.glances():
                 if glance.state == RUNNING and running_until(self._hold(glance.id), glance.last_at) <= now:
@@ -272,7 +271,7 @@ class Sessions:
             return None
         if known is not None and known.last_seq == state.seq:
             return self._keep(state, known.first_at, known.last_at)
-        goes_on = kept is not None and (kept.journalled.seq <= state.seq or is_provisional(kept.journalled.seq))
+        goes_on = kept is not None and (kept.journalled.seq <= state.seq or is_waiting(kept.journalled.seq))
         if kept is not None and goes_on:
             first = kept.glance.first_at
         else:
@@ -321,7 +320,7 @@ class Sessions:
                     with self._set_aside(each.id):
                         if self._load(each.id, each) and len(known) > KEPT_STATES:
                             self._kept.move_to_end(each.id, last=False)
-                elif glance.last_seq != each.last_seq and not is_provisional(glance.last_seq):
+                elif glance.last_seq != each.last_seq and not is_waiting(glance.last_seq):
                     self._load_again(each.id)
 
 

@@ -208,9 +208,11 @@ class JournalledSessions:
             session.open_again()
             return session.keep_thoughts(journal)
 
-        if append_latest(journal, latest, prepared):
+        if written := append_latest(journal, latest, prepared):
             session.is_fresh = False
             session.unwritten = []
+            if written[-1].seq != session.pending.memory.seq:  # its answer was lost, so it waits
+                session.pending.rebase(_learn_all(session.written, written), [])
             session.written = session.pending.memory
             note_state(journal, session.written.state)
             self._tell_written(wire_id, session)

@@ -12,7 +12,7 @@ from planwire.acp.messages import Body
 from planwire.acp.translate import Translator
 from planwire.chat.reminder import Reminder, write_reminder
 from planwire.chat.retelling import ANNOUNCED, RESUMED, STEERED, announce, retell
-from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import is_waiting
 from planwire.model.decide import decided
 from planwire.model.events import (
     ACP,
@@ -104,7 +104,7 @@ class WireSession:
     def learn(self, memory: SessionMemory) -> None:
         """Take in what the journal holds. An old session that nobody recorded before has no title yet. While the
         journal's server is away, nobody knows whether it has one."""
-        if self._may_have_title and not is_provisional(memory.seq):
+        if self._may_have_title and not is_waiting(memory.seq):
             self._may_have_title = False
             self.has_title = memory.state.opened is not None and memory.state.opened.title is not None
         if self.memory is None:

@@ -108,7 +108,6 @@ class BlockingPlanSession(Authoring, Briefing):
         self._delivery = Delivery(self._view, by)
         self._messages = ChatMessages(self._view, self._format)
         self._known = KnownPlans(by, self.state, self._view.stream)
-        self._view.on_renumbered(self._known.renumbered)
         self._calls = ToolCalls(
             *(journal, self._view, self._delivery, self._known, self._settle),
             options=self._options,

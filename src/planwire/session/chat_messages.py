@@ -16,7 +16,7 @@ from planwire.errors import BadMessage, FormatError
 from planwire.journal import Once
 from planwire.model.additions import addition
 from planwire.model.events import Event, MessageAdded, PlanChanged, PlanRemoved, PlanSet, Recorded, SessionOpened
-from planwire.model.names import MESSAGE, is_made, made_name
+from planwire.model.names import is_made, made_name
 from planwire.model.plan import Fields
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -117,8 +117,4 @@ def _refuse_another(message: Stored, written: Sequence[Recorded]) -> None:
 
 def _name_of(written: Sequence[Recorded]) -> str:
     """The name that the last of these events gave its message; empty if there was nothing to add."""
-    if not written:
-        return ""
-    recorded = written[-1]
-    kind = {PlanSet: "plan", PlanChanged: "delta", PlanRemoved: "delta"}.get(type(recorded.event), MESSAGE)
-    return made_name(kind, recorded)
+    return made_name(written[-1]) if written else ""

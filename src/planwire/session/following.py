@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from planwire.errors import JournalError
 from planwire.journal import Followed, Journal, follower_of
-from planwire.journal.provisional import is_provisional
+from planwire.journal.waiting import is_waiting
 from planwire.session.live_history import LiveHistory
 from planwire.session.pool import start_in_pool
 
@@ -51,7 +51,7 @@ class Following:
     def _hear(self, followed: Followed) -> None:
         """Called in the follower's thread, which others wait for: the pool does the reading, once for many events."""
         seq = followed.recorded.seq
-        is_shorter = seq == 1 or is_provisional(self._view.seq)  # forgotten and begun anew, or delivered
+        is_shorter = seq == 1 or is_waiting(self._view.seq)  # forgotten and begun anew, or delivered
         if seq > self._view.seq or is_shorter:
             self._look()
 

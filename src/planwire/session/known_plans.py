@@ -17,30 +17,23 @@ __all__ = ["KnownPlans"]
 
 
 class KnownPlans:
-    """The versions of plans that one session object has shown to its model."""
+    """The versions of plans that one session object has shown to its model, by the names of their messages."""
 
     def __init__(self, by: str, state: SessionState, chat: ChatStream) -> None:
-        self._bases: dict[PlanId, int] = {}
+        self._shown: dict[PlanId, str] = {}
         keeps_chat = any(isinstance(each, Ordinary) for each in chat.messages)
         told = _told_with_plans(state) if by == AGENT else 0
         for plan_id, record in state.living().items():
             if keeps_chat or told >= record.base:
-                self._bases[plan_id] = record.base
+                self._shown[plan_id] = record.message
 
     def shown(self, state: SessionState, plan_ids: Iterable[PlanId]) -> None:
         """Note that the model has seen the living ones of these plans."""
         living = state.living()
-        self._bases |= {each: living[each].base for each in plan_ids if each in living}
-
-    def renumbered(self, before: SessionState, after: SessionState) -> None:
-        """The events got other numbers. A plan that was read and has not changed stays read."""
-        for plan_id, now in after.living().items():
-            known = before.plans.get(plan_id)
-            if known is not None and self.has_read(known) and known.state.plan == now.state.plan:
-                self._bases[plan_id] = now.base
+        self._shown |= {each: living[each].message for each in plan_ids if each in living}
 
     def has_read(self, record: PlanRecord) -> bool:
-        return self._bases.get(record.state.plan.id) == record.base
+        return self._shown.get(record.state.plan.id) == record.message
 
 
 def _told_with_plans(state: SessionState) -> int:

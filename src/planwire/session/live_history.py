@@ -2,26 +2,22 @@
 
 import logging
 import os
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from threading import RLock
 from time import time_ns
-from typing import Any, Final, NamedTuple
-
-import msgspec
+from typing import Final, NamedTuple
 
 from planwire.chat import ChatStream, Hidden, Ordinary
 from planwire.chat.adopt import Adopted
 from planwire.chat.formats import Format
 from planwire.chat.history import ChatHistory
-from planwire.chat.messages import Stored, write_message
 from planwire.chat.narrate import merged_plans
 from planwire.errors import EngineAway, JournalError
 from planwire.journal import Journal, Once, Stamped, read_on
-from planwire.journal.provisional import is_provisional
 from planwire.journal.view import UNKEEPABLE
-from planwire.journal.waiting import begin_away, note_state
+from planwire.journal.waiting import begin_away, is_waiting, note_state
 from planwire.model.events import Event, Recorded, SessionOpened
 from planwire.model.readers import LEAD
 from planwire.model.records import SessionState
@@ -71,9 +67,7 @@ class LiveHistory:
         self.lives = 1
         self.only_here: set[str] = set()  # the names of messages that no event makes
         self._recalled = 0  # the number of the last event in the state that this machine recalled, if it began with one
-        self._is_back = False  # the journal's server was away: earlier messages are recognised by shape
-        self._sent: Counter[bytes] = Counter()
-        self._renumbered: list[Callable[[SessionState, SessionState], None]] = []
+        self._sent: set[str] = set()  # the names of messages that the model had before the session was read again
         self._history = self._restored()
         self._begin_reading()
         self._unsent.clear()
@@ -106,16 +100,20 @@ class LiveHistory:
         self._unsent[:0] = messages
 
     def write(
-        self, prepare: Callable[[SessionState], Sequence[Event | Adopted]], once: Once | None = None
+        self,
+        prepare: Callable[[SessionState], Sequence[Event | Adopted]],
+        once: Once | None = None,
+        *,
+        waits: bool = True,
     ) -> tuple[Recorded, ...]:
         """Append the events that `prepare` makes from the newest state, if any. Returns the events that were written,
-        now or when the key `once` was first used."""
+        now or when the key `once` was first used. Unless it `waits`, nothing is kept for a server that is away."""
 
         def prepared(state: SessionState) -> list[Stamped]:
             events = [each if isinstance(each, Adopted) else Adopted(each) for each in prepare(state)]
             known = reopening(state, [each.event for each in events], self._opened)
             events = [*map(Adopted, known), *events]
-            return [each for one in events for each in stamped([one.event], one.by or self._by)]
+            return [each for one in events for each in stamped([one.event], one.by or self._by, waits=lambda _: waits)]
 
         with self.lock:
             written = append_latest(self._journal, self.read_on, prepared, once)
@@ -125,13 +123,9 @@ class LiveHistory:
     def read_on(self) -> SessionState:
         """Take in what others wrote, and hand on what is due. A forgotten session begins anew."""
         with self.lock:
-            before = self.state
             self._read_on()
             if self.pending_reviews.hand_on(self.state):
                 self._read_on()
-            if is_provisional(before.seq) and not is_provisional(self.seq):
-                for each in self._renumbered:
-                    each(before, self.state)
             return self.state
 
     def _read_on(self) -> None:
@@ -164,11 +158,6 @@ class LiveHistory:
             self._history.stream.add(each)
             self.only_here.add(each.id)
 
-    def on_renumbered(self, listener: Callable[[SessionState, SessionState], None]) -> None:
-        """Call a function with the states before and after the session's events got their final numbers, once the
-        journal's server is back and has them."""
-        self._renumbered.append(listener)
-
     def on_change(self, listener: Callable[[SessionChange], object]) -> Callable[[], None]:
         """Call a function with every change, in the thread that brings it. Returns a function that ends this."""
         self._listeners.append(listener)
@@ -181,11 +170,9 @@ class LiveHistory:
 
     def _begin(self) -> None:
         self.lives += 1
-        if is_provisional(self.seq):
-            self._sent = Counter(map(_shape, self.stream.messages)) - Counter(map(_shape, self._unsent))
-            self._is_back = True
-        else:
+        if not is_waiting(self.seq):
             self._recalled = 0
+        self._sent = {each.id for each in self.stream.messages} - {each.id for each in self._unsent}
         self._history = ChatHistory(self.id, self._format, self.reader)
         self._unsent.clear()
         self._kept_at = 0
@@ -196,9 +183,8 @@ class LiveHistory:
             message = self._history.apply(recorded)
             if message is None or isinstance(message, Ordinary) or recorded.seq <= self._recalled:
                 continue
-            if not self._was_sent(message):
+            if message.id not in self._sent:
                 self._unsent.append(message)
-        self._is_back = False
         self._opened = self.state.opened or self._opened
         if self.seq != before.seq:
             note_state(self._journal, self.state)
@@ -207,13 +193,6 @@ class LiveHistory:
             if self._listeners:
                 self._tell(SessionChange(before, self.state, taken))
         return self
-
-    def _was_sent(self, message: Hidden) -> bool:
-        """Whether the model already had a message before its event was renumbered."""
-        if not self._is_back or not self._sent[shape := _shape(message)]:
-            return False
-        self._sent[shape] -= 1
-        return True
 
     def _tell(self, change: SessionChange) -> None:
         """Tell the listeners of a change, in order: a change that a listener makes waits until all have heard this one.
@@ -241,16 +220,3 @@ class LiveHistory:
         self._kept_at = self.seq
         with suppress(JournalError, *UNKEEPABLE):  # a view can always be folded again
             self._journal.keep_snapshot(self.id, self.seq, self._history.keep(), self._snapshot)
-
-
-def _shape(message: Stored) -> bytes:
-    """A message without numbers and without the names made from them."""
-    return msgspec.json.encode(_without_numbers(write_message(message)))
-
-
-def _without_numbers(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_numbers(each) for key, each in value.items() if key not in ("message_id", "supersedes")}
-    if isinstance(value, list | tuple):
-        return [_without_numbers(each) for each in value]
-    return None if isinstance(value, int) else value

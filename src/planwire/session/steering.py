@@ -11,8 +11,16 @@ from msgspec.structs import replace
 from planwire.errors import CannotWait, EngineAway, JournalError, PlanError, StaleRevision
 from planwire.journal import Journal, Once, Stamped, catch_up, load_state, state_at
 from planwire.journal.may_wait import may_wait
-from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_in_doubt, note_state, why_away
+from planwire.journal.waiting import (
+    NOT_KNOWN,
+    NOT_YET,
+    is_away,
+    is_lost,
+    is_right_after,
+    is_waiting,
+    note_state,
+    why_away,
+)
 from planwire.model.decide import undecided
 from planwire.model.events import Act, Event, PlanReviewed, Recorded, Remarked
 from planwire.model.file_texts import address_of
@@ -99,11 +107,10 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach, undo))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
-        _refuse_waiting(journal, now.id, decided[0][1], once)
-        return stamped(decided[0][1].events, by)
+        return stamped(decided[0][1].events, by, waits=partial(may_wait, is_act=True))
 
     recorded = append_latest(journal, latest, prepared, once)
-    if not decided or decided[0][0].seq + 1 != recorded[0].seq:  # the act was written before
+    if not decided or not is_right_after(recorded[0].seq, decided[0][0].seq):  # the act was written before
         state = state_at(journal, state.id, recorded[0].seq - 1)
         again = partial(decide, state, plan_id, wanted, recall, by, file, reach, undo)
         decided[:] = [(state, _made(recorded, again))]
@@ -111,7 +118,7 @@ def steer(
     note_state(journal, after := fold_all(before.id, recorded, before))
     return Steered(
         after,
-        in_a_row(decision.words, NOT_YET) if is_provisional(recorded[-1].seq) else decision.words,
+        in_a_row(decision.words, NOT_YET) if is_waiting(recorded[-1].seq) else decision.words,
         decision.is_suggestion,
         next((each.event.id for each in recorded if isinstance(each.event, Remarked)), None),
         _revision(before, plan_id),
@@ -126,21 +133,10 @@ def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | No
     is refused for that reason; any other reason would be a guess."""
     reach = session_reach(journal, session)
     if is_for_now(wanted):
-        _refuse_if_away(journal, session, once)
+        if once and is_away(journal) and is_lost(journal, session, once):
+            raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
+        refuse_while_away(journal)
     return reach
-
-
-def _refuse_waiting(journal: Journal, session: str, decision: Decision, once: Once | None) -> None:
-    """Refuse an act that can't wait while the journal's server is away. The server may have gone during the act."""
-    if not all(may_wait(each, is_act=True) for each in decision.events):
-        _refuse_if_away(journal, session, once)
-
-
-def _refuse_if_away(journal: Journal, session: str, once: Once | None) -> None:
-    """Refuse an act while the journal's server is away, without saying that nothing was written if it may have been."""
-    if is_away(journal) and is_in_doubt(journal, session, once):
-        raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
-    refuse_while_away(journal)
 
 
 def refuse_while_away(journal: Journal) -> None:

@@ -8,11 +8,10 @@ from typing import Any, Final
 
 import msgspec
 
-from planwire.errors import PlanwireError, ToolError
+from planwire.errors import EngineAway, PlanwireError, ToolError
 from planwire.journal import Journal, Once, state_at
-from planwire.journal.provisional import is_provisional
 from planwire.journal.thoughts import kept_why
-from planwire.journal.waiting import NOT_YET, is_away, is_in_doubt, why_away
+from planwire.journal.waiting import NOT_KNOWN, NOT_YET, is_away, is_lost, is_right_after, is_waiting, why_away
 from planwire.model.events import Event, PlanChanged, PlanSet
 from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP, MAIN
@@ -120,11 +119,11 @@ class ToolCalls:
                 return asking(state, call.plan_id) if next(tries, None) is not None else ()
             return [self._own(each, why) for each in call.events]
 
-        written = self._view.write(prepare, once)
+        written = self._view.write(prepare, once, waits=not _expects(arguments))
         after = self._view.state
         if any(isinstance(each.event, PlanSet | PlanChanged) for each in written):
             self._thought = ""
-        if call is None or (written and written[0].seq != before.seq + 1):  # the call was made before
+        if call is None or (written and not is_right_after(written[0].seq, before.seq)):  # the call was made before
             call = repeated_call([each.event for each in written])
             before = state_at(self._journal, self._view.id, written[0].seq - 1)
             after = state_at(self._journal, self._view.id, written[-1].seq)
@@ -134,7 +133,7 @@ class ToolCalls:
             self._known.shown(self._view.state, [call.plan_id])
         notes = partial(notes_of, self._journal, self._view.id)
         answer = Answer(answer_call(call, before, after, self._read, notes))
-        if written and is_provisional(written[-1].seq):
+        if written and is_waiting(written[-1].seq):
             answer["not_yet_delivered"] = NOT_YET
         return answer, before
 
@@ -177,12 +176,15 @@ class ToolCalls:
 def _refuse_expecting(journal: Journal, session: str, arguments: Any, once: Once | None) -> None:
     """Refuse a call that expects a revision while the journal's server is away and the revision is unknown. The server
     may have gone during the call."""
-    if isinstance(arguments, dict) and arguments.get("expected_revision") is not None and is_away(journal):
-        if is_in_doubt(journal, session, once):
-            problem = f"whether this call was recorded is not known: {why_away(journal)}"
-            raise ToolError("engine_away", problem, f"look with {GET_PLAN} once the server is back")
+    if _expects(arguments) and is_away(journal):
+        if once and is_lost(journal, session, once):
+            raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
         problem = f"the plan's revision can't be checked now: {why_away(journal)}"
         raise ToolError("engine_away", problem, "call again without expected_revision, or later")
+
+
+def _expects(arguments: Any) -> bool:
+    return isinstance(arguments, dict) and arguments.get("expected_revision") is not None
 
 
 def _once(by: str, call_id: str) -> Once:

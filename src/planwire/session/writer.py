@@ -88,12 +88,14 @@ def reopening(state: SessionState, events: Sequence[Event], known: SessionOpened
     return (replace(known, forked=None, remarked=None),)
 
 
-def stamped(events: Iterable[Event], by: str, earliest: int = 0) -> list[Stamped]:
+def stamped(
+    events: Iterable[Event], by: str, earliest: int = 0, waits: Callable[[Event], bool] = lambda _: True
+) -> list[Stamped]:
     """The events stamped with the current time, but not before `earliest`, and with their author: the name beside them,
-    and in people's acts the way."""
+    and in people's acts the way. `waits` says which of them may wait."""
     now = max(time_ns() // 1_000_000, earliest)
     name, way = name_and_way(by)
-    return [Stamped(now, name, with_way(event, way)) for event in events]
+    return [Stamped(now, name, with_way(event, way), waits(event)) for event in events]
 
 
 def _in_order(events: Sequence[Stamped], earliest: int) -> list[Stamped]:

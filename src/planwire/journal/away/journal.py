@@ -27,7 +27,7 @@ from planwire.journal.away.recalled import RecalledSessions
 from planwire.journal.away.server import AwayServer
 from planwire.journal.checked import Checked, Trouble
 from planwire.journal.codec import encode_terms
-from planwire.journal.may_wait import may_wait
+from planwire.journal.may_wait import can_wait
 from planwire.journal.protocol import (
     Followed,
     Journal,
@@ -43,8 +43,7 @@ from planwire.journal.protocol import (
     Terms,
     Thoughts,
 )
-from planwire.journal.provisional import is_provisional
-from planwire.journal.waiting import WaitingRecords
+from planwire.journal.waiting import WaitingRecords, is_waiting
 from planwire.model.events import Recorded
 from planwire.model.records import SessionState
 
@@ -60,9 +59,6 @@ LOOK_PATIENCE: Final = 30.0
 MAKE_WAY: Final = 0.2
 #: Seconds that an append which may not wait gives a delivery to finish, before it is refused.
 PATIENCE: Final = 2.0
-#: Seconds within which a writer repeats an append that is in doubt. Less than PATIENCE, so that no append which may not
-#: wait is refused meanwhile.
-REPEAT: Final = 1.5
 #: Seconds between two writes of the last known states, for processes that start while the server is away.
 KEEP: Final = 5.0
 
@@ -80,7 +76,7 @@ class AwayJournal:
         self._lock = RLock()
         self._known = KnownHere()
         self._last_known = LastKnown(folder / "known")
-        self._ahead = AheadWriter(self._server, self._folder, self._known, self._last_known, self._lock)
+        self._ahead = AheadWriter(self._server, self._folder, self._known, self._lock)
         self._reader = AwayReader(self._server, self._known, self._last_known, self._lock)
         self._written_at = monotonic()
         self._clear_until = 0.0
@@ -110,12 +106,9 @@ class AwayJournal:
         """What waits here, and whether the server is away."""
         return self._server.waiting()
 
-    def is_in_doubt(self, session: str, once: Once | None = None) -> bool:
-        """Whether it is unknown if the server has what was appended to a session, with a key or just now."""
-        if once is not None:
-            return self._ahead.is_doubtful(session, once)
-        ahead = self._known.ahead.get(session)
-        return ahead is not None and ahead.is_in_doubt(monotonic() - REPEAT)
+    def is_lost(self, session: str, once: Once) -> bool:
+        """Whether it is unknown if the server has what was appended with a key and can't wait."""
+        return self._ahead.is_lost(session, once)
 
     @property
     def refusal(self) -> str | None:
@@ -156,7 +149,8 @@ class AwayJournal:
             return False
         with self._lock:
             self._server.note_back()
-            is_empty = self._folder.is_empty() and self._known.return_to_server(monotonic() - REPEAT)
+            if is_empty := self._folder.is_empty():
+                self._known.return_to_server()
         self._leases.settle_all()
         return is_empty
 
@@ -190,8 +184,7 @@ class AwayJournal:
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
     ) -> tuple[Recorded, ...]:
         if self._must_queue():
-            can_wait = all(may_wait(each.event) for each in events)
-            if not self._is_delivered(MAKE_WAY if can_wait else PATIENCE):
+            if not self._is_delivered(MAKE_WAY if can_wait(events) else PATIENCE):
                 return self._ahead.append(session, events, expected_seq, once)
         engine = self._server.engine
         if engine is None:
@@ -200,7 +193,7 @@ class AwayJournal:
             written = engine.append(session, events, expected_seq, once)
         except EngineAway as error:
             self._server.note_away(error)
-            return self._ahead.append(session, events, expected_seq, once, in_doubt=not isinstance(error, NotWritable))
+            return self._ahead.append(session, events, expected_seq, once, is_lost=not isinstance(error, NotWritable))
         for each in written:
             self._known.note(each, is_new=once is None)
         if self._known.resting and expected_seq is not None:
@@ -271,7 +264,7 @@ class AwayJournal:
         return self._reader.snapshot(session, name)
 
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
-        if not is_provisional(seq) and not self._server.is_away:
+        if not is_waiting(seq) and not self._server.is_away:
             self._server.ask(lambda engine: engine.keep_snapshot(session, seq, data, name))
 
     def lease(self, session: str, terms: Terms = Terms()) -> Lease:

@@ -8,7 +8,8 @@ from collections import OrderedDict, deque
 from threading import Lock
 from typing import Final
 
-from planwire.journal.provisional import AheadEvents, is_provisional
+from planwire.journal.away.ahead_events import AheadEvents
+from planwire.journal.waiting import is_waiting
 from planwire.model.events import Recorded
 
 __all__ = ["KnownHere"]
@@ -90,7 +91,7 @@ class KnownHere:
 
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
         """The events after a number; None if only the server has the first of them."""
-        ahead = self.ahead_of(session) if is_provisional(after) else self.ahead.get(session)
+        ahead = self.ahead_of(session) if is_waiting(after) else self.ahead.get(session)
         if ahead is not None:
             return ahead.read(after, upto)
         with self._noting:
@@ -100,41 +101,37 @@ class KnownHere:
             return None
         return [each for each in tail if after < each.seq and (upto is None or each.seq <= upto)]
 
-    def go_ahead(self, session: str, expected_seq: int | None, at: int) -> AheadEvents:
-        """The session's waiting events, to which others can be added. They begin after those that the writer knows."""
-        ahead = self.ahead_of(session)
-        if ahead is not None and self.resting.pop(session, None) is not None:
-            ahead.resume(at)
-            self.ahead[session] = ahead
+    def go_ahead(self, session: str, expected_seq: int | None, at: int | None) -> AheadEvents:
+        """The session's waiting events, to which others can be added. They begin after those that the writer knows, and
+        with the mark of a time, unless the caller sets that later (None)."""
+        if (ahead := self.ahead.get(session)) is not None:
+            return ahead
+        ahead = self.resting.pop(session, None)
         if ahead is None:
             with self._noting:
                 self._take_in()
                 end, tail = self._ends.get(session, 0), tuple(self._tails.get(session, ()))
-            ahead = AheadEvents(session, end if expected_seq is None else expected_seq, tail, at)
-            self.ahead[session] = ahead
+            ahead = AheadEvents(session, end if expected_seq is None else expected_seq, tail)
+        if at is not None:
+            ahead.mark(at)
+        self.ahead[session] = ahead
         return ahead
 
-    def return_to_server(self, since: float) -> bool:
-        """Go by the server again, now that all that waited is delivered. Whether that holds for every session.
-
-        Not yet for a session with an append that came into doubt after `since`. Its writer would be told that the
-        session moved on, take its own events there for somebody else's, and write them again.
-        """
-        for session, each in tuple(self.ahead.items()):
-            if not each.is_in_doubt(since):
-                each.rest()
-                self.resting[session] = self.ahead.pop(session)
-                if len(self.resting) > TAILS:
-                    self.resting.pop(next(iter(self.resting)))
-        return not self.ahead
+    def return_to_server(self) -> None:
+        """Go by the server again, now that all that waited is delivered."""
+        for session in tuple(self.ahead):
+            self.ahead[session].rest()
+            self.resting[session] = self.ahead.pop(session)
+            if len(self.resting) > TAILS:
+                self.resting.pop(next(iter(self.resting)))
 
     def begin_without(self, session: str, at: int) -> None:
         """Treat a session as if it held nothing but the events that wait here."""
         self.resting.pop(session, None)
-        if (ahead := self.ahead.get(session)) is not None:
-            ahead.base = 0
-        else:
-            self.ahead[session] = AheadEvents(session, 0, (), at)
+        if (ahead := self.ahead.get(session)) is None:
+            ahead = self.ahead[session] = AheadEvents(session, 0, ())
+            ahead.mark(at)
+        ahead.base = 0
 
     def _take_in(self) -> None:
         """Sort what was noted into its sessions. Its caller holds the lock."""

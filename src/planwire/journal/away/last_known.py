@@ -17,9 +17,9 @@ from msgspec import Struct
 
 from planwire.journal.away.records import file_name
 from planwire.journal.protocol import KnownSession, Snapshot
-from planwire.journal.provisional import is_provisional
 from planwire.journal.spool_append import make_folder, put
 from planwire.journal.view import STATE, UNKEEPABLE
+from planwire.journal.waiting import is_waiting
 from planwire.model.records import SessionState
 
 __all__ = ["KeptNumbers", "LastKnown"]
@@ -59,7 +59,7 @@ class LastKnown:
 
     def note(self, state: SessionState) -> None:
         """Note a state, to be written later."""
-        if state.seq and not is_provisional(state.seq):
+        if state.seq and not is_waiting(state.seq):
             with self._lock:
                 known = self._noted.get(state.id)
                 if known is None or known.seq <= state.seq:

@@ -43,7 +43,7 @@ class RecalledSessions:
             now = time_ns() // 1_000_000 if at is None else at
             ahead = self._known.go_ahead(session, kept.seq if kept else 0, now)
             for each in waiting:
-                ahead.add([decode(session, 0, *row) for row in each.rows], each.once, each.doubt)
+                ahead.add([decode(session, 0, *row) for row in each.rows], each.once)
 
     def _waiting(self) -> dict[str, list[WaitingAppend]]:
         """What waits, by session. Read for all sessions at once, and again only when something changes."""

@@ -7,35 +7,19 @@ import msgspec
 from msgspec import Struct
 
 from planwire.journal.protocol import Once
-from planwire.journal.provisional import Doubt, WaitingPlace
-from planwire.model.plan import PlanId
 
-__all__ = ["WaitingAppend", "WaitingStep", "file_name", "read_waiting", "write_waiting"]
-
-
-class WaitingStep(Struct, frozen=True, array_like=True):
-    """A step that a waiting event added: its plan, its id until then, where that event is, its text there, and how many
-    steps that the event added before it have the same text."""
-
-    plan_id: PlanId
-    id: str
-    place: WaitingPlace
-    content: str
-    nth: int
+__all__ = ["WaitingAppend", "file_name", "read_waiting", "write_waiting"]
 
 
 class WaitingAppend(Struct, frozen=True, array_like=True):
     """Events (time, author, text) of a session, to be written with the key `once`. Their writer knew the session up to
-    the event `base`. `places` says where the waiting events are that they name by provisional numbers, `steps` which
-    steps they mean that waiting events added."""
+    the event `base`. If the append `is_lost`, the server may have it without that key: it did not answer."""
 
     session: str
     base: int
     rows: tuple[tuple[int, str, str], ...]
     once: Once
-    doubt: Doubt | None = None
-    places: dict[int, WaitingPlace] = {}
-    steps: tuple[WaitingStep, ...] = ()
+    is_lost: bool = False
 
 
 write_waiting: Callable[[WaitingAppend], bytes] = msgspec.msgpack.Encoder().encode
