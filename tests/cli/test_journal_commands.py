@@ -601,20 +601,20 @@ def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
         ("", "can't be read as an exported session"),
         ("[1]", "can't be read as an exported session"),
         ("{}", "is not an exported session"),
-        ('{"kind":"planwire session","format":2,"session":"x","events":[]}', "has format 2"),
-        ('{"kind":"planwire session","format":1,"session":"x","events":[]}', "is not whole"),
+        ('{"kind":"planwire.session","format":2,"session":"x","events":[]}', "has format 2"),
+        ('{"kind":"planwire.session","format":1,"session":"x","events":[]}', "is not whole"),
         (
-            '{"kind":"planwire session","format":1,"session":"x","events":[{"seq":2,"at":1,"by":"a",'
+            '{"kind":"planwire.session","format":1,"session":"x","events":[{"seq":2,"at":1,"by":"a",'
             '"event":{"event":"turn_ended","stop_reason":"x"}}]}',
             "is not whole",
         ),
         (
-            '{"kind":"planwire session","format":1,"session":"x","events":[{"seq":1,"at":1,"by":"a",'
+            '{"kind":"planwire.session","format":1,"session":"x","events":[{"seq":1,"at":1,"by":"a",'
             '"event":{"event":"turn_ended"}}]}',
             "can't be read as an exported session",
         ),
         (
-            '{"kind":"planwire session","format":1,"session":"","events":[{"seq":1,"at":1,"by":"a",'
+            '{"kind":"planwire.session","format":1,"session":"","events":[{"seq":1,"at":1,"by":"a",'
             '"event":{"event":"turn_ended","stop_reason":"x"}}]}',
             "the session has no id: pass --as ID",
         ),
