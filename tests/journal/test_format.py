@@ -20,7 +20,7 @@ from tests.cli.answers import answer
 from tests.hooks.test_entry import PAYLOAD, records, run
 from tests.journal.test_contract import said
 from tests.journal.test_damage import contents
-from tests.journal.test_jetstream import shared
+from tests.servers.nats import shared
 from tests.relay.test_run import LIST
 from tests.servers.nats import fresh_name
 from tests.servers.postgres import postgres

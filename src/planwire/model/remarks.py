@@ -132,13 +132,12 @@ def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
 
 
 def told(remarks: Remarks, ids: Container[str], telling: Telling) -> Remarks:
-    """The remarks after the reader got some of them. The first telling counts, with two exceptions. A telling that
-    names its request replaces a reminder in an older journal, which no refusal would match. And a telling to a child
-    that resumed its work replaces one to the lead, which heard the remark in the child's place."""
+    """The remarks after the reader got some of them. The first telling counts, but one to a child that
+    resumed its work replaces one to the lead, which heard the remark in the child's place."""
 
     def first(known: Telling | None) -> Telling:
         is_for_lead = known is not None and known.reader == AGENT != telling.reader
-        return known if known and not is_for_lead and (known.request or not telling.request) else telling
+        return known if known and not is_for_lead else telling
 
     return tuple(replace(each, told=first(each.told), offered=None) if each.id in ids else each for each in remarks)
 
