@@ -20,9 +20,8 @@ from tests.cli.answers import answer
 from tests.hooks.test_entry import PAYLOAD, records, run
 from tests.journal.test_contract import said
 from tests.journal.test_damage import contents
-from tests.servers.nats import shared
 from tests.relay.test_run import LIST
-from tests.servers.nats import fresh_name
+from tests.servers.nats import fresh_name, shared
 from tests.servers.postgres import postgres
 
 #: The marks of development versions, and how these looked for them.

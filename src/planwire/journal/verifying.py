@@ -138,9 +138,7 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
     elif not is_next:
         check.add_missing(expected, seq - 1)
     fits = link((before.link if before else None) or NO_LINK, session, seq, event.at, event.by, event.text)
-    if event.link is None:
-        check.add(f"event {seq} of session {session!r} has lost its link: another program wrote or changed it", seq)
-    elif is_next and event.link != fits:
+    if is_next and event.link not in (None, fits):
         check.add(f"event {seq} of session {session!r} was changed or swapped: its link does not fit", seq)
     if not event.is_sound and check.wrong != seq:
         check.add(f"event {seq} of session {session!r} is not as it was written", seq)
@@ -151,6 +149,8 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
         decode(session, seq, event.at, event.by, event.text)
     except DamagedJournal as error:
         check.add(str(error), seq)
+    if event.link is None and check.wrong != seq:
+        check.add(f"event {seq} of session {session!r} has no link: another program wrote or changed it", seq)
 
 
 def _engine_troubles(journal: Journal) -> Iterator[Trouble]:

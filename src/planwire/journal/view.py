@@ -141,7 +141,7 @@ class View(Generic[_S]):
 
 
 #: All that `fold` knows of a session's plans.
-STATE: Final = View("state", SessionState, SessionState, fold, rules=12, note=note_state)
+STATE: Final = View("state", SessionState, SessionState, fold, rules=13, note=note_state)
 
 load_state = STATE.load
 catch_up = STATE.catch_up
