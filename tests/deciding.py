@@ -10,7 +10,6 @@ from planwire.model import fold as folding
 from planwire.model.decide import decided, undecided
 from planwire.model.events import Event, Recorded
 from planwire.model.records import SessionState
-from planwire.session.writer import append_latest
 
 __all__ = ["fold", "fold_all", "made", "write", "written"]
 
@@ -28,9 +27,9 @@ def fold_all(session: str, events: Iterable[Recorded], state: SessionState | Non
     return state
 
 
-def written(events: Iterable[Recorded]) -> list[Recorded]:
+def written(events: Iterable[Recorded], state: SessionState | None = None) -> list[Recorded]:
     """The events of one session as a journal has them: each decided on the state before it."""
-    state, found = SessionState(""), []
+    state, found = state or SessionState(""), []
     for each in events:
         found.append(replace(each, event=decided(state, each.event, each.by)))
         state = folding.fold(state, found[-1])
@@ -43,5 +42,7 @@ def made(journal: Journal, session: str) -> list[Event]:
 
 
 def write(journal: Journal, session: str, *events: Stamped) -> tuple[Recorded, ...]:
-    """Append events as a writer does: decided on the newest state."""
-    return append_latest(journal, lambda: load_state(journal, session), lambda _: events)
+    """Append events as a writer does, decided on the newest state, but at any time."""
+    state = load_state(journal, session)
+    new = (Recorded(session, state.seq + n, each.at, each.by, each.event) for n, each in enumerate(events, 1))
+    return journal.append(session, [Stamped(each.at, each.by, each.event) for each in written(new, state)])

@@ -14,7 +14,7 @@ import pytest
 from planwire.cli import build_parser
 from planwire.cli.completion import SHELLS, completion_script
 from planwire.cli.offered_ids import offered_ids
-from planwire.model.events import PlanSet, SessionOpened
+from planwire.model.events import PlanSet, RemarkClosed, SessionOpened
 from tests.journals import FIRST, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import Terminal
 
@@ -100,10 +100,10 @@ def test_ids_are_those_of_the_session_and_the_plan_that_the_line_names(kind: str
 
 
 @bash_only
-@pytest.mark.usefixtures("home")
-def test_bash_completes_the_ids_of_open_remarks_and_of_closed_ones_to_reopen() -> None:
-    assert in_bash("planwire", "withdraw", "--plan", "plan", "") == ["r1"]
-    assert offered_ids("remarks", ["planwire", "reopen"]) == ["r2", "r3"]
+def test_bash_completes_the_ids_of_open_remarks_and_of_closed_ones_to_reopen(home: Path) -> None:
+    add(home / "journal.db", FIRST, "user", RemarkClosed(None, "r3", "withdrawn"))
+    assert sorted(in_bash("planwire", "withdraw", "--plan", "plan", "")) == ["r1", "r2"]
+    assert offered_ids("remarks", ["planwire", "reopen"]) == ["r3"]
 
 
 @bash_only

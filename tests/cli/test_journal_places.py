@@ -123,7 +123,7 @@ def test_a_link_to_a_file_of_a_journal_leads_nowhere_else(in_use: Path) -> None:
 @pytest.mark.usefixtures("journal")
 def test_a_note_replaces_a_note_and_nothing_else() -> None:
     Path("text").write_text("mine")
-    Path("other.json").write_text('{"sessions": {}}')
+    Path("other.json").write_text('{"ends": {}}')
     Path("empty").touch()
     Path("folder").mkdir()
     os.mkfifo("fifo")
@@ -142,7 +142,7 @@ def test_a_note_is_written_in_one_encoding_everywhere(journal: Path, monkeypatch
         opened.append("Überblick ✓", said("hello"))
     monkeypatch.setattr("locale.getencoding", lambda: "ascii", raising=False)
     assert answer("journal", "verify", "--note", "note.json").code == DONE
-    assert "Überblick ✓" in json.loads(Path("note.json").read_bytes())["sessions"]
+    assert "Überblick ✓" in json.loads(Path("note.json").read_bytes())["ends"]
 
 
 @pytest.mark.usefixtures("journal")

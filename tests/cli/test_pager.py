@@ -29,7 +29,7 @@ def test_a_terminal_gets_a_pager(
 ) -> None:
     monkeypatch.setenv(variable, pager)
     with running(*command) as terminal:
-        terminal.wait_for(b"PAGED 6 lines")
+        terminal.wait_for(b"PAGED 8 lines")
 
 
 @pytest.mark.parametrize("command", [["show"], ["diff", "2"]])

@@ -181,7 +181,7 @@ def test_news_are_of_the_sessions_that_are_wanted_and_from_now_on(journal: Path)
         opened.append(FIRST, [Stamped(3, "agent", TurnEnded("refusal"))])
         assert [(moment.session, moment.seq, moment.words[0].text) for moment in moments] == [
             (THIRD, 7, "turn ended"),
-            (FIRST, 7, "turn ended: the model refused"),
+            (FIRST, 9, "turn ended: the model refused"),
         ]
 
 
@@ -189,7 +189,7 @@ def test_a_session_that_is_forgotten_and_begins_anew_is_followed(journal: Path) 
     with open_journal(journal) as opened:
         moments = news(opened, lambda _: True, files=no_plan_files, timeout=0)
         opened.append(FIRST, [Stamped(1, "agent", TurnEnded("end_turn"))])
-        assert next(moments).seq == 7
+        assert next(moments).seq == 9
         opened.forget(FIRST)
         deciding.write(opened, FIRST, Stamped(2, "agent", PlanSet(items("new", "pending"))))
         assert [(moment.seq, moment.words[0].text) for moment in moments] == [(1, "new: 1 step")]

@@ -8,7 +8,7 @@ import pytest
 
 from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NewerJournal
 from planwire.journal import Followed, Journal, follower, follower_of, open_journal
-from planwire.journal.sqlite.file import MIGRATIONS
+from planwire.journal.format import FORMAT
 from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import change
@@ -191,7 +191,7 @@ def test_a_journal_that_nothing_can_be_read_of_is_told_once_and_followed_again_o
         change(tmp_path / "journal.db", "PRAGMA user_version = 99")
         until(lambda: looks > 3)
         assert [type(each) for each in listener.troubles] == [NewerJournal]
-        change(tmp_path / "journal.db", f"PRAGMA user_version = {len(MIGRATIONS)}")
+        change(tmp_path / "journal.db", f"PRAGMA user_version = {FORMAT}")
         until(lambda: listener.troubles[-1] is None)
         journal.append("s", said("one"))
         until(lambda: listener.words == ["one"])

@@ -811,7 +811,7 @@ def test_who_only_reads_creates_no_journal() -> None:
 
 
 def test_a_stream_that_is_not_ours_or_newer_stays_as_it_is(journal: JetStreamJournal) -> None:
-    for description, error in (("orders", NotAJournal), ("planwire journal, format 3", NewerJournal)):
+    for description, error in (("orders", NotAJournal), ("planwire format 2", NewerJournal)):
         name = fresh_name()
         journal._api.call(f"STREAM.CREATE.{name}", name=name, subjects=[f"{name}.x"], description=description)
         with pytest.raises(error, match=name):

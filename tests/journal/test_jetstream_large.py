@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from planwire.errors import Conflict, DamagedJournal, EngineAway, JournalUnavailable, NewerJournal, UnstorableEvent
+from planwire.errors import Conflict, DamagedJournal, EngineAway, JournalUnavailable, UnstorableEvent
 from planwire.journal import Once
 from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
 from planwire.journal.jetstream import parts as jetstream_parts
-from planwire.journal.jetstream import stream as jetstream_stream
 from planwire.journal.jetstream.api import PublishOutcome
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import StreamMessage
@@ -254,23 +253,6 @@ def test_parts_that_are_gone_are_damage_that_is_told(journal: JetStreamJournal) 
     with pytest.raises(DamagedJournal, match=r"message 5 on .*: 3 of its 3 parts are gone"):
         list(journal.read("s"))
     assert ["parts are gone" in each.words for each in verify(journal).troubles] == [True]
-
-
-def test_a_stream_from_before_there_were_parts_gets_a_place_for_them_with_the_first(
-    journal: JetStreamJournal, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = journal._stream.info()["config"]
-    old = {"description": "planwire journal, format 1", "subjects": config["subjects"][:1]}
-    journal._api.call(f"STREAM.UPDATE.{journal._name}", **config | old)
-    word = large()
-    with JetStreamJournal(url) as opened:
-        opened.append("s", said("one"))
-        assert opened._stream.info()["config"]["description"] == old["description"]
-        opened.append("s", said(word))
-        assert words(opened.read("s")) == ["one", word]
-    monkeypatch.setattr(jetstream_stream, "FORMAT", 1)
-    with pytest.raises(NewerJournal, match=r"has format 2, and this planwire knows up to 1: update planwire"):
-        JetStreamJournal(url)
 
 
 def test_a_stream_with_a_smaller_limit_than_its_server_has_that_one(journal: JetStreamJournal, url: str) -> None:

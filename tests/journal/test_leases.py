@@ -12,7 +12,6 @@ from planwire.errors import JournalUnavailable
 from planwire.journal import Terms, open_journal
 from planwire.journal.lock_files import LockFile, is_locked, sweep
 from tests.journal.test_contract import said
-from tests.journal.test_released import RELEASED
 from tests.journal.test_sqlite import program, run
 from tests.test_platforms import elsewhere
 
@@ -98,15 +97,6 @@ def test_the_same_terms_write_nothing(path: Path) -> None:
         assert Path(f"{path}-wal").stat().st_size == before
         lease.renew(Terms("relay"))
         assert Path(f"{path}-wal").stat().st_size > before
-
-
-@pytest.mark.parametrize("released", sorted(RELEASED.iterdir()), ids=lambda folder: folder.name)
-def test_a_journal_of_every_release_has_no_leases_and_takes_them(tmp_path: Path, released: Path) -> None:
-    path = Path(shutil.copy(released / "journal.db", tmp_path))
-    with open_journal(path) as journal:
-        assert journal.leases() == []
-        journal.lease("s")
-        assert [each.is_held for each in journal.leases()] == [True]
 
 
 def test_who_looks_at_leases_never_makes_them_look_held_to_another(path: Path) -> None:

@@ -1,6 +1,5 @@
 """Appends with a key: written once, however often and by however many they are repeated, and across every crash."""
 
-import shutil
 import signal
 import sqlite3
 import threading
@@ -14,7 +13,6 @@ from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import Journal, Once, open_journal
 from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import NO_TEXT, PATIENCE, said, words
-from tests.journal.test_released import RELEASED, rows
 from tests.journal.test_sqlite import is_sound, program, traces
 from tests.waiting import until
 
@@ -166,26 +164,14 @@ def test_a_key_holds_after_the_journal_was_opened_again(path: Path) -> None:
         assert journal.append("s", said("one"), 0, KEY) == first
 
 
-def test_an_old_journal_takes_keys_and_keeps_its_format_and_its_rows(path: Path) -> None:
-    shutil.copy(RELEASED / "0.1" / "journal.db", path)
-    before = rows(path)
-    with open_journal(path) as journal:
-        session = journal.sessions()[0].id
-        first = journal.append(session, said("one"), once=KEY)
-        assert journal.append(session, said("one"), once=KEY) == first
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    assert [row[:-1] for row in rows(path)[:-1]] == before  # all but the column for links
-
-
-def test_keys_that_a_planwire_without_keys_left_behind_are_no_ones_and_go_with_the_next_forget(path: Path) -> None:
+def test_keys_whose_events_another_program_deleted_are_no_ones_and_go_with_the_next_forget(path: Path) -> None:
     secret = Once("<the name of a page>", 1)
     with open_journal(path) as journal:
         journal.append("s", said("old"), once=secret)
-        with closing(sqlite3.connect(path)) as older:
+        with closing(sqlite3.connect(path)) as other:
             for statement in ("DELETE FROM events", "DELETE FROM sessions"):
-                older.execute(statement)
-            older.commit()
+                other.execute(statement)
+            other.commit()
         assert words(journal.append("s", said("new"), once=secret)) == ["new"]
         journal.forget("s")
         assert traces(path.parent, secret.source) == []

@@ -584,9 +584,9 @@ def test_what_a_restored_backup_lacks_is_written_behind_what_it_has(url: str, co
 def test_a_journal_of_a_newer_planwire_is_left_alone(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one"))
-        connection.execute(f"UPDATE {url.rpartition('=')[2]}.journal SET format = 99".encode())
+        connection.execute(f"UPDATE {url.rpartition('=')[2]}.journal SET version = 99".encode())
         for create in (True, False):
-            with pytest.raises(NewerJournal, match=r"format 99, this one knows \d+\): install a newer planwire"):
+            with pytest.raises(NewerJournal, match="has format 99, and this planwire knows format 1: upgrade planwire"):
                 open_engine(url, create=create)
         postgres().cut_connections()
         with pytest.raises(NewerJournal):

@@ -16,7 +16,6 @@ from planwire.journal.sqlite import log as sqlite_log
 from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import PAGE, change, contents
-from tests.journal.test_released import RELEASED
 from tests.journal.test_sqlite import is_sound, program
 
 Backup = Callable[[Path, Path], None]
@@ -179,7 +178,7 @@ def test_a_log_that_a_kill_left_behind_is_refused_beside_a_backup(path: Path, ba
     is_refused(path)
 
 
-def test_a_journal_from_before_there_were_links_is_protected_from_its_first_crash_on(path: Path) -> None:
+def test_a_journal_whose_link_another_program_took_is_protected_from_its_first_crash_on(path: Path) -> None:
     def unlinked(*texts: str) -> None:
         with SqliteJournal(path) as journal:
             journal.append("s", said(*texts))
@@ -303,8 +302,8 @@ def test_a_log_that_holds_nothing_is_no_reason_to_refuse(path: Path, left: bytes
 
 
 def test_a_log_without_links_is_believed(path: Path) -> None:
-    """That of a program, or a planwire, that makes none."""
-    shutil.copy(RELEASED / "0.1" / "journal.db", path)
+    """That of a program that makes none."""
+    write(path, *many("kept"))
     with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
         theirs.execute("INSERT INTO sessions (id) VALUES ('theirs')")
         left = contents(path.parent)

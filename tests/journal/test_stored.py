@@ -3,7 +3,7 @@
 import pytest
 
 from planwire.errors import Conflict
-from planwire.journal import Journal, Once, Stamped, StoredAppend, StoredEvent, open_journal
+from planwire.journal import Journal, Once, StoredAppend, StoredEvent, open_journal
 from planwire.journal.chain import NO_LINK, link
 from tests.journal.test_contract import said, words
 
@@ -84,14 +84,6 @@ def test_events_that_do_not_go_on_where_a_session_ends_are_not_stored(journal: J
 
 def _at(seq: int) -> StoredEvent:
     return StoredEvent(seq, 1, "agent", b'{"event":"turn_ended","stop_reason":"x"}', None)
-
-
-def test_an_event_without_a_link_begins_the_chain_anew(journal: Journal) -> None:
-    journal.store("a", [StoredAppend((_at(1), _at(2)))])
-    journal.append("a", [Stamped(1, "agent", next(journal.read("a")).event)])
-    first, second, third = stored(journal, "a")
-    assert first.link is second.link is None
-    assert third.link == link(NO_LINK, "a", 3, third.at, third.by, third.text)
 
 
 def test_what_is_stored_is_followed_like_any_other_event(journal: Journal) -> None:

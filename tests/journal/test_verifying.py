@@ -43,7 +43,7 @@ def test_a_sound_journal_of_any_engine_has_no_troubles(journal: Journal) -> None
     verified = verify(journal, heard=lambda check: told.append(check.events))
     assert verified.troubles == []
     [check] = verified.sessions
-    assert (check.session, check.events, check.linked, check.begins) == ("s", 3, 3, [1])
+    assert (check.session, check.events) == ("s", 3)
     assert told[-1] == 3
 
 
@@ -61,7 +61,7 @@ def test_a_sound_journal_of_any_engine_has_no_troubles(journal: Journal) -> None
             [("s", 5), ("s", 6), ("s", 7)],
         ),
         ("UPDATE events SET link = randomblob(32) WHERE seq = 5", [("s", 5), ("s", 6)]),
-        ("UPDATE events SET link = NULL WHERE seq = 5", [("s", 6)]),
+        ("UPDATE events SET link = NULL WHERE seq = 5", [("s", 5), ("s", 6)]),
         ("UPDATE events SET checksum = 1 WHERE seq = 5", [("s", 5)]),
         ("UPDATE events SET position = 999 WHERE seq = 5 AND session = 1", [("s", 5)]),
         ("UPDATE events SET position = -1 WHERE seq = 1 AND session = 1", [("s", 1)]),

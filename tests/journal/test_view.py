@@ -15,17 +15,20 @@ from planwire.journal.view import EVENTS_PER_SNAPSHOT, STATE
 from planwire.model.events import (
     ACP,
     APPROVED,
+    SELECTION,
     Event,
     MessageAdded,
     PlanChanged,
     PlanReviewed,
     PlanSet,
     Recorded,
+    Remarked,
     SessionOpened,
     TurnEnded,
 )
 from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, SetStatus
+from tests import deciding
 from tests.deciding import fold_all
 from tests.strategies import plan_ids, plans, texts
 
@@ -36,12 +39,13 @@ OPENING: list[Event] = [
     PlanChanged("main", "a note", (SetStatus("s1", "completed"), AddStep("test", "s1"))),
     PlanChanged(None, changes=(SetStatus("s1", "completed"),)),
     PlanReviewed("main", 4, APPROVED),
+    Remarked("main", SELECTION, revision=4, steps=("s1",), review=6),
     TurnEnded("end_turn"),
 ]
 
 
 def write(journal: Journal, *events: Event) -> None:
-    journal.append("s", [Stamped(1_000 + number, "user", event) for number, event in enumerate(events)])
+    deciding.write(journal, "s", *(Stamped(1_000 + number, "user", event) for number, event in enumerate(events)))
 
 
 def statuses(number: int) -> list[Event]:
@@ -185,7 +189,7 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
         "notes noted parent reader why message past_message carried pending"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
-        "id seq at by plan_id kind text revision step quote steps changes review kept offered told closed answers"
+        "id seq at by plan_id kind text revision way step quote steps changes review kept about passage offered told closed answers"
     )
     assert state["plans"]["main"]["state"]["memory"]["owners"] == {"read": ["s1"], "write": ["s2"], "test": ["s3"]}
 
@@ -208,7 +212,7 @@ def test_views_of_other_kinds_keep_snapshots_of_their_own(tmp_path: Path) -> Non
     with open_journal(tmp_path / "journal.db") as journal:
         write(journal, *OPENING, *[MessageAdded({"content": str(each)}) for each in range(300)])
         talk = talks.load(journal, "s")
-        assert talk == Talk("s", 307, tuple(map(str, range(300))))
+        assert talk == Talk("s", 308, tuple(map(str, range(300))))
         load_state(journal, "s")
         assert isinstance(journal.snapshot("s", "talk"), Snapshot)
         assert journal.snapshot("s", "talk") != journal.snapshot("s", "state")

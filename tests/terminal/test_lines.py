@@ -200,7 +200,7 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
         "          │ next prompt in the editor.",
         "  ▸ 1 closed   planwire show --all",
     ]
-    assert "version 2 · revision 3 · just now" in lines[-1]
+    assert "version 2 · revision 2 · just now" in lines[-1]
 
 
 def test_only_countable_steps_are_counted() -> None:

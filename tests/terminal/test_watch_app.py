@@ -280,7 +280,7 @@ async def test_an_act_from_the_palette_is_for_the_session_that_it_was_opened_on(
 async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
         await shows(app, "1 / 3", "▶ Write a test", "☆ Check the logout   new step · “soon” · you")
-        await shows(app, "Review    changes requested (revision 4)   you, 20 min ago", "▸ 2 closed")
+        await shows(app, "Review    changes requested (revision 4)   you, 20 min ago", "› Small commits")
         await shows(app, "Design  proposal", "The first word.")
         update(journal, "completed", "pending", "pending")
         await shows(app, "1 / 3", "○ Write a test")
@@ -288,7 +288,7 @@ async def test_a_session_is_live_and_draws_only_what_changed(journal: Path) -> N
         await pilot.pause()
         drawn = panel.drawn
         update(journal, "completed", "completed", "in_progress")
-        await shows(app, "2 / 3", "✔ Write a test  ●", "▶ Mend it  ●")
+        await shows(app, "2 / 3", "✔ Write a test  ●", "▶ Mend it  ▸ to run  ●")
         await pilot.pause()
         assert panel.drawn - drawn < panel.size.height
         drawn = panel.drawn
@@ -352,10 +352,10 @@ async def test_the_plan_is_shown_as_it_was(journal: Path) -> None:
         await shows(app, "1 / 3")
         await pilot.press("h")
         await shows(
-            app, "History of Mend the redirect", "6 changes", "As it was at event 6", "6 of 6", "changes requested"
+            app, "History of Mend the redirect", "8 changes", "As it was at event 8", "8 of 8", "changes requested"
         )
         await shows(app, "✔ Read the code  ·  ▶ Write a test", "☆ add “Check the logout”", kind=RowList)
-        await pilot.press("left", "left", "left", "left")
+        await pilot.press(*["left"] * 6)
         await shows(app, "As it was at event 2")
         await shows(app, "▶ Read the code", "0 / 3", kind=PlanPanel)
         await pilot.press("left", "left")
@@ -371,7 +371,7 @@ async def test_the_slider_goes_to_any_moment(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
         await shows(app, "1 / 3")
         await pilot.press("h")
-        await shows(app, "As it was at event 6")
+        await shows(app, "As it was at event 8")
         slider = app.screen.query_one(Slider)
         await pilot.click(slider, offset=(1, 1))
         await shows(app, "As it was at event 1")
@@ -379,8 +379,8 @@ async def test_the_slider_goes_to_any_moment(journal: Path) -> None:
         place = (1 + slider.size.width * 3 // 5, 1)
         await pilot.hover(slider, offset=place)
         await pilot.mouse_up(slider, offset=place)
-        await shows(app, "As it was at event 4")
-        assert slider.place == 3
+        await shows(app, "As it was at event 5")
+        assert slider.place == 4
 
 
 @on_a_loop
@@ -388,15 +388,15 @@ async def test_any_two_moments_are_compared(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
         await shows(app, "1 / 3")
         await pilot.press("h")
-        await shows(app, "As it was at event 6")
-        await pilot.press("left", "left", "d")
+        await shows(app, "As it was at event 8")
+        await pilot.press(*["left"] * 4, "d")
         await shows(app, "What changed from event 3 to 4")
         await shows(app, "▶ Write a test  to do → in progress", kind=DIFFERENCE)
         await pilot.press("m", "end")
         await shows(app, "What changed from event 1 to 4")
         await shows(app, "Plan new", "+ ✔ Read the code", kind=DIFFERENCE)
         await pilot.press("home")
-        await shows(app, "What changed from event 4 to 6")
+        await shows(app, "What changed from event 4 to 8")
         await shows(app, "Design new", kind=DIFFERENCE)
         await pilot.press("d")
         await shows(app, "The first word.", kind=PlanPanel)
@@ -407,13 +407,13 @@ async def test_the_history_goes_on_while_one_looks(journal: Path) -> None:
     async with watching(journal, FIRST) as (app, pilot):
         await shows(app, "1 / 3")
         await pilot.press("h")
-        await shows(app, "6 changes")
+        await shows(app, "8 changes")
         update(journal, "completed", "completed", "in_progress")
-        await shows(app, "7 changes", "As it was at event 7", "2 / 3")
+        await shows(app, "9 changes", "As it was at event 9", "2 / 3")
         await pilot.press("left", "left")
-        await shows(app, "As it was at event 5")
+        await shows(app, "As it was at event 7")
         update(journal, "completed", "completed", "completed")
-        await shows(app, "8 changes", "As it was at event 5")
+        await shows(app, "10 changes", "As it was at event 7")
         assert isinstance(app.screen, HistoryScreen)
 
 
@@ -530,9 +530,9 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.run("resize-window", "-t", "planwire", "-x", "60", "-y", "20")
         terminal.shows("2 / 3", "▶ Mend it", "━━━━━━━━━━━━  2 / 3  ▶ Mend it\n")
         terminal.type("Down", "x")
-        terminal.shows("✓ Mend it  ☆ done", "Suggested: Mend it: done.")
+        terminal.shows("✓ Mend it  ▸ to run  ☆ done", "Suggested: Mend it: done.")
         terminal.type("h")
-        terminal.shows("History of Mend the redirect", "As it was at event 8")
+        terminal.shows("History of Mend the redirect", "As it was at event 10")
         terminal.type("C-c")
         terminal.shows("it ended with 0", "2/3", "▶ Mend it")
 

@@ -70,7 +70,7 @@ def test_a_question_is_shown_with_its_answers_and_the_whole_text(board: Running)
     page = board.page("/sessions/s1")
     asked = section(page)
     assert f"{ASKS} in Zed" in asked
-    assert re.findall(r"<li[^>]*>([^<]*)</li>", asked) == list(OPTIONS)
+    assert re.findall(r"<li[^>]*>([^<]*)</li>", asked) == list(NAMES)
     assert "It can only be answered in Zed:" in asked
     assert "This is the first version." in asked
     assert not re.search(r"<(button|input|a) ", asked), "it is answered elsewhere"
@@ -163,8 +163,8 @@ def test_the_text_of_a_file_is_not_compared_with_its_address(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("verdict", "answer", "words"),
     [
-        (APPROVED, OPTIONS[0], f"approved: {OPTIONS[0]}"),
-        (CHANGES_REQUESTED, OPTIONS[2], f"changes requested: {OPTIONS[2]}"),
+        (APPROVED, NAMES[0], f"approved: {NAMES[0]}"),
+        (CHANGES_REQUESTED, NAMES[2], f"changes requested: {NAMES[2]}"),
         (DISMISSED, None, "dismissed (revision 1)"),
     ],
 )
@@ -231,7 +231,7 @@ def test_the_past_asks_nobody(board: Running) -> None:
     board.write("s1", proposal("1. Read"), ReviewAsked("plan-mode", OPTIONS))
     page = board.page("/sessions/s1/history")
     assert ASKS not in page
-    assert f"asked for a review: {' / '.join(OPTIONS)}" in page
+    assert f"asked for a review: {' / '.join(NAMES)}" in page
 
 
 def test_hostile_words_stay_words(board: Running) -> None:

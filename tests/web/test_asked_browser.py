@@ -36,6 +36,6 @@ def test_a_question_appears_and_gives_way_to_its_answer(board: Running, new_page
     board.write("s1", items("completed"))
     expect(page.locator("#session-progress .number")).to_have_text("1 / 1")
     expect(question.locator("table")).to_be_hidden()
-    board.write("s1", PlanReviewed("plan-mode", 3, APPROVED, answer=OPTIONS[0]), by="client")
+    board.write("s1", PlanReviewed("plan-mode", 3, APPROVED, answer=NAMES[0]), by="client")
     expect(question).to_have_count(0)
-    expect(page.locator("#p1-said")).to_contain_text(f"approved: {OPTIONS[0]}")
+    expect(page.locator("#p1-said")).to_contain_text(f"approved: {NAMES[0]}")

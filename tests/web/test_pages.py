@@ -167,8 +167,8 @@ def test_a_session_shows_all_its_plans_and_the_why(board: Running) -> None:
     board.write("s1", markdown("# Findings\n\nWhat was found.\n\n- [x] one\n- [ ] two\n", "findings"))
     board.write("s1", PlanChanged("main", "The second one is hard.", (SetStatus("s1", "completed"),)))
     revision = board.journal.last_seq("s1")
-    words = Remarked("main", COMMENT, "Go on.", revision), Remarked("main", COMMENT, "Careful.", revision, "s2")
-    board.write("s1", PlanReviewed("main", revision, APPROVED), *words, by="ana")
+    said = Remarked("main", COMMENT, "Go on.", revision), Remarked("main", COMMENT, "Careful.", revision, "s2")
+    board.write("s1", PlanReviewed("main", revision, APPROVED), *said, by="ana")
     page = board.page("/sessions/s1")
     for words in (
         "Because it is small.",

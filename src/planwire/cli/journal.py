@@ -98,8 +98,7 @@ examples:
   planwire journal verify --note ends.json           and write down where each session ends
   planwire journal verify --against ends.json        later: that no end was cut off since
 
-Exit code 4 if something is wrong. Sessions that were forgotten and thoughts are no finding; events of an older planwire
-have no link, and are counted.
+Exit code 4 if something is wrong. Sessions that were forgotten and thoughts are no finding.
 """,
         _verify_arguments,
         "journal_verify",

@@ -69,7 +69,6 @@ def _verified(arguments: argparse.Namespace, note: JournalNote | None) -> Verifi
 def sentences(verified: Verified) -> list[str]:
     """The findings in sentences for people."""
     events = sum(each.events for each in verified.sessions)
-    unlinked = events - sum(each.linked for each in verified.sessions)
     said = [f"{trouble.words}." for trouble in verified.troubles]
     more = sum(each.unnamed for each in verified.sessions)
     if more:
@@ -79,10 +78,6 @@ def sentences(verified: Verified) -> list[str]:
         said.append(
             f"{counted(len(verified.gone), 'session')} of the note not there any more, forgotten or lost: {names}."
         )
-    if unlinked:
-        them, their = ("it", "its") if unlinked == 1 else ("them", "their")
-        why = f"an older planwire wrote {them}, or somebody removed {their} link{'' if unlinked == 1 else 's'}"
-        said.append(f"{counted(unlinked, 'event')} without a link: {why}.")
     found = (
         "nothing is wrong" if not verified.troubles else f"{counted(len(verified.troubles) + more, 'problem')} found"
     )
@@ -99,8 +94,6 @@ def _as_json(verified: Verified) -> dict[str, object]:
             {
                 "id": each.session,
                 "events": each.events,
-                "linked": each.linked,
-                "chains_begin": each.begins,
                 "last_link": each.end.link if each.end else None,
                 "problems": len(each.troubles) + each.unnamed,
             }

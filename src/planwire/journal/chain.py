@@ -1,8 +1,7 @@
 """The chain of hashes over a session's events: it shows whether one was changed, left out, or swapped for another.
 
 Each event has a link: the hash of the previous link and of everything that is stored of the event. Recomputing the
-links in order finds the first event that is not as it was written. Events that an older planwire wrote have no links;
-the chain starts over after them. A copy in another engine has the same links.
+links in order finds the first event that is not as it was written. A copy in another engine has the same links.
 
 A chain can't show that its own end is missing. Only a note of the last link, kept elsewhere, does.
 """

@@ -106,8 +106,7 @@ def _why_apart(source: Journal, target: Journal, session: str, last: int) -> str
     [ours, theirs] = [next(_flat(journal.stored(session, last - 1)), None) for journal in (source, target)]
     if ours is None or ours[0].seq != last:
         return _missing(last, last)
-    is_same = theirs is not None and ours[0] == theirs[0]
-    if is_same and (ours[0].link is not None or _equal(source, target, session, last)):
+    if theirs is not None and ours[0] == theirs[0] and ours[0].link is not None:
         return ""
     return "the target has a session of that name with other events"
 

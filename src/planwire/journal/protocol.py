@@ -71,7 +71,7 @@ class Followed(Struct, frozen=True):
 
 class StoredEvent(Struct, frozen=True):
     """An event as an engine keeps it: the text, whatever it says, and its link in the chain of its session (`chain`),
-    or None if it was written before there were links. `is_sound`: the engine finds it as it was written."""
+    or None if another program took that away. `is_sound`: the engine finds it as it was written."""
 
     seq: int
     at: int

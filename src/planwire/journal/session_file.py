@@ -8,15 +8,16 @@ from msgspec import Raw, Struct
 
 from planwire.errors import InputError
 from planwire.journal.codec import decode_event, encode_event
+from planwire.journal.format import FORMAT
 from planwire.journal.protocol import Stamped, Thought, Thoughts
 from planwire.model.event_why import why_in
 from planwire.model.events import Recorded
 
 __all__ = ["export_lines", "read_export"]
 
-#: Marks the file, so that no other JSON passes for one.
-KIND: Final = "planwire session"
-FORMAT: Final = 1
+#: Marks the file, so that no other JSON passes for one; how development versions marked it.
+KIND: Final = "planwire.session"
+OLD_KIND: Final = "planwire session"
 
 
 class ExportedEvent(Struct, frozen=True):
@@ -71,6 +72,8 @@ def read_export(data: bytes, name: str) -> Exported:
     """Read what `planwire export --format json` wrote. The error says what is wrong with the file."""
     try:
         head = msgspec.json.decode(data, type=_Head)
+        if head.kind == OLD_KIND:
+            raise InputError(f"{name} is from a development version of planwire, and can't be imported by this one")
         if head.kind != KIND:
             raise InputError(f"{name} is not an exported session: make one with planwire export --format json")
         if head.format != FORMAT:

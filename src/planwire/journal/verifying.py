@@ -7,7 +7,7 @@ session and reports no damage. Thoughts lie beside the journal, and are not chec
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +16,7 @@ from planwire.errors import DamagedJournal
 from planwire.journal.chain import NO_LINK, link
 from planwire.journal.checked import Checked, Trouble
 from planwire.journal.codec import decode
+from planwire.journal.format import FORMAT
 from planwire.journal.protocol import Journal, StoredEvent
 
 __all__ = ["JournalNote", "NotedEnd", "SessionCheck", "Verified", "check_session", "verify"]
@@ -27,7 +28,7 @@ _ANEW: Final = "or the session was forgotten and begun anew"
 
 
 class NotedEnd(Struct, frozen=True):
-    """Where a session ended: the number of its last event, and its link (or the hash of the event, if it has none)."""
+    """Where a session ended: the number of its last event, and its link."""
 
     seq: int
     link: str
@@ -36,18 +37,16 @@ class NotedEnd(Struct, frozen=True):
 class JournalNote(Struct, frozen=True):
     """Where all sessions of a journal ended at some time."""
 
-    sessions: dict[str, NotedEnd]
-    kind: str = "planwire journal note"
+    ends: dict[str, NotedEnd]
+    kind: Literal["planwire.note"] = "planwire.note"
+    format: int = FORMAT
 
 
 class SessionCheck(Struct):
-    """What was found in a session: how many events it has, how many of them have a link, the first event of each chain,
-    where the session ends, and what is wrong."""
+    """What was found in a session: how many events it has, where it ends, and what is wrong."""
 
     session: str
     events: int = 0
-    linked: int = 0
-    begins: list[int] = msgspec.field(default_factory=list)
     end: NotedEnd | None = None
     troubles: list[Trouble] = msgspec.field(default_factory=list)
     unnamed: int = 0
@@ -92,7 +91,7 @@ def verify(
     """Check some sessions, or all of them and the engine's storage. `heard` gets a session's progress now and then."""
     known = [each.id for each in journal.sessions()]
     chosen = known if sessions is None else list(sessions)
-    noted = note.sessions if note else {}
+    noted = note.ends if note else {}
     checks = [check_session(journal, session, noted.get(session), heard) for session in chosen]
     engine = list(_engine_troubles(journal)) if sessions is None else []
     gone = [session for session in noted if session not in known] if sessions is None else []
@@ -119,7 +118,7 @@ def check_session(
     except DamagedJournal as error:
         check.add(str(error))
     if before is not None:
-        check.end = NotedEnd(before.seq, mark(session, before).hex())
+        check.end = NotedEnd(before.seq, (before.link or NO_LINK).hex())
     last = before.seq if before else 0
     if not check.troubles and last < here <= journal.last_seq(session):  # it was not forgotten meanwhile
         check.add_missing(last + 1, here)
@@ -127,11 +126,6 @@ def check_session(
         cut = f"ends with event {last}, but had {noted.seq} events when the note was made"
         check.add(f"session {session!r} {cut}: its end is missing, {_ANEW}")
     return check
-
-
-def mark(session: str, event: StoredEvent) -> bytes:
-    """The hash that stands for an event: its link, or that of the event alone if it has none."""
-    return event.link or link(NO_LINK, session, event.seq, event.at, event.by, event.text)
 
 
 def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredEvent, noted: NotedEnd | None) -> None:
@@ -143,23 +137,20 @@ def _check_event(check: SessionCheck, before: StoredEvent | None, event: StoredE
         check.add(f"event {seq} of session {session!r} is there twice, or after a later one", seq)
     elif not is_next:
         check.add_missing(expected, seq - 1)
-    if event.link is not None:
-        check.linked += 1
-        link_before = before.link if before else None
-        if link_before is None:
-            check.begins.append(seq)
-        fits = link(link_before or NO_LINK, session, seq, event.at, event.by, event.text)
-        if is_next and event.link != fits:
-            check.add(f"event {seq} of session {session!r} was changed or swapped: its link does not fit", seq)
+    fits = link((before.link if before else None) or NO_LINK, session, seq, event.at, event.by, event.text)
+    if is_next and event.link not in (None, fits):
+        check.add(f"event {seq} of session {session!r} was changed or swapped: its link does not fit", seq)
     if not event.is_sound and check.wrong != seq:
         check.add(f"event {seq} of session {session!r} is not as it was written", seq)
-    if noted is not None and seq == noted.seq and mark(session, event).hex() != noted.link:
+    if noted is not None and seq == noted.seq and (event.link or NO_LINK).hex() != noted.link:
         other = f"event {seq} of session {session!r} is not the one that was there when the note was made"
         check.add(f"{other}: it was changed, {_ANEW}", seq)
     try:
         decode(session, seq, event.at, event.by, event.text)
     except DamagedJournal as error:
         check.add(str(error), seq)
+    if event.link is None and check.wrong != seq:
+        check.add(f"event {seq} of session {session!r} has no link: another program wrote or changed it", seq)
 
 
 def _engine_troubles(journal: Journal) -> Iterator[Trouble]:

@@ -100,7 +100,7 @@ class Telling(Struct, frozen=True):
 
 class Review(Struct, frozen=True):
     """A verdict on a plan, and the revision that its author saw. `is_stale`: texts or steps changed since. `is_known`:
-    it is not told again, because the agent has it, or because it is older than tellings as events.
+    it is not told again, because the agent has it.
 
     `question` is the agent's question that it answers, `option` and `kind` are what it chose. `told` is None until the
     agent has it as its answer. `is_late`: the agent was told another verdict, which was faster.

@@ -37,7 +37,7 @@ def values_of(glances: Iterable[Overview], facet: str) -> dict[str, int]:
 
 
 def varied(glances: Iterable[Overview]) -> tuple[str, ...]:
-    """The facets in which sessions differ. An unknown value, as in older journals, is no difference."""
+    """The facets in which sessions differ. An unknown value is no difference."""
     known = tuple(glances)
     return tuple(each for each in FACETS if len({facet_of(glance, each) for glance in known} - {""}) > 1)
 

@@ -74,7 +74,7 @@ def unfinished_in_folder(journal: Journal, folder: str, most: int) -> list[Sessi
 
 
 def is_here(host: str | None) -> bool:
-    """Whether a host is this machine. Older journals name no host, which counts as this machine."""
+    """Whether a host is this machine. A session that names no host counts as one of this machine."""
     return host in (None, this_host())
 
 

@@ -2,7 +2,7 @@
 
 An agent that dies says nothing, so the journal alone can't tell whether a turn is still running. The leases of a
 session can: they say which program serves it, and whether it works. A session without a lease (its agent was built on
-`PlanSession`, or an older planwire wrote it) is assumed to run for a while after its last event.
+`PlanSession`) is assumed to run for a while after its last event.
 """
 
 from collections.abc import Iterable

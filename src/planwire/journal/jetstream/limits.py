@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["bounds", "losses", "takes"]
+__all__ = ["bounds", "losses"]
 
 _SECOND = 1_000_000_000
 
@@ -30,9 +30,10 @@ def losses(config: dict[str, Any]) -> list[str]:
         found.append("subject_transform stores events where planwire does not look for them (remove it)")
     if config.get("no_ack"):
         found.append("no_ack stops the server from confirming what it stored (set it to false)")
-    events, is_copy = f"{config.get('name')}.events.*", config.get("mirror") or config.get("sources")
-    if not (is_copy or takes(config, events)):
-        found.append(f"its subjects lack {events}, so the server drops all events (add it)")
+    if not (config.get("mirror") or config.get("sources")):
+        ours = [f"{config.get('name')}.{each}.*" for each in ("events", "parts")]
+        lacking = [each for each in ours if not _takes(config, each)]
+        found += [f"its subjects lack {each}, so the server drops events (add it)" for each in lacking]
     return found
 
 
@@ -41,7 +42,7 @@ def bounds(config: dict[str, Any]) -> list[str]:
     return _full(config) if config.get("discard") == "new" else []
 
 
-def takes(config: dict[str, Any], subjects: str) -> bool:
+def _takes(config: dict[str, Any], subjects: str) -> bool:
     """Whether a stream takes what is published on these subjects; `*` in them stands for any word."""
     wanted = subjects.split(".")
     return any(_covers(each.split("."), wanted) for each in config.get("subjects") or ())

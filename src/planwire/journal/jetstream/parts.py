@@ -48,7 +48,6 @@ class PartStore:
     def send(self, subject: str, parts: Sequence[bytes], sent: list[int], instead: Sequence[int] = ()) -> None:
         """Write parts for a session, and add the number of each to `sent` as soon as the server has it. `instead`: the
         numbers of the lost parts that they replace."""
-        self.stream.take_parts()
         for place, part in enumerate(parts):
             head = b"NATS/1.0\r\nNats-Msg-Id: %b\r\n" % new_id().encode()
             head += b"%b: %d\r\n\r\n" % (_INSTEAD, instead[place]) if instead else b"\r\n"

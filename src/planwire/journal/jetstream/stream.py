@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from planwire.errors import JournalUnavailable, NewerJournal, NotAJournal, NotWritable
+from planwire.errors import JournalUnavailable, NotAJournal, NotWritable
+from planwire.journal.format import FORMAT, development, newer
 from planwire.journal.jetstream.api import NAME_IN_USE, NO_PEERS, NO_STREAM, ApiError, JetStreamApi
-from planwire.journal.jetstream.limits import bounds, losses, takes
+from planwire.journal.jetstream.limits import bounds, losses
 from planwire.journal.jetstream.settings import JetStreamSettings
 from planwire.journal.jetstream.wire import WireMessage
 from planwire.journal.protocol import JournalFacts
@@ -16,10 +17,9 @@ from planwire.journal.unusable import absent
 
 __all__ = ["JournalStream"]
 
-#: The number of the format, which the stream's description names. A stream of the one before it has no subject for the
-#: parts of large appends, and gets that with its first large append.
-FORMAT: Final = 2
-_DESCRIPTION: Final = "planwire journal, format "
+#: The beginning of the stream's description, before the number of its format; that in development versions.
+_DESCRIPTION: Final = "planwire format "
+_OLD_DESCRIPTION: Final = "planwire journal, format "
 #: The oldest server that answers all requests of this engine.
 _OLDEST: Final = (2, 11)
 _SECOND: Final = 1_000_000_000
@@ -38,7 +38,6 @@ class JournalStream:
         self.name = settings.name
         self.replicas = settings.replicas or 1
         self._parts = f"{self.name}.parts.*"
-        self._takes_parts = True
         self._largest = 0  # the stream's own limit on messages, if it has one
         self._losses: list[str] = []
         self._created = ""  # when the server made it
@@ -57,16 +56,18 @@ class JournalStream:
         config = found["config"]
         description = str(config.get("description") or "")
         number = description.removeprefix(_DESCRIPTION)
+        if description.startswith(_OLD_DESCRIPTION):
+            raise development(
+                f"the stream {self.name} at {self._settings.where}",
+                "name another one after the host (nats://HOST/NAME), or delete it",
+            )
         if not description.startswith(_DESCRIPTION) or not number.isdecimal():
             raise NotAJournal(
                 f"the stream {self.name} at {self._settings.where} is not planwire's, and stays as it is: "
                 "name another one after the host (nats://HOST/NAME)"
             )
         if int(number) > FORMAT:
-            raise NewerJournal(
-                f"the journal {self._settings.where} has format {number}, and this planwire knows up to {FORMAT}: "
-                "update planwire. Nothing was changed"
-            )
+            raise newer(f"the journal {self._settings.where}", int(number))
         if not config.get("allow_direct"):
             raise JournalUnavailable(
                 f"the stream {self.name} at {self._settings.where} allows no direct gets, which a journal needs: allow "
@@ -80,13 +81,6 @@ class JournalStream:
         """The most bytes of a message, with its headers."""
         room = self._api.connection.room
         return min(room, self._largest) if self._largest else room
-
-    def take_parts(self) -> None:
-        """Have the stream take the parts of large appends. From then on, an older planwire refuses to open it."""
-        if not self._takes_parts:
-            config = self.info()["config"]
-            self._api.call(f"STREAM.UPDATE.{self.name}", **config | self._what_is_ours())
-            self._takes_parts = True
 
     def last_message(self) -> int:
         """The number of the stream's last message, even if that was removed."""
@@ -172,12 +166,12 @@ class JournalStream:
         self.replicas = int(config.get("num_replicas") or 1)
         self._largest = max(int(config.get("max_msg_size") or 0), 0)
         self._losses = losses(config)
-        self._takes_parts = takes(config, self._parts)
 
     def _make(self) -> dict[str, Any]:
         config = {
             "name": self.name,
-            **self._what_is_ours(),
+            "description": f"{_DESCRIPTION}{FORMAT}",
+            "subjects": [f"{self.name}.events.*", self._parts],
             "storage": "file",
             "retention": "limits",
             "discard": "new",
@@ -201,10 +195,6 @@ class JournalStream:
                 self._api.connection.wait(0.1)
             else:
                 return made
-
-    def _what_is_ours(self) -> dict[str, Any]:
-        subjects = [f"{self.name}.events.*", self._parts]
-        return {"description": f"{_DESCRIPTION}{FORMAT}", "subjects": subjects}
 
     def _find(self) -> dict[str, Any] | None:
         try:

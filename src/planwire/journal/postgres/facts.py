@@ -10,7 +10,7 @@ __all__ = ["promise", "read_facts"]
 _FACTS: Final = """SELECT current_setting('server_version'), current_database(), pg_is_in_recovery()::text,
     current_setting('synchronous_commit'), current_setting('fsync'), current_setting('synchronous_standby_names'),
     current_setting('full_page_writes'), pg_size_pretty(pg_database_size(current_database())),
-    (SELECT format FROM planwire.journal)::text"""
+    (SELECT version FROM planwire.journal)::text"""
 _COMMITS: Final = {
     "remote_apply": "an append is on the disk of the server, and its synchronous standbys show it",
     "on": "an append is on the disks of the server and of its synchronous standbys",

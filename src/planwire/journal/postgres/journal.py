@@ -33,7 +33,7 @@ from planwire.journal.postgres.line import ServerLine
 from planwire.journal.postgres.notices import Listener, Notifier
 from planwire.journal.postgres.order import Holders, holders
 from planwire.journal.postgres.rows import KeyedEvents, Reads, bytes_of, followed
-from planwire.journal.postgres.schema import check_format, migrate
+from planwire.journal.postgres.schema import check_format, make_tables
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.postgres.writes import forget_sessions, keep_snapshot
 from planwire.journal.protocol import (
@@ -75,7 +75,7 @@ class PostgresJournal:
         self._closed = False
         check = partial(check_format, server)
         self._writing = ServerLine(
-            server, partial(migrate, server) if create else check, plan_cache_mode="force_generic_plan"
+            server, partial(make_tables, server) if create else check, plan_cache_mode="force_generic_plan"
         )
         self._reading = ServerLine(server, check)
         self._bell = NoticeBell()

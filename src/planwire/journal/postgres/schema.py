@@ -6,10 +6,9 @@ letter either. To read them in psql, `SELECT convert_from(event, 'UTF8') FROM pl
 values of more than 2,700 bytes, so names are found by their hashes.
 
 No append changes the row of its session, so writers never wait for each other there. An append does hold that row,
-which puts it and a simultaneous `forget` of the session one after the other. So events need no foreign key, which the
-tables of an earlier planwire have.
+which puts it and a simultaneous `forget` of the session one after the other. So events need no foreign key.
 
-A migration runs in one transaction under a lock: of all that open a journal at the same time, one makes its tables.
+The tables are made in one transaction under a lock: of all that open a journal at the same time, one makes them.
 """
 
 from collections.abc import Sequence
@@ -17,83 +16,78 @@ from typing import Final
 
 from psycopg import errors
 
-from planwire.errors import DamagedJournal, NewerJournal, NotAJournal
+from planwire.errors import DamagedJournal, NotAJournal
+from planwire.journal.format import FORMAT, development, newer
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import absent
 
-__all__ = ["FORMAT", "check_format", "migrate"]
+__all__ = ["check_format", "make_tables"]
 
-#: The statements that lead to a format from the one before it.
-_MIGRATIONS: Final[Sequence[Sequence[str]]] = (
-    (
-        "CREATE TABLE planwire.journal (format int NOT NULL, forgotten bigint NOT NULL)",
-        "INSERT INTO planwire.journal VALUES (0, 0)",
-        """CREATE TABLE planwire.sessions (
-            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            id bytea NOT NULL,
-            first_at bigint NOT NULL
-        )""",
-        "CREATE UNIQUE INDEX sessions_id ON planwire.sessions (sha256(id))",
-        """CREATE TABLE planwire.events (
-            position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            session bigint NOT NULL,
-            seq bigint NOT NULL,
-            at bigint NOT NULL,
-            by bytea NOT NULL,
-            event bytea NOT NULL,
-            link bytea
-        )""",
-        "CREATE UNIQUE INDEX events_seq ON planwire.events (session, seq) INCLUDE (at)",
-        """CREATE TABLE planwire.once (
-            session bigint NOT NULL REFERENCES planwire.sessions ON DELETE CASCADE,
-            source bytea NOT NULL,
-            n bigint NOT NULL,
-            after bigint NOT NULL,
-            last bigint NOT NULL
-        )""",
-        "CREATE UNIQUE INDEX once_key ON planwire.once (session, sha256(source), n)",
-        """CREATE TABLE planwire.snapshots (
-            session bigint NOT NULL REFERENCES planwire.sessions ON DELETE CASCADE,
-            name bytea NOT NULL,
-            seq bigint NOT NULL,
-            data bytea NOT NULL,
-            PRIMARY KEY (session, name)
-        )""",
-        """CREATE TABLE planwire.leases (
-            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            name bytea NOT NULL,
-            session bytea NOT NULL,
-            holder text NOT NULL,
-            machine bytea NOT NULL,
-            process bytea NOT NULL,
-            terms bytea NOT NULL,
-            until timestamptz NOT NULL,
-            ended timestamptz
-        )""",
-        "CREATE UNIQUE INDEX leases_name ON planwire.leases (sha256(name))",
-        "CREATE INDEX leases_holder ON planwire.leases (holder)",
-    ),
+#: The number of the format is in a column that development versions call `format`.
+_OLD: Final = """SELECT 1 FROM information_schema.columns
+    WHERE table_schema = %s AND table_name = 'journal' AND column_name = 'format' AND data_type = 'integer'"""
+_TABLES: Final[Sequence[str]] = (
+    f"CREATE TABLE planwire.journal (version int NOT NULL DEFAULT {FORMAT}, forgotten bigint NOT NULL)",
+    "INSERT INTO planwire.journal (forgotten) VALUES (0)",
+    """CREATE TABLE planwire.sessions (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        id bytea NOT NULL,
+        first_at bigint NOT NULL
+    )""",
+    "CREATE UNIQUE INDEX sessions_id ON planwire.sessions (sha256(id))",
+    """CREATE TABLE planwire.events (
+        position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        session bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        by bytea NOT NULL,
+        event bytea NOT NULL,
+        link bytea
+    )""",
+    "CREATE UNIQUE INDEX events_seq ON planwire.events (session, seq) INCLUDE (at)",
+    """CREATE TABLE planwire.once (
+        session bigint NOT NULL REFERENCES planwire.sessions ON DELETE CASCADE,
+        source bytea NOT NULL,
+        n bigint NOT NULL,
+        after bigint NOT NULL,
+        last bigint NOT NULL
+    )""",
+    "CREATE UNIQUE INDEX once_key ON planwire.once (session, sha256(source), n)",
+    """CREATE TABLE planwire.snapshots (
+        session bigint NOT NULL REFERENCES planwire.sessions ON DELETE CASCADE,
+        name bytea NOT NULL,
+        seq bigint NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (session, name)
+    )""",
+    """CREATE TABLE planwire.leases (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        name bytea NOT NULL,
+        session bytea NOT NULL,
+        holder text NOT NULL,
+        machine bytea NOT NULL,
+        process bytea NOT NULL,
+        terms bytea NOT NULL,
+        until timestamptz NOT NULL,
+        ended timestamptz
+    )""",
+    "CREATE UNIQUE INDEX leases_name ON planwire.leases (sha256(name))",
+    "CREATE INDEX leases_holder ON planwire.leases (holder)",
 )
-FORMAT: Final = len(_MIGRATIONS)
 
 
 def check_format(server: JournalServer, connection: PostgresConnection) -> None:
     """Raise `NewerJournal` or `NoJournal` unless this planwire knows the tables that are there."""
     found = _format(server, connection)
-    if found is None or found < FORMAT:
+    if found is None:
         raise absent(server.shown)
     if found > FORMAT:
-        raise NewerJournal(
-            f"a newer planwire wrote the journal {server.shown} (format {found}, this one knows {FORMAT}): install a "
-            "newer planwire. Nothing was changed"
-        )
+        raise newer(f"the journal {server.shown}", found)
 
 
-def migrate(server: JournalServer, connection: PostgresConnection) -> None:
-    """Make the tables of the newest format unless they are there. Existing ones can be used without the right to make
-    tables."""
-    found = _format(server, connection)
-    if found is None or found < FORMAT:
+def make_tables(server: JournalServer, connection: PostgresConnection) -> None:
+    """Make the tables unless they are there. Existing ones can be used without the right to make tables."""
+    if _format(server, connection) is None:
         try:
             with connection.transaction():
                 _make(server, connection)
@@ -103,15 +97,14 @@ def migrate(server: JournalServer, connection: PostgresConnection) -> None:
 
 
 def _make(server: JournalServer, connection: PostgresConnection) -> None:
-    connection.execute("SELECT pg_advisory_xact_lock(%b)", (server.migration_lock,))
+    connection.execute("SELECT pg_advisory_xact_lock(%b)", (server.tables_lock,))
     if not _is_there(connection, "SELECT 1 FROM pg_namespace WHERE nspname = %s", server.schema):
         connection.execute(server.sql("CREATE SCHEMA planwire.").removesuffix(b"."))
-    tables = "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'journal'"
-    begun = _format(server, connection) if _is_there(connection, tables, server.schema) else 0
-    for number, statements in enumerate(_MIGRATIONS[begun or 0 :], start=(begun or 0) + 1):
-        for statement in statements:
+    if not _is_there(
+        connection, "SELECT 1 FROM pg_tables WHERE schemaname = %s AND tablename = 'journal'", server.schema
+    ):
+        for statement in _TABLES:
             connection.execute(server.sql(statement))
-        connection.execute(server.sql("UPDATE planwire.journal SET format = %b"), (number,))
 
 
 def _is_there(connection: PostgresConnection, query: str, name: str) -> bool:
@@ -120,10 +113,13 @@ def _is_there(connection: PostgresConnection, query: str, name: str) -> bool:
 
 def _format(server: JournalServer, connection: PostgresConnection) -> int | None:
     try:
-        found = connection.execute(server.sql("SELECT format, forgotten FROM planwire.journal")).fetchone()
+        found = connection.execute(server.sql("SELECT version, forgotten FROM planwire.journal")).fetchone()
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         return None
     except (errors.UndefinedColumn, errors.WrongObjectType) as error:
+        if _is_there(connection, _OLD, server.schema):
+            move = "rename that schema, or name another one with schema= in the URL"
+            raise development(f"the schema {server.schema} of {server.shown}", move) from None
         raise _foreign(server, error) from None
     if found is None:
         raise DamagedJournal(

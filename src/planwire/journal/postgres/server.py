@@ -138,9 +138,9 @@ class JournalServer:
         where = (self._parameters.get(name) or "" for name in ("host", "hostaddr", "port", "dbname"))
         self.place = f"postgresql:{' '.join(map(str, where))} {self.schema}"
         digest = sha256(f"planwire {self.schema}".encode()).digest()
-        #: The advisory lock that appends share (`order`), the one for migrations, and the channel of notices.
+        #: The advisory lock that appends share (`order`), the one for making tables, and the channel of notices.
         self.lock = int.from_bytes(digest[:8], "big", signed=True)
-        self.migration_lock = int.from_bytes(digest[8:16], "big", signed=True)
+        self.tables_lock = int.from_bytes(digest[8:16], "big", signed=True)
         self.channel = f"planwire_{digest[:8].hex()}"
 
     def sql(self, statement: str) -> bytes:

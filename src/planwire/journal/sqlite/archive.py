@@ -13,7 +13,7 @@ from planwire.journal.polling import PolledJournal
 from planwire.journal.protocol import Journal, JournalFacts, KnownLease, Lease, Once, Stamped, StoredAppend, Terms
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.facts import file_facts
-from planwire.journal.sqlite.file import check_file, refuse_newer, refuse_older, resolved
+from planwire.journal.sqlite.file import check_file, refuse_newer, resolved
 from planwire.journal.sqlite.guard import FileGuard
 from planwire.journal.sqlite.journal import PATIENCE, SqliteJournal
 from planwire.journal.sqlite.log import refuse_foreign_log
@@ -46,11 +46,6 @@ class ArchivedJournal(SqliteReading, PolledJournal):
             self._guard = FileGuard(self.path, has_log=False)
             self._file = UnwritableFile(self.path, patience)
             self._reader = self._file.connection
-            try:
-                refuse_older(self._reader, self.path)
-            except BaseException:
-                self._file.close()
-                raise
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None

@@ -5,7 +5,6 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from planwire.journal.sqlite.chain import has_column
 from planwire.journal.sqlite.unwritable import is_writable
 
 __all__ = ["PROMISE", "file_facts"]
@@ -24,6 +23,5 @@ def file_facts(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
         "SQLite": sqlite3.sqlite_version,
         "size": f"{size:,} bytes, with its log",
         "mode": stat.filemode(path.stat().st_mode),
-        "chain of hashes": "yes" if has_column(connection) else "from the next append on",
         "access": "read and write" if is_writable(path) else "read-only",
     }

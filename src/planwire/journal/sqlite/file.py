@@ -1,9 +1,9 @@
-"""The file of a SQLite journal: born whole, checked before anything touches it, migrated to today's format.
+"""The file of a SQLite journal: born whole, and checked before anything touches it.
 
-`PRAGMA application_id` marks a file as a journal; `PRAGMA user_version` counts the migrations that it went through.
-A file that is not a journal of a known format must not be changed. So its first page is read by a connection that takes
-no locks and writes nothing, not even what a crash left in the write-ahead log; only then does planwire open the file
-for use. A new journal is made under another name and takes its own once it is whole: no process ever meets half of one.
+`PRAGMA application_id` marks a file as a journal; `PRAGMA user_version` is the number of its format (`format`). A file
+that is not a journal of that format must not be changed. So its first page is read by a connection that takes no locks
+and writes nothing, not even what a crash left in the write-ahead log; only then does planwire open the file for use. A
+new journal is made under another name and takes its own once it is whole: no process ever meets half of one.
 """
 
 import os
@@ -14,8 +14,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final, Literal
 
-from planwire.errors import JournalUnavailable, NewerJournal, NoJournal
-from planwire.journal.sqlite.chain import ADD_COLUMN
+from planwire.errors import JournalUnavailable, NoJournal
+from planwire.journal.format import FORMAT, development, newer
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, not_a_journal
 from planwire.journal.sqlite.log import CHECKPOINT_PAGES, add_log_link, file_alone, refuse_foreign_log
@@ -23,7 +23,6 @@ from planwire.journal.sqlite.rows import Executor
 
 __all__ = [
     "APPLICATION_ID",
-    "MIGRATIONS",
     "be_patient",
     "check_file",
     "connect",
@@ -31,40 +30,56 @@ __all__ = [
     "make_folders",
     "open_file",
     "refuse_newer",
-    "refuse_older",
     "resolved",
     "scrub",
     "sync_folder",
     "transaction",
 ]
 
-#: "plwr" in ASCII.
-APPLICATION_ID: Final = 0x706C7772
+#: "plan" in ASCII; "plwr" in development versions.
+APPLICATION_ID: Final = 0x706C616E
+OLD_APPLICATION_ID: Final = 0x706C7772
 
-#: MIGRATIONS[n] turns format n into format n + 1; format 0 is an empty file. A released migration is never changed: a
-#: new one is added after it. AUTOINCREMENT, because no session may get the number of a forgotten one: a read under way
-#: would go on in the wrong session.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE)",
-        """CREATE TABLE events (
-            position INTEGER PRIMARY KEY,
-            session INTEGER NOT NULL REFERENCES sessions,
-            seq INTEGER NOT NULL,
-            at INTEGER NOT NULL,
-            by TEXT NOT NULL,
-            event TEXT NOT NULL,
-            checksum INTEGER NOT NULL,
-            UNIQUE (session, seq)
-        )""",
-        """CREATE TABLE snapshots (
-            session INTEGER NOT NULL REFERENCES sessions,
-            name TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            data BLOB NOT NULL,
-            PRIMARY KEY (session, name)
-        )""",
-    ),
+#: AUTOINCREMENT, because no session may get the number of a forgotten one: a read under way would go on in the wrong
+#: session.
+_TABLES: Final = (
+    "CREATE TABLE sessions (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE)",
+    """CREATE TABLE events (
+        position INTEGER PRIMARY KEY,
+        session INTEGER NOT NULL REFERENCES sessions,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        by TEXT NOT NULL,
+        event TEXT NOT NULL,
+        checksum INTEGER NOT NULL,
+        link BLOB,
+        UNIQUE (session, seq)
+    )""",
+    """CREATE TABLE once (
+        session INTEGER NOT NULL REFERENCES sessions,
+        source TEXT NOT NULL,
+        n INTEGER NOT NULL,
+        after INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        PRIMARY KEY (session, source, n)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE snapshots (
+        session INTEGER NOT NULL REFERENCES sessions,
+        name TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (session, name)
+    )""",
+    """CREATE TABLE leases (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        holder TEXT NOT NULL,
+        terms TEXT NOT NULL
+    )""",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {FORMAT}",
 )
 
 _PRIVATE_FOLDER: Final = 0o700
@@ -103,12 +118,12 @@ def find_file(path: Path) -> None:
 
 
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
-    """The connection that writes to an existing journal. Migrates the journal if it has an older format."""
+    """The connection that writes to an existing journal."""
     sweep_drafts(path)
     refuse_foreign_log(path)
     connection = connect(path, patience)
     try:
-        _migrate(connection, path, patience)
+        refuse_newer(connection, path)
         if not _log_ahead(connection):
             raise JournalUnavailable(
                 f"the journal {path} is on a file system without shared memory: choose a folder on a local disk"
@@ -201,21 +216,8 @@ class transaction:  # noqa: N801  (it reads like a function)
 
 def refuse_newer(connection: Executor, path: Path) -> None:
     """Raise `NewerJournal` if a newer planwire changed the format, which it may do while this one has the file open."""
-    version = _version(connection)
-    if version > len(MIGRATIONS):
-        raise NewerJournal(
-            f"the journal {path} has format {version}, and this planwire knows formats up to {len(MIGRATIONS)}. "
-            "It was left as it is: upgrade planwire, or name another file"
-        )
-
-
-def refuse_older(connection: Executor, path: Path) -> None:
-    """Raise `JournalUnavailable` for a journal of an older format, which can't be migrated without writing to it."""
-    if _version(connection) < len(MIGRATIONS):
-        raise JournalUnavailable(
-            f"the journal {path} has an older format, and can't be written: copy it to a folder of yours, and open the "
-            "copy"
-        )
+    if (version := _version(connection)) > FORMAT:
+        raise newer(f"the journal {path}", version)
 
 
 def check_file(path: Path) -> None:
@@ -230,6 +232,8 @@ def check_file(path: Path) -> None:
         raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
     with file_alone(path) as connection:
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        if application_id == OLD_APPLICATION_ID:
+            raise development(f"the journal {path}", "move that file away, or name another one")
         if application_id != APPLICATION_ID:
             raise not_a_journal(path, "it is a SQLite database of another program")
         if _version(connection) < 1:
@@ -242,7 +246,10 @@ def _create(path: Path) -> None:
     make_folders(path)
     with JournalDraft(path) as draft:
         with closing(connect(draft.path, 0)) as connection:
-            _migrate(connection, path, 0)
+            with transaction(connection, 0) as writer:
+                for statement in _TABLES:
+                    writer.execute(statement)
+                add_log_link(writer)
             _log_ahead(connection)
         draft.take_name()
     sync_folder(path.parent)
@@ -264,27 +271,6 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _migrate(connection: sqlite3.Connection, path: Path, patience: float) -> None:
-    """Migrate the file to today's format, in one transaction. Several processes may try at once."""
-    if _version(connection) == len(MIGRATIONS):
-        return
-    with transaction(connection, patience):
-        refuse_newer(connection, path)
-        version = _version(connection)
-        if version:
-            add_log_link(connection)
-        for statements in MIGRATIONS[version:]:
-            for statement in statements:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-        if not version:
-            connection.execute(ADD_COLUMN)
-            add_log_link(connection)
-    # Checks that read the file without its log must see the new format, and not wait for a checkpoint.
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _log_ahead(connection: sqlite3.Connection) -> bool:

@@ -23,7 +23,7 @@ from planwire.journal.held_lease import HeldLease
 from planwire.journal.polling import PolledJournal
 from planwire.journal.protocol import JournalFacts, KnownLease, Once, Stamped, StoredAppend, Terms
 from planwire.journal.sqlite import keys, rows
-from planwire.journal.sqlite.chain import add_column, chain_end, has_column
+from planwire.journal.sqlite.chain import chain_end
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.facts import PROMISE, file_facts
 from planwire.journal.sqlite.file import connect, find_file, open_file, refuse_newer, resolved, scrub, transaction
@@ -70,20 +70,13 @@ class SqliteJournal(SqliteReading, PolledJournal):
         self._known: dict[str, ChainEnd] = {}  # valid until another process writes
         self._others: int | None = None
         self._is_log_linked = False  # the current round of the log has its link (see `log`)
-        self._has_keys = False  # the file is known to have a table of keys
-        self._has_chain = False  # and a column for the links of the chain
         self._room = 0  # pages that may go into the log before the next look at its length
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
     ) -> tuple[Recorded, ...]:
         self._check_process()
-        append = Append(session, encode(session, events), expected_seq, once)
-        if once is not None and not self._has_keys:
-            self._prepare_keys()
-        if not self._has_chain:
-            self._prepare_chain()
-        return tuple(self._group.append(append))
+        return tuple(self._group.append(Append(session, encode(session, events), expected_seq, once)))
 
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
         self._check_process()
@@ -99,7 +92,6 @@ class SqliteJournal(SqliteReading, PolledJournal):
         with self._group.turn, self._guard, self._writes(self._parting) as writer:
             if not self._leases.end(writer, known.name):
                 return
-            add_column(writer)
             end = chain_end(writer, session)
             if expected_seq is not None and expected_seq != end.last:
                 raise Conflict(session, expected_seq, end.last)
@@ -110,8 +102,6 @@ class SqliteJournal(SqliteReading, PolledJournal):
     def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
         self._check_process()
         with self._group.turn, self._guard, self._writes() as writer:
-            add_column(writer)
-            keys.create_table(writer)
             end = chain_end(writer, session)
             refuse_unless_next(session, end.last, appends)
             for append in (each for each in appends if each.events):
@@ -196,22 +186,6 @@ class SqliteJournal(SqliteReading, PolledJournal):
             self._room -= PAGES_PER_ROW + len(append.once.source) // CHARACTERS_PER_PAGE
             keys.keep(writer, end.number, append.once, keys.Written(known.last, end.last))
         return recorded
-
-    def _prepare_chain(self) -> None:
-        with self._reads() as reader:
-            self._has_chain = has_column(reader)
-        if not self._has_chain:
-            with self._group.turn, self._guard, self._writes() as writer:
-                add_column(writer)
-            self._has_chain = True
-
-    def _prepare_keys(self) -> None:
-        with self._reads() as reader:
-            self._has_keys = keys.has_table(reader)
-        if not self._has_keys:
-            with self._group.turn, self._guard, self._writes() as writer:
-                keys.create_table(writer)
-            self._has_keys = True
 
     def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
         self._check_process()

@@ -1,11 +1,4 @@
-"""The keys of appends that may be repeated: which events of a session were written with which key.
-
-The table is created with the first key, and leaves the number of the format as it is. A planwire that knows nothing of
-keys goes on working with the file, and does no harm: it repeats no append with a key, and it never rewrites an event
-that a key is for. When it forgets a session, the keys of that session stay. They match nothing then, since no other
-session ever gets the same number, and the next `forget` that knows of keys removes them. A higher number of the format
-would lock every older planwire out of the journal, including those that are running, for nothing.
-"""
+"""The keys of appends that may be repeated: which events of a session were written with which key."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,17 +9,7 @@ from planwire.journal.sqlite.errors import damaged
 from planwire.journal.sqlite.rows import Executor
 from planwire.journal.stored_pages import KeySpan
 
-__all__ = ["Written", "between", "create_table", "delete_orphans", "find", "has_table", "keep", "troubles"]
-
-_CREATE: Final = """CREATE TABLE IF NOT EXISTS once (
-    session INTEGER NOT NULL REFERENCES sessions,
-    source TEXT NOT NULL,
-    n INTEGER NOT NULL,
-    after INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    checksum INTEGER NOT NULL,
-    PRIMARY KEY (session, source, n)
-) WITHOUT ROWID"""
+__all__ = ["Written", "between", "delete_orphans", "find", "keep", "troubles"]
 
 #: Sessions that end before the last event that was written with a key.
 _CUT_OFF: Final = """SELECT id, (SELECT max(seq) FROM events WHERE session = number) AS end, max(last) AS keyed
@@ -38,15 +21,6 @@ class Written(NamedTuple):
 
     after: int
     last: int
-
-
-def has_table(connection: Executor) -> bool:
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'once'"
-    return connection.execute(query).fetchone() is not None
-
-
-def create_table(connection: Executor) -> None:
-    connection.execute(_CREATE)
 
 
 def find(connection: Executor, session: int | None, once: Once, path: Path) -> Written | None:
@@ -79,8 +53,6 @@ def between(connection: Executor, session: int | None, after: int, last: int) ->
 
 def troubles(connection: Executor) -> list[str]:
     """What is wrong with the keys, a sentence each: one was changed, or its events are missing."""
-    if not has_table(connection):
-        return []
     changed = [
         f"the key {n} of {source!r} is not as it was written"
         for session, source, n, after, last, check in connection.execute("SELECT * FROM once")
@@ -94,8 +66,7 @@ def troubles(connection: Executor) -> list[str]:
 
 def delete_orphans(connection: Executor) -> None:
     """Delete the keys of sessions that are gone."""
-    if has_table(connection):
-        connection.execute("DELETE FROM once WHERE session NOT IN (SELECT number FROM sessions)")
+    connection.execute("DELETE FROM once WHERE session NOT IN (SELECT number FROM sessions)")
 
 
 def _checksum(session: int | None, source: str, n: int, written: Written) -> int:

@@ -3,10 +3,6 @@
 Each opened journal that takes a lease makes one lock file in the folder `JOURNAL-leases` (see `lock_files`), and its
 rows name that file. The file is locked before a row names it, and the rows are deleted before the file is. So a row
 without a locked file is a lease that lapsed. The row of a lease taken for another process names that process instead.
-
-The table is created with the first lease, and leaves the number of the format as it is, like the table of keys
-(`keys`). A planwire that knows nothing of leases does them no harm. When it forgets a session, the lease stays until it
-lapses.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,13 +17,6 @@ from planwire.journal.sqlite.rows import Executor, bindable
 
 __all__ = ["LeaseRow", "Leases"]
 
-_CREATE: Final = """CREATE TABLE IF NOT EXISTS leases (
-    number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    session TEXT NOT NULL,
-    holder TEXT NOT NULL,
-    terms TEXT NOT NULL
-)"""
 _KEEP: Final = """INSERT INTO leases (name, session, holder, terms) VALUES (?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET terms = excluded.terms"""
 #: Precedes the name of a process in a row whose lease that process holds.
@@ -52,7 +41,6 @@ class Leases:
     def __init__(self, path: Path) -> None:
         self._folder = Path(f"{path}-leases")
         self._lock_file: LockFile | None = None
-        self._has_table = False  # known to be there
 
     @property
     def are_held(self) -> bool:
@@ -66,12 +54,9 @@ class Leases:
             sweep(self._folder)
             self._lock_file = LockFile(self._folder)
         holder = f"{_PROCESS}{process}" if self._lock_file is None or process else self._lock_file.name
-        writer.execute(_CREATE)
         writer.execute(_KEEP, LeaseRow(name, session, holder, terms))
 
     def rows(self, reader: Executor) -> list[LeaseRow]:
-        if not self._exist(reader):
-            return []
         found = reader.execute("SELECT name, session, holder, terms FROM leases ORDER BY number").fetchall()
         return [LeaseRow(*row) for row in found]
 
@@ -85,8 +70,6 @@ class Leases:
 
     def end(self, writer: Executor, name: str) -> bool:
         """Remove the row of a lease, unless it is held. Says whether it did."""
-        if not self._exist(writer):
-            return False
         found = writer.execute("SELECT holder FROM leases WHERE name = ?", (name,)).fetchone()
         if found is None or self._is_held(found[0]):
             return False
@@ -95,8 +78,7 @@ class Leases:
         return True
 
     def forget(self, writer: Executor, sessions: Iterable[str]) -> None:
-        if self._exist(writer):
-            writer.executemany("DELETE FROM leases WHERE session = ?", ((bindable(session),) for session in sessions))
+        writer.executemany("DELETE FROM leases WHERE session = ?", ((bindable(session),) for session in sessions))
 
     def release_all(self, writer: Executor) -> None:
         """Remove the rows of this journal's own leases."""
@@ -108,12 +90,6 @@ class Leases:
         if self._lock_file is not None:
             self._lock_file.remove()
             self._lock_file = None
-
-    def _exist(self, connection: Executor) -> bool:
-        if not self._has_table:
-            query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'leases'"
-            self._has_table = connection.execute(query).fetchone() is not None
-        return self._has_table
 
     def _is_held(self, holder: str) -> bool:
         if self._lock_file is not None and holder == self._lock_file.name:

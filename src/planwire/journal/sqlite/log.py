@@ -13,8 +13,8 @@ one. The two belong together if the file holds a link that the log made, or else
 no fewer events. (A checkpoint copies pages from the log to the file, and a process may die in the middle of that, but
 each page is old or new.) Any other file is foreign: an older backup, a newer one, another journal.
 
-The row is in `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has. So the format
-stays the same, and a planwire that knows nothing of links ignores them and makes none. A log without links is accepted.
+The row is in `sqlite_sequence`, a table that SQLite lets programs write to and that every journal has. A log without
+links, as other programs make it, is accepted.
 """
 
 import os

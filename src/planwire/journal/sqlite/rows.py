@@ -1,9 +1,8 @@
 """The rows of a SQLite journal: every statement that reads or writes them, and every check on them.
 
 SQLite does not notice when the content of a row changes on the disk, or when a row goes missing. So each event has a
-checksum, and the event numbers of a session must have no gaps. The `chain` shows more than that: each event's link has
-a column of its own, which `chain` adds to the file of an older planwire. A snapshot ends with its checksum: one without
-it, as an older planwire writes, counts as none.
+checksum, and the event numbers of a session must have no gaps. The `chain` shows more than that. A snapshot ends with
+its checksum, too; one whose checksum does not fit counts as none.
 """
 
 import sqlite3
