@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from planwire.acp.board import Board
 from planwire.cli import main
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
-from planwire.journal import load_state, open_journal
+from planwire.journal import Stamped, load_state, open_journal
 from planwire.model.events import (
     COMMENT,
     SELECTION,
@@ -28,6 +28,7 @@ from planwire.model.events import (
     SessionOpened,
     TurnEnded,
 )
+from planwire.model.kinds import text_of
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.step_changes import AddStep
 from planwire.own_process import own_command
@@ -286,7 +287,7 @@ def test_ages_are_short(passed: int, words: str) -> None:
 def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     shown = run("show").out
     assert "▶ Mend the redirect" in shown
-    assert "claude-agent-acp 0.99.0 · zed" in shown
+    assert "claude-agent-acp 0.99.0  ·  zed" in shown
     assert "1 s1  ✔ Read the code" in shown
     assert "2 s2  ▶ Write a test" in shown
     assert "3 s3  ○ Mend it" in shown
@@ -294,7 +295,7 @@ def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     assert "Review    changes requested (revision 4)   you, 20 min ago" in shown
     assert "▸ 2 closed   planwire show --all" in shown, "words inside a review of old are closed"
     everything = run("show", "--all").out
-    assert "Comment   “Mend it”: Small commits   r2 · you, 20 min ago · Closed 20 min ago" in everything
+    assert "Comment   “Mend it”:  Small commits   r2 · you, 20 min ago · Closed 20 min ago" in everything
     assert "To run    Write a test; Mend it   r3 · you, 20 min ago · Closed 20 min ago" in everything
     assert "version 2 · revision 4 · 30 min ago" in shown
     assert "The first word." in shown
@@ -406,11 +407,11 @@ def test_log_has_a_line_a_change(run: Run) -> None:
     lines = run("log").out.splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3", "4", "5", "6"]
     assert re.match(r"1  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  relay     ● session opened: agent claude-agent-acp", lines[0])
-    assert lines[1].endswith("agent     Plan  0/3  + new: 3 steps")
-    assert lines[2].endswith("you       Plan  0/3  ☆ add “Check the logout” · ☆ soon")
-    assert lines[3].endswith("agent     Plan  1/3  ✔ Read the code · ▶ Write a test")
-    assert lines[4].endswith("✎ changes requested (revision 4) · ▸ steps to run: s2, s3 · › Mend it: Small commits")
-    assert lines[5].endswith("agent     Design  + new: a text of 26 characters")
+    assert lines[1].endswith("agent     “Plan”  0/3  ✚ new: 3 steps")
+    assert lines[2].endswith("you       “Plan”  0/3  ☆ add “Check the logout”  ·  ☆ soon")
+    assert lines[3].endswith("agent     “Plan”  1/3  ✔ Read the code  ·  ▶ Write a test")
+    assert lines[4].endswith("☒ changes requested (revision 4)  ·  ▸ steps to run: s2, s3  ·  › Mend it: Small commits")
+    assert lines[5].endswith("agent     “Design”  ✚ new: a text of 26 characters")
 
 
 @pytest.mark.usefixtures("journal")
@@ -571,6 +572,22 @@ def test_what_is_exported_can_be_imported_without_a_loss(run: Run, journal: Path
     with open_journal(journal) as one, open_journal(elsewhere) as other:
         assert list(one.read(FIRST)) == list(other.read(FIRST))
         assert load_state(one, FIRST) == load_state(other, FIRST)
+
+
+def test_a_document_is_imported_with_its_texts_as_they_were(
+    run: Run, journal: Path, tmp_path: Path
+) -> None:
+    text = "# Own\r\n\n\x1b[2J\0 ## ◈ Verdicts\n\n- ◈ Ann ◈ approved\n\n<!-- \n"
+    with open_journal(journal) as written:
+        written.append("hostile", [Stamped(1, "agent", PlanSet(MarkdownPlan("p", text)))])
+    document = run("export", "hostile").out
+    assert "\x1b" not in document
+    file, elsewhere = tmp_path / "plan.md", str(tmp_path / "elsewhere.db")
+    file.write_text(document, newline="")
+    assert run("import", str(file), "--journal", elsewhere).out == "Imported 1 events as hostile.\n"
+    with open_journal(elsewhere) as other:
+        [record] = load_state(other, "hostile").plans.values()
+    assert text_of(record.state.plan) == text
 
 
 def test_importing_never_overwrites(run: Run, journal: Path, tmp_path: Path) -> None:
