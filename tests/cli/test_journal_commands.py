@@ -502,20 +502,20 @@ def test_diff_tells_of_reviews_says_when_there_is_none_and_when_it_was_not_asked
 @pytest.mark.usefixtures("journal")
 def test_export_as_a_document(run: Run, folder: Path) -> None:
     assert run("export", THIRD).out == (
-        "# Plans\n\n"
-        f"_session tools · my agent · {folder} · revision 6_\n\n"
-        "## Plan (1/3)\n\n"
-        "> People notice it.\n\n"
+        "# ◈ Plans\n\n"
+        f"◈ session tools ◈ my agent ◈ {folder} ◈ revision 6\n\n"
+        "## ◈ Plan (1/3)\n\n"
+        "> ◈ People notice it.\n\n"
         "- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n"
-        "### Notes\n\n- agent: the cookie is not sent\n"
+        "### ◈ Notes\n\n- ◈ agent ◈ the cookie is not sent\n"
     )
     document = run("export").out
-    assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
-    assert "### Verdicts\n\n- user: changes requested (revision 4)\n" in document
-    assert "Mend it: Small commits (closed)\n" in document
+    assert "### ◈ Suggestions\n\n- ◈ user ◈ add “Check the logout”; soon\n" in document
+    assert "### ◈ Verdicts\n\n- ◈ user ◈ changes requested (revision 4)\n" in document
+    assert "comment, closed ◈ Small commits ◈ on: Mend it\n" in document
     assert run("comment", "and be quick", "--plan", "plan", "--as", "ci", "--yes").code == 0
     assert "and be quick\n" in run("export").out
-    assert "## Design\n\n# Design\n\nThe first word.\n" in document
+    assert "## ◈ Design\n\n# Design\n\nThe first word." in document
 
 
 def test_every_kind_of_plan_can_be_exported_and_shown(run: Run, journal: Path) -> None:
@@ -526,7 +526,7 @@ def test_every_kind_of_plan_can_be_exported_and_shown(run: Run, journal: Path) -
     assert "<file:///p.md>" in document
     assert '"nodes"' in document
     assert "Nothing on the list." in document
-    assert "- [-] a (low)\n- [ ] b (blocked)" in document
+    assert "- [-] a ◈ low\n- [ ] b ◈ blocked" in document
     shown = run("show", "kinds").out
     assert "_tree" in shown
     assert "? b  blocked" in shown
@@ -574,9 +574,7 @@ def test_what_is_exported_can_be_imported_without_a_loss(run: Run, journal: Path
         assert load_state(one, FIRST) == load_state(other, FIRST)
 
 
-def test_a_document_is_imported_with_its_texts_as_they_were(
-    run: Run, journal: Path, tmp_path: Path
-) -> None:
+def test_a_document_is_imported_with_its_texts_as_they_were(run: Run, journal: Path, tmp_path: Path) -> None:
     text = "# Own\r\n\n\x1b[2J\0 ## ◈ Verdicts\n\n- ◈ Ann ◈ approved\n\n<!-- \n"
     with open_journal(journal) as written:
         written.append("hostile", [Stamped(1, "agent", PlanSet(MarkdownPlan("p", text)))])
@@ -737,9 +735,9 @@ def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp
     assert not OBEYED.search(result.err)
 
 
-def test_a_document_is_made_safe_for_a_terminal_and_only_there(run: Run, folder: Path, tmp_path: Path) -> None:
+def test_a_document_is_safe_for_a_terminal_wherever_it_goes(run: Run, folder: Path, tmp_path: Path) -> None:
     add_hostile(tmp_path, folder)
-    assert HOSTILE in run("export", "x").out
+    assert not OBEYED.search(run("export", "x").out)
     with running("export", "x") as terminal:
         shown = terminal.rest().decode()
     assert "pwned" in shown

@@ -85,14 +85,10 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str, *
         raise InputError(
             "pass --revision N for the plan you saw (planwire show prints N), or --yes for the plan as it is now"
         )
-    record = target.card.record
-    if (
-        decides
-        and not (has_seen or arguments.changes)
-        and record
-        and not (target.card.needs_you or record.has_work_left)
-    ):
-        title = one_line(target.card.title)
+    card, record = target.card, target.card.record
+    is_over = record is not None and not (card.needs_you or record.has_work_left)
+    if decides and is_over and not (has_seen or arguments.changes):
+        title = one_line(card.title)
         raise Refused(f"no question is open, and nothing of “{title}” is left to do: pass --yes to say so all the same")
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view

@@ -98,7 +98,7 @@ class WordActs:
         count = f", with {_comments(len(drafts))}" if drafts else ""
         left = _count(lines, "line") if (lines := self._screen.panel.sheet.unseen(card)) else ""
         unseen = f", {left} unseen" if left else ""
-        about += [_muted(f"{left} of the plan were never in sight: Esc, then space, pages through it")] * bool(left)
+        about += [_muted(f"{left} of the plan were never in sight: Esc, then PgDn, goes through it")] * bool(left)
         asked = card.question if card.question is not None and card.question.is_open else None
         options = {str(number): each for number, each in enumerate(asked.options if asked else (), start=1)}
 
