@@ -69,7 +69,7 @@ def test_a_plan_is_edited_in_an_editor_and_approved(journal: Journal, tmp_path: 
     now = plan(journal)
     assert (text_of(now.state.plan), now.by, now.version) == (EDITED, "user", 2)
     [*_, edited, _] = answer("log", "s1").out.splitlines()
-    assert "you       Cache  ~ text rewritten" in edited
+    assert "you       “Cache”  ≈ text rewritten" in edited
 
 
 def test_what_a_person_wrote_is_printed_if_it_was_not_sent(journal: Journal, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from planwire.acp.board import Board
 from planwire.cli import main
 from planwire.cli.exit_codes import DONE, NOT_DONE, NOT_FOUND, USAGE
-from planwire.journal import load_state, open_journal
+from planwire.journal import Stamped, load_state, open_journal
 from planwire.model.events import (
     COMMENT,
     SELECTION,
@@ -28,6 +28,7 @@ from planwire.model.events import (
     SessionOpened,
     TurnEnded,
 )
+from planwire.model.kinds import text_of
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.step_changes import AddStep
 from planwire.own_process import own_command
@@ -286,7 +287,7 @@ def test_ages_are_short(passed: int, words: str) -> None:
 def test_show_tells_suggestions_and_the_review(run: Run) -> None:
     shown = run("show").out
     assert "▶ Mend the redirect" in shown
-    assert "claude-agent-acp 0.99.0 · zed" in shown
+    assert "claude-agent-acp 0.99.0  ·  zed" in shown
     assert "1 s1  ✔ Read the code" in shown
     assert "2 s2  ▶ Write a test" in shown
     assert "3 s3  ○ Mend it" in shown
@@ -404,13 +405,13 @@ def test_log_has_a_line_a_change(run: Run) -> None:
     lines = run("log").out.splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3", "4", "5", "6", "7", "8"]
     assert re.match(r"1  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  relay     ● session opened: agent claude-agent-acp", lines[0])
-    assert lines[1].endswith("agent     Plan  0/3  + new: 3 steps")
-    assert lines[2].endswith("you       Plan  0/3  ☆ add “Check the logout” · ☆ soon")
-    assert lines[3].endswith("agent     Plan  1/3  ✔ Read the code · ▶ Write a test")
-    assert lines[4].endswith("✎ changes requested (revision 4)")
+    assert lines[1].endswith("agent     “Plan”  0/3  ✚ new: 3 steps")
+    assert lines[2].endswith("you       “Plan”  0/3  ☆ add “Check the logout”  ·  ☆ soon")
+    assert lines[3].endswith("agent     “Plan”  1/3  ✔ Read the code  ·  ▶ Write a test")
+    assert lines[4].endswith("☒ changes requested (revision 4)")
     assert lines[5].endswith("› Mend it: Small commits")
     assert lines[6].endswith("▸ steps to run: Write a test, Mend it")
-    assert lines[7].endswith("agent     Design  + new: a text of 26 characters")
+    assert lines[7].endswith("agent     “Design”  ✚ new: a text of 26 characters")
 
 
 @pytest.mark.usefixtures("journal")
@@ -501,20 +502,20 @@ def test_diff_tells_of_reviews_says_when_there_is_none_and_when_it_was_not_asked
 @pytest.mark.usefixtures("journal")
 def test_export_as_a_document(run: Run, folder: Path) -> None:
     assert run("export", THIRD).out == (
-        "# Plans\n\n"
-        f"_session tools · my agent · {folder} · revision 6_\n\n"
-        "## Plan (1/3)\n\n"
-        "> People notice it.\n\n"
+        "# ◈ Plans\n\n"
+        f"◈ session tools ◈ my agent ◈ {folder} ◈ revision 6\n\n"
+        "## ◈ Plan (1/3)\n\n"
+        "> ◈ People notice it.\n\n"
         "- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n"
-        "### Notes\n\n- agent: the cookie is not sent\n"
+        "### ◈ Notes\n\n- ◈ agent ◈ the cookie is not sent\n"
     )
     document = run("export").out
-    assert "### Suggestions\n\n- user: add “Check the logout”; soon\n" in document
-    assert "### Verdicts\n\n- user: changes requested (revision 4)\n" in document
-    assert "Mend it: Small commits\n" in document
+    assert "### ◈ Suggestions\n\n- ◈ user ◈ add “Check the logout”; soon\n" in document
+    assert "### ◈ Verdicts\n\n- ◈ user ◈ changes requested (revision 4)\n" in document
+    assert "comment ◈ Small commits ◈ on: Mend it\n" in document
     assert run("comment", "and be quick", "--plan", "plan", "--as", "ci", "--yes").code == 0
     assert "and be quick\n" in run("export").out
-    assert "## Design\n\n# Design\n\nThe first word.\n" in document
+    assert "## ◈ Design\n\n# Design\n\nThe first word." in document
 
 
 def test_every_kind_of_plan_can_be_exported_and_shown(run: Run, journal: Path) -> None:
@@ -525,7 +526,7 @@ def test_every_kind_of_plan_can_be_exported_and_shown(run: Run, journal: Path) -
     assert "<file:///p.md>" in document
     assert '"nodes"' in document
     assert "Nothing on the list." in document
-    assert "- [-] a (low)\n- [ ] b (blocked)" in document
+    assert "- [-] a ◈ low\n- [ ] b ◈ blocked" in document
     shown = run("show", "kinds").out
     assert "_tree" in shown
     assert "? b  blocked" in shown
@@ -571,6 +572,20 @@ def test_what_is_exported_can_be_imported_without_a_loss(run: Run, journal: Path
     with open_journal(journal) as one, open_journal(elsewhere) as other:
         assert list(one.read(FIRST)) == list(other.read(FIRST))
         assert load_state(one, FIRST) == load_state(other, FIRST)
+
+
+def test_a_document_is_imported_with_its_texts_as_they_were(run: Run, journal: Path, tmp_path: Path) -> None:
+    text = "# Own\r\n\n\x1b[2J\0 ## ◈ Verdicts\n\n- ◈ Ann ◈ approved\n\n<!-- \n"
+    with open_journal(journal) as written:
+        written.append("hostile", [Stamped(1, "agent", PlanSet(MarkdownPlan("p", text)))])
+    document = run("export", "hostile").out
+    assert "\x1b" not in document
+    file, elsewhere = tmp_path / "plan.md", str(tmp_path / "elsewhere.db")
+    file.write_text(document, newline="")
+    assert run("import", str(file), "--journal", elsewhere).out == "Imported 1 events as hostile.\n"
+    with open_journal(elsewhere) as other:
+        [record] = load_state(other, "hostile").plans.values()
+    assert text_of(record.state.plan) == text
 
 
 def test_importing_never_overwrites(run: Run, journal: Path, tmp_path: Path) -> None:
@@ -720,9 +735,9 @@ def test_what_a_terminal_would_obey_never_reaches_it(run: Run, folder: Path, tmp
     assert not OBEYED.search(result.err)
 
 
-def test_a_document_is_made_safe_for_a_terminal_and_only_there(run: Run, folder: Path, tmp_path: Path) -> None:
+def test_a_document_is_safe_for_a_terminal_wherever_it_goes(run: Run, folder: Path, tmp_path: Path) -> None:
     add_hostile(tmp_path, folder)
-    assert HOSTILE in run("export", "x").out
+    assert not OBEYED.search(run("export", "x").out)
     with running("export", "x") as terminal:
         shown = terminal.rest().decode()
     assert "pwned" in shown

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_replay_does_not_count_history_that_is_retold() -> None:
 def test_replay_step_walks_through_every_change() -> None:
     file = CONVERSATIONS / "client-acpx-0.19.1.jsonl"
     shown = planwire("replay", str(file), "--step").stdout.decode()
-    assert [word for word in shown.split() if word.startswith("#")] == [f"#{number}" for number in range(1, 12)]
+    assert re.findall(r"^#[0-9]+", shown, re.MULTILINE) == [f"#{number}" for number in range(1, 12)]
     assert "p1 removed" in shown
     assert "there is no plan 'never-seen' to remove" in shown
 

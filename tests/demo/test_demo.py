@@ -183,7 +183,7 @@ def test_without_a_terminal_it_needs_nobody_and_ends_by_itself(tmp_path: Path) -
     )
     assert demo.stderr == ""
     assert demo.stdout.startswith("The board: http://127.0.0.1:")
-    for words in ("The agent asks: May I", "The demo answered", "7/7  1 cancelled", "· done ·"):
+    for words in ("The agent asks: May I", "The demo answered", "7/7  1 cancelled", "  ·  done  ·  "):
         assert words in demo.stdout
     assert "✔ tell the data team" in demo.stdout, "plan files count here, too"
     assert {"show", "watch", "approve", "board"} <= set(re.findall(r"^  planwire (\w+)", demo.stdout, re.MULTILINE))

@@ -272,7 +272,7 @@ def test_plans_are_resources_to_read_as_markdown_and_as_json(tmp_path: Path) -> 
             [template] = (await host.list_resource_templates()).resource_templates
             assert template.uri_template == "plan:///{session}/{plan_id}{?format}"
             [text] = (await host.read_resource(main.uri)).contents
-            assert text.model_dump()["text"] == "# Plan\n\n- [ ] read\n- [~] write\n"
+            assert text.model_dump()["text"] == "# ◈ Plan\n\n- [ ] read\n- [~] write\n"
             [known] = (await host.read_resource(idea.uri + "?format=json")).contents
             assert known.mime_type == JSON
             value = json.loads(known.model_dump()["text"])
@@ -300,7 +300,7 @@ def test_a_plan_as_markdown_has_no_words_of_people_and_as_json_each_has_its_auth
     ]
     recorded = [Recorded("s", seq, 0, by, event) for seq, (by, event) in enumerate(events, start=1)]
     [card] = cards_of(fold_all("s", recorded), {})
-    assert plan_text(card, MARKDOWN) == "# Plan\n\n- [ ] read\n"
+    assert plan_text(card, MARKDOWN) == "# ◈ Plan\n\n- [ ] read\n"
     value = json.loads(plan_text(card, JSON))
     assert [(each["by"], each["text"]) for each in value["notes"]] == [("agent", forged)]
     assert [(each["by"], each["text"]) for each in value["remarks"]] == [("ann", "wait")]
@@ -675,17 +675,17 @@ def test_a_uri_of_anything_else_names_none(uri: str) -> None:
         (
             ItemsPlan("p", (Entry("a\nb", None, "completed"), Entry("c", "low", "odd"))),
             "p",
-            "# p\n\n- [x] a b\n- [ ] c (low, odd)",
+            "# ◈ p\n\n- [x] a b\n- [ ] c ◈ low, odd\n",
         ),
-        (MarkdownPlan("p", "\n# Title\n\nprose\n"), "Title", "# Title\n\nprose"),
-        (FilePlan(None, "file:///plan.md"), "plan.md", "# plan.md\n\n<file:///plan.md>"),
-        (OtherPlan(None, "_tree", {"n": 1}), "Plan", '# Plan\n\n```json\n{\n  "n": 1\n}\n```'),
+        (MarkdownPlan("p", "\n# Title\n\nprose\n"), "Title", "\n# Title\n\nprose\n"),
+        (FilePlan(None, "file:///plan.md"), "plan.md", "# ◈ plan.md\n\n◈ <file:///plan.md>\n"),
+        (OtherPlan(None, "_tree", {"n": 1}), "Plan", '# ◈ Plan\n\n```json\n{\n  "n": 1\n}\n```\n'),
     ],
 )
 def test_every_kind_of_plan_can_be_read_as_markdown_and_as_json(plan: Plan, title: str, text: str) -> None:
     [card] = cards_of(fold_all("s", [Recorded("s", 1, 1, "agent", PlanSet(plan))]))
     assert card.title == title
-    assert plan_text(card, MARKDOWN) == text + "\n"
+    assert plan_text(card, MARKDOWN) == text
     value = json.loads(plan_text(card, JSON))
     assert (value["id"], value["title"]) == (plan.id, title)
 

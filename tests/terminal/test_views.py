@@ -55,10 +55,10 @@ class Terminal:
 
 
 @contextmanager
-def running(*arguments: str, program: tuple[str, ...] = ("-m", "planwire")) -> Iterator[Terminal]:
+def running(*arguments: str, program: tuple[str, ...] = ("-m", "planwire"), columns: int = 90) -> Iterator[Terminal]:
     pid, descriptor = pty.fork()
     if pid == 0:
-        os.environ |= {"TERM": "xterm-256color", "COLUMNS": "90", "LINES": "30"}
+        os.environ |= {"TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "30"}
         os.environ.pop("NO_COLOR", None)
         os.execv(sys.executable, [sys.executable, "-P", "-W", "ignore", *program, *arguments])
     try:

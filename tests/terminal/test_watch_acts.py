@@ -148,7 +148,7 @@ async def test_a_comment_on_a_step_that_goes_meanwhile_is_kept_with_its_words(jo
         await closed(app)
         await told(app, "Comment added to the plan: “Write a test” is gone.")
         assert said(ours(app)) == [Comment("why not two?", quote="Write a test")]
-        await shows(app, "Comment   “Write a test”: why not two?   you, just now · Queued")
+        await shows(app, "Comment   “Write a test”:  why not two?   you, just now · Queued")
 
 
 @on_a_loop

@@ -339,7 +339,7 @@ async def test_hostile_names_stay_words(journal: Path) -> None:
     async with watching(journal, "z") as (app, pilot):
         await shows(app, "[bold]x�]0;pwned", "? Read the code")
         await pilot.press("h")
-        await shows(app, "History of [bold]x�]0;pwned", "+ new: 1 step")
+        await shows(app, "History of [bold]x�]0;pwned", "✚ new: 1 step")
         assert not any(sign in app.export_screenshot() for sign in "\x1b\x07\x9b\u202e")
 
 

@@ -463,7 +463,7 @@ async def test_an_agent_that_waits_is_at_the_head_of_its_plan(journal: Path) -> 
     async with watching(journal, OURS) as (app, pilot):
         await shows(app, "◆ The agent is waiting for a review   just now", "◆ needs you · now")
         add(journal, OURS, "agent", ReviewAsked("main", (Choice("", "Yes"), Choice("", "No, go on planning"))))
-        await shows(app, "◆ The agent asks for approval in zed: Yes / No, go on planning")
+        await shows(app, "◆ The agent asks for approval in zed:  Yes  /  No, go on planning")
         await pilot.press("v")
         await asked(app, ChoiceDialog)
         await shows(app, "The agent is waiting for an answer in zed", kind=DialogText)

@@ -203,7 +203,8 @@ def run(arguments: argparse.Namespace) -> int:
                     wanted = with_edit(wanted, target, arguments)
                 with kept_if_refused(wanted, arguments):
                     if _asks(act) and act.name in target.card.acts:  # otherwise it is refused without asking
-                        confirm(target, arguments, _question(act, wanted, target.card))
+                        question = _question(act, wanted, target.card)
+                        confirm(target, arguments, question, decides="verdict" in act.needs)
                     steered = answering(journal, target, wanted, by, asks=not (arguments.yes or arguments.json))
         except MovedOn as moved:
             raise conflict_error(moved) from None

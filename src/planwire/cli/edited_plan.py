@@ -12,6 +12,7 @@ from planwire.cli.error_words import error_words
 from planwire.cli.input_output import opened
 from planwire.cli.steered_plan import SteeredPlan, conflict_error
 from planwire.errors import InputError, JournalError, PlanError, Refused
+from planwire.readmodel.as_markdown import MARK, plan_texts
 from planwire.readmodel.plain_text import printable
 from planwire.session.editor import edited_prose, editor_command
 from planwire.session.moved_on import MovedOn
@@ -59,6 +60,10 @@ def _from_file(name: str) -> str:
     with opened(name) as file:
         data = file.read(_MOST)
     try:
-        return data.decode()
+        text = data.decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{name} is not UTF-8: {error}") from None
+    texts = plan_texts(text)
+    if len(texts) != 1 and MARK in text:
+        raise InputError(f"{name} has {len(texts)} plans: leave one of them in it")
+    return texts[0] if MARK in text else text

@@ -22,7 +22,7 @@ from planwire.errors import InputError
 from planwire.hooks.drained import open_drained
 from planwire.journal.session_file import export_lines
 from planwire.readmodel.as_markdown import session_markdown
-from planwire.readmodel.plain_text import escaped_json, printable
+from planwire.readmodel.plain_text import escaped_json
 from planwire.readmodel.shown import ShownSession
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
@@ -31,7 +31,7 @@ DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or a
 
 EXAMPLES = """\
 examples:
-  planwire export > plan.md                              a document with checkboxes
+  planwire export > plan.md                              a document with checkboxes; planwire import reads it back, too
   planwire export 3f2a91bc --format json > session.json  the whole session; planwire import reads it back
   planwire export --format acp --dialect v2              the plans as session/update messages, one per line
   planwire export --at 12                                the plans as they were after event 12
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
                 write_text(escaped_json(text))
     if arguments.format == "md":
         text = session_markdown(session)
-        write_text(printable(text) if sys.stdout.isatty() else text)
+        write_text(text if text.endswith("\n") or not sys.stdout.isatty() else f"{text}\n")
     elif arguments.format == "acp":
         for line in acp_lines(session, dialect(arguments.dialect or "v1")):
             write_text(line)

@@ -1,6 +1,7 @@
 """`planwire import`: add a session to a journal from a file, or the past sessions of an agent."""
 
 import argparse
+from time import time_ns
 
 from planwire.chat import read_trajectory
 from planwire.cli import import_transcripts
@@ -9,22 +10,24 @@ from planwire.cli.session_argument import add_journal_option
 from planwire.cli.streams import format_of
 from planwire.errors import BadStream, Conflict, InputError, PlanwireError, Refused
 from planwire.journal import open_journal
-from planwire.journal.session_file import Exported, read_export
+from planwire.journal.session_file import Exported
 from planwire.journal.thoughts import is_genuine, keep_all
 from planwire.readmodel.plain_text import one_line
 from planwire.session.chat_import import chat_events
+from planwire.session.import_file import read_import
 from planwire.session.writer import append_new
 
 __all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
 
 DESCRIPTION = """\
-Add a session that was exported as JSON to the journal, with its whole history; or a stored chat, such as Refact's
-trajectories, with its plans.
+Add a session to the journal: one that was exported as JSON, with its whole history; the plans of a document by
+planwire export; or a stored chat, such as Refact's trajectories, with its plans.
 With --from, add the past sessions of an agent in a terminal, from the transcripts that it keeps."""
 
 EXAMPLES = """\
 examples:
   planwire import session.json                       a file written by planwire export --format json
+  planwire import plan.md                            the plans of a document by planwire export
   planwire import session.json --as review-copy      under another id
   planwire import trajectory.json                    a chat of Refact's, with its plan and notes
   ssh host planwire export --format json | planwire import -
@@ -56,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     name = "standard input" if arguments.file == "-" else arguments.file
     with opened(arguments.file) as file:
         data = file.read()
-    exported = _of_chat(data) or read_export(data, name)
+    exported = _of_chat(data) or read_import(data, name, time_ns() // 1_000_000)
     session = exported.session if arguments.new_id is None else arguments.new_id
     if not session:
         raise InputError("the session has no id: pass --as ID")

@@ -1,6 +1,7 @@
 """The plan that a person steers from the command line: finding it, confirming it, and writing the act."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from time import time_ns
 from typing import Final, NamedTuple
@@ -73,21 +74,28 @@ def _has_seen(arguments: argparse.Namespace) -> bool:
     return arguments.revision is not None or arguments.yes
 
 
-def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str) -> None:
+def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str, *, decides: bool) -> None:
     """Show the plan and ask, unless `--revision` says what the person saw or `--yes` says not to ask. Without a
-    question, only show it: the person is asked for their answer next."""
-    if _has_seen(arguments):
+    question, only show it: the person is asked for their answer next. An act that `decides` on the plan shows it even
+    then, if nobody is at a terminal: what was decided stands beside the decision."""
+    has_seen = _has_seen(arguments)
+    if has_seen and (not decides or sys.stdin.isatty()):
         return
-    if arguments.json:
+    if arguments.json and not has_seen:
         raise InputError(
             "pass --revision N for the plan you saw (planwire show prints N), or --yes for the plan as it is now"
         )
+    card, record = target.card, target.card.record
+    is_over = record is not None and not (card.needs_you or record.has_work_left)
+    if decides and is_over and not (has_seen or arguments.changes):
+        title = one_line(card.title)
+        raise Refused(f"no question is open, and nothing of “{title}” is left to do: pass --yes to say so all the same")
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 
     view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
-    new_console().print(view)
-    if question and not agreed(question):
+    new_console(stderr=arguments.json).print(view)
+    if question and not has_seen and not agreed(question):
         raise Refused("nothing was changed")
 
 

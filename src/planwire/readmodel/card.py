@@ -15,7 +15,7 @@ from planwire.model.lineage import CARRIED_OUT, REJECTED, REPLACED
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import PlanRecord
 from planwire.model.statuses import DEFAULT_STATUS, IN_PROGRESS, STATUSES, status_of
-from planwire.model.steps import PlanState, Progress
+from planwire.model.steps import PlanState, Progress, Step
 from planwire.model.titles import path_words, readable_id
 from planwire.model.unheard import CLIENT
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
@@ -47,6 +47,7 @@ __all__ = [
     "RemarkCard",
     "ReviewCard",
     "StatusLook",
+    "Step",
     "StepRow",
     "Tag",
     "offers_by_look",

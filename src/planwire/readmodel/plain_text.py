@@ -6,7 +6,7 @@ reach a screen; a mark replaces them:
 - Those that a terminal obeys. An escape sequence in a step must not move the cursor or paste into the window, and a
   line break that only some programs recognise (U+2028, U+2029) must not break a line.
 - Those that reorder text: Unicode's bidirectional controls make one text read as another. A text in Arabic or Hebrew
-  does without them.
+  does without them, but not without the two directional marks (U+200E, U+200F), which place a full stop or a digit.
 - Those that hide text: tags (U+E0000 …) spell whole sentences that no screen shows and every model reads. So do runs
   of variation selectors and of zero-width characters. A single one is spelling and stays, such as the joiner (U+200D)
   in an emoji, the non-joiner (U+200C) in Persian or the space (U+200B) between Thai words. A second one in a row has no
@@ -14,15 +14,16 @@ reach a screen; a mark replaces them:
 """
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["age", "ago", "counted", "escaped_json", "has_unseen", "one_line", "printable", "shortened"]
+__all__ = ["age", "ago", "counted", "escaped_json", "has_unseen", "one_line", "printable", "shortened", "spelled_out"]
 
 _OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
-#: Unicode's property Bidi_Control.
-_REORDERING: Final = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+#: Unicode's property Bidi_Control, but for the two directional marks.
+_REORDERING: Final = "\u061c\u202a-\u202e\u2066-\u2069"
 #: Invisible operators, deprecated format characters, annotations, formats of shorthand and music, and tags.
 _HIDING: Final = (
     "\u2061-\u2065\u206a-\u206f\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -30,16 +31,17 @@ _HIDING: Final = (
 )
 _SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINER: Final = "\u200d"
-#: The other characters that Unicode wants ignored (Default_Ignorable_Code_Point). One alone is spelling.
-_ZERO_WIDTH: Final = "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u2060\u3164\ufeff\uffa0"
+#: The other characters that Unicode wants ignored (Default_Ignorable_Code_Point), and a blank that is not a space
+#: (U+2800). One alone is spelling.
+_ZERO_WIDTH: Final = "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u2060\u2800\u3164\ufeff\uffa0"
 #: A joiner may follow a selector: many emoji are joined after one.
 _UNSAFE: Final = re.compile(
     f"[{_OBEYED}{_REORDERING}{_HIDING}]"
     f"|(?<=[{_SELECTORS}{_ZERO_WIDTH}{_JOINER}])[{_SELECTORS}{_ZERO_WIDTH}]"
     f"|(?<=[{_ZERO_WIDTH}{_JOINER}]){_JOINER}"
 )
-#: Every character that no screen shows, and a blank that is not a space (U+2800).
-_UNSEEN: Final = re.compile(f"[{_OBEYED}\t\n{_REORDERING}{_HIDING}{_SELECTORS}{_ZERO_WIDTH}{_JOINER}\u2800]")
+#: Every character that no screen shows.
+_UNSEEN: Final = re.compile(f"[{_OBEYED}\t\n{_REORDERING}{_HIDING}{_SELECTORS}{_ZERO_WIDTH}{_JOINER}]")
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.
 _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("d", 86_400_000, 0))
 
@@ -65,11 +67,16 @@ def one_line(text: str, most: int | None = None) -> str:
 
 def escaped_json(text: str) -> str:
     """JSON text that means the same, with escapes in place of the characters that `printable` marks."""
-    return _UNSAFE.sub(_escape, text)
+    return spelled_out(text, _escape)
 
 
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def spelled_out(text: str, spelling: Callable[[str], str]) -> str:
+    """The text, with a spelling in place of each of the characters that `printable` marks."""
+    return _UNSAFE.sub(lambda found: spelling(found[0]), text)
+
+
+def _escape(sign: str) -> str:
+    code = ord(sign)
     if code <= 0xFFFF:
         return f"\\u{code:04x}"
     return f"\\u{0xD800 + (code - 0x10000 >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

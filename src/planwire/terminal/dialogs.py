@@ -6,6 +6,8 @@ A dialog lies over the lower part of the screen; the plan behind it stays live.
 from collections.abc import Sequence
 from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -14,6 +16,7 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Key
 from textual.geometry import Size
 from textual.screen import ModalScreen
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Button, OptionList
 from textual.widgets.button import ButtonVariant
@@ -33,14 +36,16 @@ __all__ = [
 ]
 
 _R = TypeVar("_R")
+#: The most cells of a box, and those that its edges take. A title that does not fit stands in the box.
+WIDEST: Final = 100
+EDGES: Final = 6
 #: Below this width, buttons are stacked.
 NARROW: Final = 64
 #: Keys that scroll a text which does not fit its dialog.
 _LOOKING: Final[tuple[BindingType, ...]] = (
     Binding("up,k", "look('scroll_up')", "Up", show=False),
     Binding("down,j", "look('scroll_down')", "Down", show=False),
-    Binding("pageup", "look('scroll_page_up')", "Page up", show=False),
-    Binding("pagedown,space", "look('scroll_page_down')", "Page down", show=False),
+    Binding("space", "look('scroll_page_down')", "Page down", show=False),
 )
 
 
@@ -76,6 +81,14 @@ class DialogText(LinesView, can_focus=False):
     def lines_for(self, width: int) -> Sequence[Line]:
         return [line for each in self._about for line in folded(each, width)]
 
+    def render_line(self, y: int) -> Strip:
+        """Say in the last line in sight how many come below it."""
+        below = len(self.lines) - self.scroll_offset.y - self.size.height
+        if y < self.size.height - 1 or below <= 0:
+            return super().render_line(y)
+        words = Segment(f"… {below + 1} more lines: PgDn", self.rich_style + self._look("muted"))
+        return Strip([words]).adjust_cell_length(self.size.width, self.rich_style)
+
     def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
         return len(self.lines_for(max(width - 1, 1)))
 
@@ -86,6 +99,8 @@ class Dialog(ModalScreen[_R], Generic[_R]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False),
+        Binding("pageup", "look('scroll_page_up')", "Page up", show=False, priority=True),
+        Binding("pagedown", "look('scroll_page_down')", "Page down", show=False, priority=True),
         Binding("left,up", "app.focus_previous", "Previous", show=False),
         Binding("right,down", "app.focus_next", "Next", show=False),
     ]
@@ -123,11 +138,15 @@ class Dialog(ModalScreen[_R], Generic[_R]):
 
     def compose(self) -> ComposeResult:
         self.app.clear_notifications()  # or the screen behind would show them as well
+        about = self._about
         with Vertical(id="box") as box:
-            box.border_title = Text(self._title)
+            if cell_len(self._title) > min(self.app.size.width, WIDEST) - EDGES:
+                about = [Line(((self._title, "strong"),)), *about]
+            else:
+                box.border_title = Text(self._title)
             box.border_subtitle = Text(self._hint)
-            if self._about:
-                yield DialogText(self._about)
+            if about:
+                yield DialogText(about)
             if self._body is not None:
                 yield self._body
             if self._answers:

@@ -276,10 +276,10 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def new_console() -> Console:
-    """A console on standard output. Without a terminal it has no colour, and its lines have no end."""
-    console = _Console(highlight=False)
-    return console if console.is_terminal else _Console(highlight=False, width=UNBOUNDED)
+def new_console(*, stderr: bool = False) -> Console:
+    """A console on standard output or error. Without a terminal it has no colour, and its lines have no end."""
+    console = _Console(highlight=False, stderr=stderr)
+    return console if console.is_terminal else _Console(highlight=False, stderr=stderr, width=UNBOUNDED)
 
 
 def line_printer(console: Console) -> Callable[[Line], None]:

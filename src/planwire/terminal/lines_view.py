@@ -45,6 +45,7 @@ class LinesView(ScrollView):
         super().__init__(id=id, classes=classes)
         self.lines: Sequence[Line] = ()
         self.drawn = 0  # lines drawn so far
+        self.seen: set[tuple[Row | None, str]] = set()  # an agent's words that were on the screen
         self.cursor: Cursor | None = None
         self.follows = False  # the view scrolls by itself, until a person does
         self._heads: list[int] = []
@@ -142,6 +143,8 @@ class LinesView(ScrollView):
     def render_line(self, y: int) -> Strip:
         self.drawn += 1
         line = self.line_at(y)
+        if line.words and self.screen.is_current:  # no dialog lies over it
+            self.seen.add((line.row, line.words))
         base = self.rich_style
         if line.fill:
             base += self._look(line.fill)

@@ -35,7 +35,7 @@ def nested_lines(node: PlanNode, width: int, draw: Draw, frame: int = 0) -> list
         step = each.card.parent.step if each.card.parent else ""
         for line in nested_lines(each, width - indent - frame, draw, frame):
             fill = "" if line.fill == "head" else line.fill  # the head that stays in sight is that of the whole tree
-            below.setdefault(step, []).append(Line(((" " * indent, ""), *line.parts), fill, line.row))
+            below.setdefault(step, []).append(Line(((" " * indent, ""), *line.parts), fill, line.row, line.words))
     return [*draw(node.card, width, below)]
 
 

@@ -23,6 +23,9 @@ __all__ = ["EDIT_KEY", "answer_hint", "question_lines", "verdict_words"]
 #: The most cells of an answer's name that has a command beside it, in a column.
 NAME: Final = 44
 
+#: The most characters of the answers that can be given only elsewhere; more of them are counted.
+NAMES: Final = 160
+
 #: The key of the answer that is not one of the agent's options, which have numbers.
 EDIT_KEY: Final = "e"
 _APPROVE: Final = ACTS["review"].command
@@ -58,8 +61,9 @@ def _asked_lines(asked: QuestionCard, width: int, now: int, session: str | None)
     if asked.sent:
         words = one_line(f"{asked.sent[:1].upper()}{asked.sent[1:]}")
     else:
-        names = "" if asked.is_open else "  /  ".join(one_line(each.name) for each in asked.options)
-        words = f"{one_line(asked.words)}{':  ' if names else ''}{names}"
+        names = "  /  ".join(one_line(each.name) for each in asked.options)
+        names = names if len(names) <= NAMES else f"one of {len(asked.options)} answers there"
+        words = f"{one_line(asked.words)}{'' if asked.is_open or not names else f':  {names}'}"
     yield from hanging(("  ◆ ", "waiting"), words, "waiting", ago(asked.at, now), width)
     if not asked.is_open:
         return

@@ -7,12 +7,12 @@ from typing import Final
 
 from textual.timer import Timer
 
-from planwire.readmodel.card import PlanCard, PlanId
+from planwire.readmodel.card import PlanCard, PlanId, Step
 from planwire.readmodel.plan_tree import forest
 from planwire.steering.wanted import Comment
 from planwire.terminal.lines import BLANK, Line, Row
 from planwire.terminal.lines_view import LinesView
-from planwire.terminal.nested_plans import Below, nested_lines
+from planwire.terminal.nested_plans import Below, nested_lines, nesting
 from planwire.terminal.plan_lines import card_lines
 from planwire.terminal.rows import CLOSED, FOLD, PLAN, STEP
 from planwire.terminal.step_lines import Shown
@@ -40,7 +40,8 @@ class PlanSheet:
         self._view = view
         view.follows = True
         self._fresh: dict[tuple[PlanId, str], int] = {}
-        self._known: dict[PlanId, tuple[object, ...]] = {}
+        self._gone: dict[tuple[PlanId, Step], tuple[str, int]] = {}  # removed steps: behind which one, and since when
+        self._known: dict[PlanId, tuple[Step, ...]] = {}
         self._unfolded: frozenset[tuple[PlanId, str]] = frozenset()
         self._forgetting: Timer | None = None
         self._counting: Timer | None = None
@@ -52,7 +53,7 @@ class PlanSheet:
         self.session = session
         self.cards = ()
         self.marked = (None, frozenset())
-        self._known, self._fresh, self._unfolded = {}, {}, frozenset()
+        self._known, self._fresh, self._gone, self._unfolded = {}, {}, {}, frozenset()
         self._view.follows = True
         self._view.update_lines()
 
@@ -118,6 +119,13 @@ class PlanSheet:
             lines += drawn
         return lines
 
+    def unseen(self, card: PlanCard) -> int:
+        """How many lines of a plan, as it is now, were never on the screen."""
+        shown = Shown(unfold=frozenset(row.id for row in card.rows), whole=True)
+        width = self._view.text_width
+        lines = card_lines(card, width - nesting(card, width), 0, shown)
+        return len({(line.row, line.words) for line in lines if line.words} - self._view.seen)
+
     def _shown(self, card: PlanCard) -> Shown:
         return Shown(
             frozenset(step for plan_id, step in self._fresh if plan_id == card.id),
@@ -126,6 +134,7 @@ class PlanSheet:
             self.drafts_of(card.id),
             (card.id, CLOSED) in self._unfolded,
             (card.id, PLAN) in self._unfolded,
+            tuple((after, step) for (plan_id, step), (after, _) in self._gone.items() if plan_id == card.id),
         )
 
     def _to_unfold(self, card: PlanCard) -> frozenset[str] | None:
@@ -153,12 +162,16 @@ class PlanSheet:
         for card in self.cards:
             known = self._known.get(card.id)
             if known is not None and point and known is not card.state.steps:
-                old = set(known)
+                old, ids = set(known), {step.id for step in card.state.steps}
                 self._fresh |= {(card.id, step.id): now for step in card.state.steps if step not in old}
+                behind = ""
+                for step in known:
+                    behind = step.id if step.id in ids else behind
+                    self._gone |= {(card.id, step): (behind, now)} if step.id not in ids else {}
         self._known = {card.id: card.state.steps for card in self.cards}
         rows = {row.id for card in self.cards if card.id == self.marked[0] for row in card.rows if row.is_open}
         self.marked = (self.marked[0], self.marked[1] & rows)
-        if self._fresh and self._forgetting is None and self._view.is_attached:
+        if (self._fresh or self._gone) and self._forgetting is None and self._view.is_attached:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
 
     def _forget(self) -> None:
@@ -166,7 +179,8 @@ class PlanSheet:
         self._forgetting = None
         limit = time_ns() - int(FRESH * 0.9e9)
         self._fresh = {key: since for key, since in self._fresh.items() if since > limit}
-        if self._fresh:
+        self._gone = {key: place for key, place in self._gone.items() if place[1] > limit}
+        if self._fresh or self._gone:
             self._forgetting = self._view.set_timer(FRESH, self._forget)
         self._view.update_lines()
 

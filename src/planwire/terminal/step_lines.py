@@ -15,7 +15,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from planwire.readmodel.annotations import SuggestedChange
-from planwire.readmodel.card import STATUS_WORDS, Ghost, PlanCard, PlanId, StepRow, status_look
+from planwire.readmodel.card import STATUS_WORDS, Ghost, PlanCard, PlanId, Step, StepRow, status_look
 from planwire.readmodel.in_sight import fold_words, in_runs
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.wanted import Comment
@@ -30,6 +30,8 @@ __all__ = ["Shown", "StepLines", "draft_parts", "sign_column", "step_parts"]
 MARK: Final = "▸"
 STAR: Final = "☆"
 DRAFT: Final = "✎"
+#: The sign before a step that was just removed.
+GONE: Final = "✗"
 #: Nesting beyond this depth has no deeper indent.
 DEEPEST: Final = 8
 #: The most characters of a tag for a suggestion.
@@ -48,7 +50,8 @@ class Shown(Struct, frozen=True):
 
     `fresh` are steps to point at, `marked` the chosen ones. Runs of finished steps fold, except those to `unfold`; None
     means that nothing folds, as there is no cursor to unfold it with. `drafts` are comments that go with a review.
-    `closed`: show the closed remarks; `whole`: show all of a plan that has ended.
+    `closed`: show the closed remarks; `whole`: show all of a plan that has ended. `gone` are steps that were just
+    removed, each with the step that it stood behind.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -57,6 +60,7 @@ class Shown(Struct, frozen=True):
     drafts: tuple[Comment, ...] = ()
     closed: bool = False
     whole: bool = False
+    gone: tuple[tuple[str, Step], ...] = ()
 
 
 def step_parts(row: StepRow) -> tuple[Part, Part, list[Part]]:
@@ -105,6 +109,10 @@ class StepLines:
         self._ghosts: dict[str, tuple[Line, ...]] = {}
         for ghost in () if self.bare else (*self.card.ghosts, *self.card.moved):
             self._ghosts[ghost.behind] = (*self._ghosts.get(ghost.behind, ()), *self._ghost(ghost))
+        for behind, step in self.shown.gone:
+            start = (f"{' ' * (self._margin + _column(step.depth))}{GONE} ", "removed")
+            lines = hanging(start, one_line(step.content), "struck muted", "removed", self.width)
+            self._ghosts[behind] = (*self._ghosts.get(behind, ()), *map(Line, lines))
 
     def _ghost(self, ghost: Ghost) -> Iterator[Line]:
         row: Row = (REMARK, self.card.id, ghost.change.suggestion, ghost.change.number)

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["WordActs", "choose", "named", "quoted", "send"]
 
-#: Characters of a step's text or a plan's title that a question about it repeats.
+#: Characters of a comment or a plan's title that a question about it repeats.
 QUOTED: Final = 300
 #: Collected comments that a question spells out.
 SPELLED_OUT: Final = 6
 _OPTIONAL: Final = "Comment (optional)"
 _COLLECT: Final = "collect"
 _EDIT: Final = "edit"
-_APPROVED, *_ = VERDICT_LABELS
+_APPROVED, _CHANGES, *_ = VERDICT_LABELS
 
 
 class WordActs:
@@ -58,7 +58,7 @@ class WordActs:
         about = []
         if on.step or quote:
             title = "Comment on this step" if on.step else "Comment on this passage"
-            about.append(quoted(on.step) if on.step else _muted(f"“{_cut(quote or '')}”"))
+            about.append(quoted(on.step) if on.step else _muted(f"“{one_line(quote or '')}”"))
         if count:
             about.append(_muted(f"{_comments(count)} in your review of this plan so far"))
         answers = [send("Comment"), DialogAnswer(_COLLECT, "Add to review", key="Ctrl+R")]
@@ -96,31 +96,39 @@ class WordActs:
         about += [_muted(f"✎ {one_line(each.text, QUOTED)}") for each in drafts[:SPELLED_OUT]]
         about += [_muted(f"and {len(drafts) - SPELLED_OUT} more")] if len(drafts) > SPELLED_OUT else []
         count = f", with {_comments(len(drafts))}" if drafts else ""
+        left = _count(lines, "line") if (lines := self._screen.panel.sheet.unseen(card)) else ""
+        unseen = f", {left} unseen" if left else ""
+        about += [_muted(f"{left} of the plan were never in sight: Esc, then PgDn, goes through it")] * bool(left)
         asked = card.question if card.question is not None and card.question.is_open else None
         options = {str(number): each for number, each in enumerate(asked.options if asked else (), start=1)}
 
         def chosen(said: str) -> None:
             if asked is not None and said == _EDIT:
                 needed = replace(wanted, verdict=_APPROVED, question=asked.id, comments=drafts or None)
-                title, answers = f"{EDIT_LABEL}: {named(card)}{count}", [send(VERDICT_LABELS[_APPROVED])]
+                title, answers = f"{EDIT_LABEL}: {named(card)}{count}", [send(f"{VERDICT_LABELS[_APPROVED]}{unseen}")]
                 self._commander.ask(card, needed, TextQuestion(title, answers, about, card.text, argument="edited"))
                 return
             if asked is not None and said in options:
                 needed = replace(wanted, option=options[said].id, question=asked.id)
-                title, label = f"“{one_line(options[said].name, QUOTED)}”", "Send"
+                option = options[said]
+                title, label = f"“{one_line(option.name)}”", f"Send{unseen if option.verdict != _CHANGES else ''}"
             else:
                 needed = replace(wanted, verdict=said)
                 title = label = VERDICT_LABELS[said]
+                label += unseen if said == _APPROVED else ""
             kept = self._screen.app.reviews.is_kept(self._screen.session, card.id)
             answers = [send(label), *_now(card)]
             title = f"{title}: {named(card)}{count}"
             question = TextQuestion(title, answers, about, placeholder=_OPTIONAL, keeps=True, kept=kept)
             self._commander.ask(card, replace(needed, comments=drafts or None), question)
 
-        choices = [DialogChoice(verdict, label, label[0].lower()) for verdict, label in VERDICT_LABELS.items()]
+        choices = [
+            DialogChoice(verdict, label, label[0].lower(), unseen if verdict == _APPROVED else "")
+            for verdict, label in VERDICT_LABELS.items()
+        ]
         if options:
-            edit = [DialogChoice(_EDIT, EDIT_LABEL, EDIT_KEY)] if asked and asked.takes_edit else []
-            choices = [*(_answer(number, each) for number, each in options.items()), *edit, choices[-1]]
+            edit = [DialogChoice(_EDIT, EDIT_LABEL, EDIT_KEY, unseen)] if asked and asked.takes_edit else []
+            choices = [*(_answer(number, each, unseen) for number, each in options.items()), *edit, choices[-1]]
         self._choose(f"Review {named(card)}{count}", choices, about, chosen)
 
     def select(self, on: Pointed, wanted: Wanted) -> None:
@@ -222,7 +230,7 @@ def named(card: PlanCard) -> str:
 
 def quoted(row: StepRow, before: str = "") -> Line:
     """A step in a question about it."""
-    return _muted(f"{before}{_cut(row.text)}")
+    return _muted(f"{before}{one_line(row.text)}")
 
 
 def _now(card: PlanCard) -> list[DialogAnswer]:
@@ -241,16 +249,12 @@ def _asked(card: PlanCard) -> Iterator[str]:
         yield f"The agent is waiting for an answer in {where}. It will see a review with the next prompt."
 
 
-def _answer(number: str, option: AnswerOption) -> DialogChoice:
-    """One of the agent's answers, by its number, and the verdict if that alone means this answer."""
+def _answer(number: str, option: AnswerOption, unseen: str) -> DialogChoice:
+    """One of the agent's answers, by its number, and the verdict if that alone means this answer. One that may let the
+    agent go on says how much of the plan was `unseen`."""
     key = number if len(number) == 1 else ""
     details = f"   {VERDICT_LABELS[option.verdict]}" if option.is_plain else ""
-    return DialogChoice(number, one_line(option.name, QUOTED), key, details)
-
-
-def _cut(text: str) -> str:
-    words = one_line(text)
-    return words if len(words) <= QUOTED else f"{words[:QUOTED]} …"
+    return DialogChoice(number, one_line(option.name), key, details + (unseen if option.verdict != _CHANGES else ""))
 
 
 def _muted(words: str) -> Line:

@@ -1,0 +1,21 @@
+"""Files that `planwire export` wrote, read back as events: a whole session, or the plans of a document."""
+
+from planwire.journal import Stamped
+from planwire.journal.session_file import Exported, read_export
+from planwire.model.events import PlanSet
+from planwire.model.plan import MAIN, MarkdownPlan
+from planwire.model.records import USER
+from planwire.readmodel.as_markdown import plan_texts, session_in
+
+__all__ = ["read_import"]
+
+
+def read_import(data: bytes, name: str, now: int) -> Exported:
+    """The session in a file. A document has its plans and no past: they are set by the person who imports it, `now`."""
+    text = data.decode(errors="replace")
+    session = session_in(text)
+    if session is None:
+        return read_export(data, name)
+    plans = enumerate(plan_texts(text), start=1)
+    events = (PlanSet(MarkdownPlan(MAIN if number == 1 else f"{MAIN}-{number}", each)) for number, each in plans)
+    return Exported(session, tuple(Stamped(now, USER, each) for each in events))
