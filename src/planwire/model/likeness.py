@@ -38,7 +38,7 @@ _STEP: Final = (
 )
 #: Enumerators, boxes, and words that say that work goes on.
 _BEFORE: Final = re.compile(
-    rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|{_STEP}\s?#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+|\(?[a-z]\)|[a-z]\.\s"
+    rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|\#\d{{1,2}}\s|{_STEP}\s?\#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+"
     r"|\(?\d{1,3}(?:\.\d{1,3})*\s?(?:[)\]、:]|\.(?=\s)|단계)|\d{1,3}\s?(?:/|of)\s?\d{1,3}\s?[:.–—-]?\s|\d{1,3}\s[-–—]\s"
     r"|\d{1,2}(?:\.\d{1,2})+\s(?=[^\W\d])|[ivx]{2,5}[.)]\s|第\s?[\d一二三四五六七八九十]+\s?[步个項项章番]目?"
     r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)|正在|已完成|已)[\s:、,.]*",
@@ -65,7 +65,7 @@ _NAMED: Final = re.compile(r"[\d_./\\:@#$+=&]|[a-z][A-Z]|^[B-HJ-Z]$|^[A-Z][A-Z0-
 _TAGS: Final = _words(
     "next now ok passed passing failed failing partial fertig fait hecho listo готово 完成 已完成 进行中 完了 済 완료"
 )
-_DROPPED: Final = _words("the a an and this that these those its it's all our your my some any please 的 了 を")
+_DROPPED: Final = _words("the a an and this that these those its it's all our your my some any please 的 了 を 中 済")
 _FAINT: Final = _words(
     "to of for in on at by with from into onto over via per as is are be been was it so up out then also using use "
     "der die das den dem und für von mit im zu ein eine einen le la les l d de du des un une et pour dans en au aux "
@@ -123,7 +123,9 @@ def read(content: str) -> Text:
     """A text as it is compared."""
     if len(content) > READ_CHARACTERS:
         return Text((content,))
-    bare = " ".join((content if content.isascii() else unicodedata.normalize("NFKC", content)).split())
+    bare = " ".join(
+        (content if content.isascii() else unicodedata.normalize("NFKC", content.lstrip("①②③④⑤⑥⑦⑧⑨⑩"))).split()
+    )
     bare = _bare(bare) if _MARKED.match(bare) else bare
     found = [each for token in _TOKEN.findall(bare.lower() if bare.isupper() else bare) for each in _word(token)]
     if not found:
@@ -179,8 +181,9 @@ def _is_kin(word: str, twin: str) -> bool:
     same = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     if "\uac00" <= shorter[0] <= "\ud7a3":
         return same == len(shorter) >= 2
-    enough = same >= (5 if shorter.isascii() else 4) and same >= (0.4 if same == len(shorter) else 0.6) * len(longer)
-    return enough or (word in _KIN and _KIN[word] == _KIN.get(twin))
+    least, share = (5, 0.6) if shorter.isascii() else (4, 0.5)
+    is_form = same >= least and same >= (0.4 if same == len(shorter) else share) * len(longer)
+    return is_form or (word in _KIN and _KIN[word] == _KIN.get(twin))
 
 
 def _is_opposite(word: str, twin: str) -> bool:
@@ -208,9 +211,9 @@ def _bare(text: str) -> str:
 
 
 def _is_tag(text: str) -> bool:
-    """Whether a text says only how far a step is: statuses, counts."""
-    parts = [part.strip().casefold() for part in re.split(r"[,;·|]", text)]
-    return all(part in _TAGS or folded_status(part) or _COUNT.fullmatch(part) for part in parts)
+    """Whether a text says how far a step is: a status and more about it, or counts."""
+    parts = [part.strip().casefold() for part in re.split(r"[,;:·|]", text)]
+    return parts[0] in _TAGS or bool(folded_status(parts[0])) or all(_COUNT.fullmatch(part) for part in parts)
 
 
 @lru_cache(maxsize=8192)
