@@ -19,6 +19,7 @@ from typing import Final
 
 from planwire.model.kinds import Draft, drafts_of
 from planwire.model.likeness import Text, compare, read
+from planwire.model.names import new_id
 from planwire.model.plan import Plan
 from planwire.model.statuses import status_of
 from planwire.model.steps import Memory, PlanState, Step, restate
@@ -32,7 +33,7 @@ ALIKE_IN_PLACE: Final = 0.35
 IN_PLACE: Final = 0.1
 MARGIN: Final = 0.03
 #: Characters read of both lists, and pairs compared: beyond these, texts are only equal to themselves.
-READ_IN_ALL: Final = 250_000
+READ_IN_ALL: Final = 200_000
 COMPARED_PAIRS: Final = 4_000
 #: Steps that may share a word: one that more have tells none of them apart.
 COMMON: Final = 60
@@ -41,7 +42,7 @@ COMMON: Final = 60
 def step_ids(plan: Plan, before: PlanState | None, suffix: str = "") -> tuple[str, ...]:
     """An id for each step of a plan: those that its steps had, and new ones (`s7`, or `s7-k3` with a suffix)."""
     memory = before.memory if before else Memory()
-    fresh = (f"s{number}-{suffix}" if suffix else f"s{number}" for number in count(memory.born + 1))
+    fresh = (new_id("s", number, suffix) for number in count(memory.born + 1))
     return tuple([each or next(fresh) for each in _Matching(drafts_of(plan), memory).ids])
 
 
@@ -139,17 +140,20 @@ class _Matching:
             found = dict.fromkeys(old for olds in lists if len(olds) <= COMMON for old in olds)
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
-                likeness, is_verb = compare(self.olds[old], self.news[new])
+                likeness, gone, come = compare(self.olds[old], self.news[new])
                 in_place = any(gap[:2]) and gap == old_gaps[old]
-                if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_go_on(old, new, is_verb=is_verb):
+                if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_be(old, new, gone, come):
                     yield 1.0 - likeness - in_place * IN_PLACE, old, new
 
-    def _may_go_on(self, old: int, new: int, *, is_verb: bool) -> bool:
-        """Whether a step may have this status next: a finished one stays so, and only work has another verb."""
+    def _may_be(self, old: int, new: int, gone: set[str], come: set[str]) -> bool:
+        """Whether a step may go on as another: no other object, another verb only as work goes on, no open step for a
+        finished one."""
         was, now = self.last[old].known, status_of(self.drafts[new].status)
-        if was is None or now is None:
-            return self.last[old].is_open and not is_verb
-        return was.rank < now.rank if is_verb else was.is_open or not now.is_open
+        goes_on = was is not None and now is not None and was.rank < now.rank
+        if not self.last[old].is_open and (now is None or now.is_open):
+            return False
+        is_verb = self.olds[old].verb in gone and self.news[new].verb in come and 1 in (len(gone), len(come))
+        return not (gone and come) or (is_verb and goes_on)
 
 
 def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:

@@ -41,7 +41,8 @@ _BEFORE: Final = re.compile(
     rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|\#\d{{1,2}}\s|{_STEP}\s?\#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+"
     r"|\(?\d{1,3}(?:\.\d{1,3})*\s?(?:[)\]、:]|\.(?=\s)|단계)|\d{1,3}\s?(?:/|of)\s?\d{1,3}\s?[:.–—-]?\s|\d{1,3}\s[-–—]\s"
     r"|\d{1,2}(?:\.\d{1,2})+\s(?=[^\W\d])|[ivx]{2,5}[.)]\s|第\s?[\d一二三四五六七八九十]+\s?[步个項项章番]目?"
-    r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)|正在|已完成|已)[\s:、,.]*",
+    r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)|正在|已完成|已"
+    r"|\(?[a-z]\)|[a-z]\.\s)[\s:、,.]*",
     re.IGNORECASE,
 )
 _TAG_BEFORE: Final = re.compile(r"(?:[\[(【]([^\[\]()【】]{1,40})[\])】]\s?:?|([^\W\d][\w -]{1,20}?)\s?:)\s?")
@@ -75,12 +76,15 @@ _DIRECTIONS: Final = _words("to from into → before after nach zu в из")
 _NEGATIONS: Final = _words("not no never don't skip without except nicht kein ne pas sin senza не без 不 没 未 别")
 
 
+_ENDINGS: Final = (("ying", "y"), ("ing", ""), ("ied", "y"), ("ies", "y"), ("ed", ""), ("es", "e"), ("s", ""))
+
+
 def _stem(word: str) -> str:
     """An English word without its ending."""
-    for ending, instead in (("ying", "y"), ("ing", ""), ("ied", "y"), ("ies", "y"), ("ed", ""), ("es", "e"), ("s", "")):
-        if word.endswith(ending) and not word.endswith("ss") and re.search(".[aeiouy]|[aeiouy].", word[: -len(ending)]):
-            stem = word[: -len(ending)] + instead
-            word = stem[:-1] if stem[-1:] == stem[-2:-1] and stem[-1] not in "lsz" else stem
+    for ending, instead in _ENDINGS if word[-1] in "gds" and word[-2:] != "ss" else ():
+        rest = word.removesuffix(ending)
+        if rest != word and re.search(".[aeiouy]|[aeiouy].", rest):
+            word = rest[:-1] if not instead and rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest + instead
             break
     return word.removesuffix("e") if len(word) > 3 else word
 
@@ -135,42 +139,36 @@ def read(content: str) -> Text:
     return Text(tuple([word for word, _ in found]), weights, sum(weights.values()), verb)
 
 
-def compare(one: Text, other: Text) -> tuple[float, bool]:
-    """How alike two texts are: 1 for the same words, 0 for another object; and whether their verbs are exchanged."""
+def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
+    """How alike two texts are (1: the same words, 0: another object), and the words of weight that go and come."""
     both = one.weights.keys() & other.weights.keys()
     shared = sum([one.weights[word] for word in both])
     gone, come = one.weights.keys() - both, other.weights.keys() - both
     if len(gone) * len(come) > EXCHANGED:
-        return 0.0, False
+        return 0.0, gone, come
     for word in sorted(gone) if come else ():
         if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
             shared += 0.85 * min(one.weights[word], other.weights[twin])
             gone.remove(word)
             come.remove(twin)
-    is_opposite = any(_is_opposite(word, twin) for word in gone for twin in come)
     is_turned = not both.isdisjoint(_DIRECTIONS) and (
         [word for word in one.words if word in both] != [word for word in other.words if word in both]
     )
-    if is_opposite or is_turned or not _NEGATIONS.isdisjoint(gone | come):
-        return 0.0, False
-    gone = {word for word in gone if one.weights[word] >= STRONG}
-    come = {word for word in come if other.weights[word] >= STRONG}
-    is_verb = one.verb in gone and other.verb in come and 1 in (len(gone), len(come))
-    is_other = gone and come and not is_verb
-    return 0.0 if is_other else 2 * shared / ((one.weight + other.weight) or 1.0), is_verb
+    if is_turned or _NEGATIONS & (gone | come) or any(_is_opposite(word, twin) for word in gone for twin in come):
+        shared = 0.0
+    likeness = 2 * shared / ((one.weight + other.weight) or 1.0)
+    return (
+        likeness,
+        {word for word in gone if one.weights[word] >= STRONG},
+        {word for word in come if other.weights[word] >= STRONG},
+    )
 
 
 def is_rephrased(before: str, after: str) -> bool:
     """Whether a text says what another one says in other forms of the same words: nothing of weight comes or goes."""
     one, other = read(before), read(after)
-    likeness, is_verb = compare(one, other)
-    is_whole = likeness > 0 and not is_verb and _is_within(one, other) and _is_within(other, one)
-    return one.words == other.words or is_whole
-
-
-def _is_within(one: Text, other: Text) -> bool:
-    strong = [word for word, weight in one.weights.items() if weight >= STRONG]
-    return all(word in other.weights or any(_is_kin(word, twin) for twin in other.weights) for word in strong)
+    likeness, gone, come = compare(one, other)
+    return one.words == other.words or (likeness > 0 and not gone and not come)
 
 
 def _is_kin(word: str, twin: str) -> bool:

@@ -5,7 +5,6 @@ Folding compares no texts: `restate` gives steps the ids that it is told. The wr
 had, and how many ids were given out. Ids never come back within a plan, and an empty list forgets nothing.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
@@ -13,16 +12,14 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.model.kinds import drafts_of
+from planwire.model.names import id_number, new_id
 from planwire.model.plan import MEDIUM, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
-__all__ = ["Memory", "PlanState", "Progress", "Step", "number_of", "restate"]
+__all__ = ["Memory", "PlanState", "Progress", "Step", "restate"]
 
 #: Texts that a plan remembers: as many as a list may have entries. Beyond that it forgets the oldest.
 REMEMBERED_TEXTS: Final = 20_000
-
-#: An id: a number, and the suffix of the spool of a writer that was cut off. Others are kept as they are.
-_ID: Final = re.compile(r"s([0-9]{1,15})(?:-.+)?", re.DOTALL)
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -111,28 +108,21 @@ def restate(plan: Plan, ids: Sequence[str | None], before: PlanState | None = No
     """
     memory = before.memory if before else Memory()
     known = {step.id: step for step in memory.steps}
-    born = max(memory.born, born, *(number_of(each) for each in ids if each and each not in known), 0)
+    born = max(memory.born, born, *(id_number("s", each) for each in ids if each and each not in known), 0)
     learned: dict[str, dict[str, None]] = {}
     steps: dict[str, Step] = {}
     for place, draft in enumerate(drafts_of(plan)):
         step_id = ids[place] if place < len(ids) else None
         if not step_id or step_id in steps:
             born += 1
-            step_id = f"s{born}"
+            step_id = new_id("s", born)
         step = Step(step_id, draft.content, draft.status, draft.priority, draft.depth)
         old = known.get(step_id)
         if old is None or old.content != step.content:
             learned.setdefault(step.content, dict.fromkeys(memory.owners.get(step.content, ())))[step_id] = None
         steps[step_id] = old if old is not None and step == old else step
     owners = {**memory.owners, **{text: tuple(each) for text, each in learned.items()}} if learned else memory.owners
-    owners = (
-        dict(islice(owners.items(), len(owners) - REMEMBERED_TEXTS, None)) if len(owners) > REMEMBERED_TEXTS else owners
-    )
+    oldest = max(0, len(owners) - REMEMBERED_TEXTS)
+    owners = dict(islice(owners.items(), oldest, None)) if oldest else owners
     settled = tuple(steps.values())
     return PlanState(plan, settled, Memory(settled or memory.steps, owners, born))
-
-
-def number_of(step_id: str) -> int:
-    """The number in a step's id; 0 if it has none."""
-    found = _ID.fullmatch(step_id)
-    return int(found[1]) if found else 0
