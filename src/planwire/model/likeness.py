@@ -62,7 +62,7 @@ _TOKEN: Final = re.compile(
     rf"{_LETTER}+(?:[./\\:@#$+=&'’-]+{_LETTER}+)*(?:\+\+|\#)?|[\u30a1-\u30ff]+|[{_IDEOGRAPH}]|[{_SYLLABLE}]+|→"
 )
 _SYLLABLES: Final = re.compile(f"[{_SYLLABLE}]")
-_NAMED: Final = re.compile(r"[\d_./\\:@#$+=&]|[a-z][A-Z]|^[B-HJ-Z]$|^[A-Z][A-Z0-9]+$")
+_NAMED: Final = re.compile(r"[\d_./\\:@#$+=&]|[a-z][A-Z]|^[A-Z][A-Z0-9]+$")
 _TAGS: Final = _words(
     "next now ok passed passing failed failing partial fertig fait hecho listo готово 完成 已完成 进行中 完了 済 완료"
 )
@@ -219,7 +219,7 @@ def _word(token: str) -> tuple[tuple[str, float], ...]:
     """The words in a token, by their stems, with their weights: short ones say little in most languages."""
     if _SYLLABLES.match(token):
         return tuple((token[at : at + 3], STRONG) for at in range(max(1, len(token) - 2)))
-    if _NAMED.search(token):
+    if _NAMED.search(token) or (len(token) == 1 and token.isupper()):
         return ((token.casefold(), NAME),)
     parts = re.split("['’]s$|-", token.casefold()) if not token.isalpha() else (token.casefold(),)
     words = [_stem(part) if part.isascii() else part for part in parts if part and part not in _DROPPED]
