@@ -282,7 +282,7 @@ def test_lists_that_are_made_to_be_slow_are_not(name: str) -> None:
     state = track(before)
     start = thread_time()
     found = step_ids(after, state)
-    assert thread_time() - start < 0.5
+    assert thread_time() - start < 1.0
     assert len({*found}) == len(after.entries)
 
 

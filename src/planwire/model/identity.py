@@ -14,7 +14,7 @@ comes first, by the same rules for the wire, checkboxes and tools:
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 from planwire.model.kinds import Draft, drafts_of
@@ -33,7 +33,7 @@ ALIKE_IN_PLACE: Final = 0.35
 IN_PLACE: Final = 0.1
 MARGIN: Final = 0.03
 #: Characters read of both lists, and pairs compared: beyond these, texts are only equal to themselves.
-READ_IN_ALL: Final = 200_000
+READ_IN_ALL: Final = 160_000
 COMPARED_PAIRS: Final = 4_000
 #: Steps that may share a word: one that more have tells none of them apart.
 COMMON: Final = 60
@@ -68,7 +68,8 @@ class _Matching:
         self.news, self.olds = ([self.texts[each] for each in side] for side in contents)
         wanted = _places(self.news, range(len(drafts)))
         for words, olds in _places(self.olds, range(len(self.last))).items():
-            self._pair_doubles(wanted.get(words, []), olds)
+            if words in wanted:
+                self._pair_doubles(wanted[words], olds)
         self._by_former_text(memory.owners)
         if self.taken or any(step.is_open for step in self.last):
             self._by_likeness()
@@ -89,7 +90,7 @@ class _Matching:
         first, in the same place, between the same neighbours, as open as it was, in order."""
         texts = [self.drafts[new].content for new in news], [self.last[old].content for old in olds]
         in_order = len(news) == len(olds) and (len(news) == 1 or sorted(texts[0]) != sorted(texts[1]))
-        for aspect in range(4 if in_order else 0, 5 if news else 0):
+        for aspect in range(4 if in_order else 0, 5):
             free: dict[object, deque[int]] = {}
             for old in olds:
                 if self.last[old].id not in self.taken:
@@ -116,16 +117,22 @@ class _Matching:
             rivals.setdefault(~pair[1], []).append(pair)
             rivals.setdefault(pair[2], []).append(pair)
         settled: set[int] = set()
-        for badness, old, new in pairs:
-            if not {~old, new} & settled:
-                as_good = {
-                    (self.olds[each].words, self.news[other].words)
-                    for rival, each, other in (*rivals[~old], *rivals[new])
-                    if rival < badness + MARGIN and not {~each, other} & settled
+        for pair in pairs:
+            badness, old, new = pair
+            if ~old in settled or new in settled:
+                continue
+            as_good = (
+                {
+                    (self.olds[other_old].words, self.news[other_new].words)
+                    for rival, other_old, other_new in (*rivals[~old], *rivals[new])
+                    if rival < badness + MARGIN and ~other_old not in settled and other_new not in settled
                 }
-                settled |= {~old, new}
-                if len(as_good) == 1:
-                    self._take(new, self.last[old].id)
+                if len(rivals[~old]) + len(rivals[new]) > 2
+                else {pair}
+            )
+            settled |= {~old, new}
+            if len(as_good) == 1:
+                self._take(new, self.last[old].id)
 
     def _pairs(self) -> Iterator[tuple[float, int, int]]:
         """The pairs that may be one step, and how unlike they are. Rare words lead to them."""
@@ -136,8 +143,8 @@ class _Matching:
         old_gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
         new_gaps, left = _gaps(self.ids), COMPARED_PAIRS
         for new, gap in new_gaps.items():
-            lists = sorted((index[key] for key in self.news[new].keys if key in index), key=len)
-            found = dict.fromkeys(old for olds in lists if len(olds) <= COMMON for old in olds)
+            lists = [olds for key in self.news[new].keys if key in index and len(olds := index[key]) <= COMMON]
+            found = dict.fromkeys(chain.from_iterable(sorted(lists, key=len)))
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
                 likeness, gone, come = compare(self.olds[old], self.news[new])

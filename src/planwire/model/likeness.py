@@ -12,6 +12,7 @@ begin alike. Tables hold what no rule finds: opposites, verbs that mean the same
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ from planwire.model.statuses import folded_status
 __all__ = ["Text", "compare", "is_rephrased", "read"]
 
 #: Characters read of a text. A longer one is only like itself.
-READ_CHARACTERS: Final = 500
+READ_CHARACTERS: Final = 400
 #: Pairs of words that may be exchanged for each other: where there are more, the texts are about something else.
 EXCHANGED: Final = 64
 #: The weights of a number, path or identifier, of a word, of one from which an exchange matters, and of a faint one.
@@ -53,7 +54,8 @@ _COUNT: Final = re.compile(
     r"(?:[^\W\d]+\s)?[~≈+-]?\d[\d.,]*(?:\s?(?:/|of|von|de|из)\s?\d[\d.,]*(?:\s[^\W\d]+){0,2}|\s?%?\s[^\W\d]+|%|m?s|m|h)"
 )
 #: Whether a text may have any of these: most have not.
-_MARKED: Final = re.compile(rf"[\W\d]|.[.)]|正|已|{_STEP}\b|\w+ \w+ing\b|[ivx]{{2,5}}[.)]|.*(?:[])】:,/|–—]| -)", re.I)
+_MARKED: Final = re.compile(rf"[\W\d]|.[.)]|正|已|{_STEP}\b|\w+ \w+ing\b|[ivx]{{2,5}}[.)]", re.IGNORECASE)
+_SIGNED: Final = re.compile("[])】:,/|–—]| -")
 
 _IDEOGRAPH: Final = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SYLLABLE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -130,13 +132,14 @@ def read(content: str) -> Text:
     bare = " ".join(
         (content if content.isascii() else unicodedata.normalize("NFKC", content.lstrip("①②③④⑤⑥⑦⑧⑨⑩"))).split()
     )
-    bare = _bare(bare) if _MARKED.match(bare) else bare
-    found = [each for token in _TOKEN.findall(bare.lower() if bare.isupper() else bare) for each in _word(token)]
-    if not found:
+    if _MARKED.match(bare) or _SIGNED.search(bare):
+        bare = _bare(bare)
+    weights = dict(chain.from_iterable(map(_word, _TOKEN.findall(bare.lower() if bare.isupper() else bare))))
+    if not weights:
         return Text((content,))
-    weights = dict(found)
-    verb = found[0][0] if bare[0].isalpha() and found[0][1] <= WORD else ""
-    return Text(tuple([word for word, _ in found]), weights, sum(weights.values()), verb)
+    words = tuple(weights)
+    verb = words[0] if bare[0].isalpha() and weights[words[0]] <= WORD else ""
+    return Text(words, weights, sum(weights.values()), verb)
 
 
 def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
@@ -144,24 +147,24 @@ def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
     both = one.weights.keys() & other.weights.keys()
     shared = sum([one.weights[word] for word in both])
     gone, come = one.weights.keys() - both, other.weights.keys() - both
-    if len(gone) * len(come) > EXCHANGED:
-        return 0.0, gone, come
-    for word in sorted(gone) if come else ():
-        if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
-            shared += 0.85 * min(one.weights[word], other.weights[twin])
-            gone.remove(word)
-            come.remove(twin)
-    is_turned = not both.isdisjoint(_DIRECTIONS) and (
-        [word for word in one.words if word in both] != [word for word in other.words if word in both]
-    )
-    if is_turned or _NEGATIONS & (gone | come) or any(_is_opposite(word, twin) for word in gone for twin in come):
+    if gone and come:
+        if len(gone) * len(come) > EXCHANGED:
+            return 0.0, gone, come
+        for word in sorted(gone):
+            if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
+                shared += 0.85 * min(one.weights[word], other.weights[twin])
+                gone.remove(word)
+                come.remove(twin)
+        if any(_is_opposite(word, twin) for word in gone for twin in come):
+            return 0.0, gone, come
+    if not (_NEGATIONS.isdisjoint(gone) and _NEGATIONS.isdisjoint(come)) or (
+        not both.isdisjoint(_DIRECTIONS)
+        and [each for each in one.words if each in both] != [each for each in other.words if each in both]
+    ):
         shared = 0.0
-    likeness = 2 * shared / ((one.weight + other.weight) or 1.0)
-    return (
-        likeness,
-        {word for word in gone if one.weights[word] >= STRONG},
-        {word for word in come if other.weights[word] >= STRONG},
-    )
+    gone = {word for word in gone if one.weights[word] >= STRONG}
+    come = {word for word in come if other.weights[word] >= STRONG}
+    return 2 * shared / ((one.weight + other.weight) or 1.0), gone, come
 
 
 def is_rephrased(before: str, after: str) -> bool:
