@@ -1,13 +1,9 @@
 """Stable ids for entries that have none, and progress."""
 
-from random import Random
-from time import thread_time
-
 import pytest
 
 from planwire import Entry, FilePlan, ItemsPlan, MarkdownPlan, PlanState, Progress, Step, mark, track
 from planwire.errors import PlanError, UnknownStep
-from planwire.model.steps import COMPARED_CHARACTERS
 
 
 def plan(*entries: str | tuple[str, str]) -> ItemsPlan:
@@ -40,13 +36,16 @@ def test_a_step_that_is_renamed_as_it_starts_keeps_its_id() -> None:
     assert ids(state) == ["s1", "s2", "s3"]
 
 
-def test_a_step_keeps_its_id_when_it_starts_under_a_name_that_has_nothing_in_common() -> None:
+def test_a_step_that_starts_under_a_name_that_has_nothing_in_common_is_another() -> None:
+    """Nothing tells it from a task that took its place, and what was said about that one is about it alone."""
     state = follow(plan("Ship it", "b"), plan(("Uploading wheels", "in_progress"), "b"))
-    assert ids(state) == ["s1", "s2"]
+    assert ids(state) == ["s3", "s2"]
 
 
 def test_a_step_that_gets_its_old_name_back_keeps_its_id() -> None:
-    state = follow(plan("Ship it", "b"), plan(("Uploading wheels", "in_progress"), "b"), plan("b", "Ship it"))
+    state = follow(
+        plan("Ship wheels", "b"), plan(("Shipping wheels and notes", "in_progress"), "b"), plan("b", "Ship wheels")
+    )
     assert ids(state) == ["s2", "s1"]
 
 
@@ -74,7 +73,6 @@ def test_reordering_keeps_ids() -> None:
 def test_a_step_that_moved_and_got_a_word_more_keeps_its_id() -> None:
     before, after = plan("Read the config", "Write unit tests"), plan("Write unit tests", "Read the config file")
     assert ids(follow(before, after)) == ["s2", "s1"]
-    assert ids(track(after, track(before), is_replacement=True)) == ["s2", "s1"]
 
 
 @pytest.mark.parametrize(
@@ -84,12 +82,6 @@ def test_a_step_that_moved_and_got_a_word_more_keeps_its_id() -> None:
 def test_a_step_like_one_that_left_elsewhere_is_new(gone: str, added: str) -> None:
     before, after = plan(gone, "Ask around", "Think"), plan("Ask around", "Think", added)
     assert ids(follow(before, after)) == ["s2", "s3", "s4"]
-    assert ids(track(after, track(before), is_replacement=True)) == ["s2", "s3", "s4"]
-
-
-def test_a_number_that_changed_makes_another_step_of_another_plan() -> None:
-    before, after = track(plan("Fix bug 12", "Write the docs")), plan("Fix bug 13", "Write the code")
-    assert ids(track(after, before, is_replacement=True)) == ["s3", "s4"]
 
 
 @pytest.mark.parametrize(
@@ -102,13 +94,13 @@ def test_a_number_that_changed_makes_another_step_of_another_plan() -> None:
 )
 def test_a_plan_in_the_place_of_another_keeps_no_id_by_its_place_alone(after: ItemsPlan) -> None:
     before = track(plan("A1 fix login", "A2 test login"))
-    assert not {"s1", "s2"} & set(ids(track(after, before, is_replacement=True)))
+    assert not {"s1", "s2"} & set(ids(track(after, before)))
 
 
 def test_a_plan_in_the_place_of_another_keeps_the_ids_of_nearly_the_same_texts() -> None:
     before = track(plan("Fix the login", "Test it", "Ship"))
     after = plan("Fix the login page", ("Test it", "completed"), "Write the docs", "Ship")
-    assert ids(track(after, before, is_replacement=True)) == ["s1", "s2", "s4", "s3"]
+    assert ids(track(after, before)) == ["s1", "s2", "s4", "s3"]
 
 
 def test_a_step_that_left_and_comes_back_has_its_old_id() -> None:
@@ -150,20 +142,10 @@ def test_a_completely_new_list_has_new_ids() -> None:
     assert ids(follow(first, plan("Call Anna", "Order lunch"))) == ["s3", "s4"]
 
 
-def test_long_texts_are_compared_only_at_their_beginning() -> None:
-    text = "x" * COMPARED_CHARACTERS * 50
-    assert ids(follow(plan(text + "a", "b"), plan(text + "c", "b"))) == ["s1", "s2"]
-
-
-@pytest.mark.parametrize("letters", ["ab", "abc", "0123456789. "])
-@pytest.mark.parametrize("is_replacement", [False, True])
-def test_lists_that_are_made_to_be_slow_are_compared_no_further(letters: str, *, is_replacement: bool) -> None:
-    random = Random(0)
-    before, after = (plan(*("".join(random.choices(letters, k=240)) for _ in range(1_000))) for _ in range(2))
-    start = thread_time()
-    state = track(after, track(before), is_replacement=is_replacement)
-    assert thread_time() - start < 1.0
-    assert len(set(ids(state))) == 1_000
+def test_a_text_that_is_too_long_to_compare_is_only_equal_to_itself() -> None:
+    text = "word " * 1_000
+    assert ids(follow(plan(text, "b"), plan("b", text))) == ["s2", "s1"]
+    assert ids(follow(plan(text, "b"), plan(f"{text}more", "b"))) == ["s3", "s2"]
 
 
 def test_checkboxes_keep_their_ids_across_edits_of_the_text() -> None:

@@ -14,11 +14,12 @@ comes first, by the same rules for the wire, checkboxes and tools:
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 from planwire.model.kinds import Draft, drafts_of
-from planwire.model.likeness import VERB, Text, compare, read
+from planwire.model.likeness import Text, compare, read
+from planwire.model.names import new_id
 from planwire.model.plan import Plan
 from planwire.model.statuses import status_of
 from planwire.model.steps import Memory, PlanState, Step, restate
@@ -31,9 +32,9 @@ ALIKE_IN_PLACE: Final = 0.35
 #: What the place is worth beside the words, and how much better the best pair must be than the next.
 IN_PLACE: Final = 0.1
 MARGIN: Final = 0.03
-#: Characters read of a list, and pairs compared: beyond these, texts are only equal to themselves.
-READ_IN_ALL: Final = 150_000
-COMPARED_PAIRS: Final = 5_000
+#: Characters read of both lists, and pairs compared: beyond these, texts are only equal to themselves.
+READ_IN_ALL: Final = 160_000
+COMPARED_PAIRS: Final = 4_000
 #: Steps that may share a word: one that more have tells none of them apart.
 COMMON: Final = 60
 
@@ -41,11 +42,8 @@ COMMON: Final = 60
 def step_ids(plan: Plan, before: PlanState | None, suffix: str = "") -> tuple[str, ...]:
     """An id for each step of a plan: those that its steps had, and new ones (`s7`, or `s7-k3` with a suffix)."""
     memory = before.memory if before else Memory()
-    ids = _Matching(drafts_of(plan), memory).ids
-    taken = {step.id for step in memory.steps}.union(*memory.owners.values()) if None in ids else set()
-    numbers = (f"s{number}-{suffix}" if suffix else f"s{number}" for number in count(memory.born + 1))
-    fresh = (each for each in numbers if each not in taken)
-    return tuple(each or next(fresh) for each in ids)
+    fresh = (new_id("s", number, suffix) for number in count(memory.born + 1))
+    return tuple([each or next(fresh) for each in _Matching(drafts_of(plan), memory).ids])
 
 
 def track(plan: Plan, before: PlanState | None = None) -> PlanState:
@@ -60,16 +58,28 @@ class _Matching:
         self.drafts, self.last = drafts, memory.steps
         self.ids: list[str | None] = [None] * len(drafts)
         self.taken: set[str] = set()
-        if [draft.content for draft in drafts] == [step.content for step in self.last]:
+        self.texts: dict[str, Text] = {}
+        self.unread = READ_IN_ALL
+        contents = [draft.content for draft in drafts], [step.content for step in self.last]
+        if contents[0] == contents[1]:
             self.ids = [step.id for step in self.last]
             return
-        self.news, self.olds = _texts(each.content for each in drafts), _texts(each.content for each in self.last)
+        self._read(sorted({*contents[0], *contents[1]}, key=len))
+        self.news, self.olds = ([self.texts[each] for each in side] for side in contents)
         wanted = _places(self.news, range(len(drafts)))
         for words, olds in _places(self.olds, range(len(self.last))).items():
-            self._pair_doubles(wanted.get(words, []), olds)
-        self._by_former_text(memory)
+            if words in wanted:
+                self._pair_doubles(wanted[words], olds)
+        self._by_former_text(memory.owners)
         if self.taken or any(step.is_open for step in self.last):
             self._by_likeness()
+
+    def _read(self, contents: Iterable[str]) -> None:
+        """Read texts while the budget lasts. Beyond it each is only equal to itself."""
+        for content in contents:
+            if content not in self.texts:
+                self.unread -= len(content)
+                self.texts[content] = read(content) if self.unread > 0 else Text((content,))
 
     def _take(self, new: int, old_id: str) -> None:
         self.ids[new] = old_id
@@ -80,7 +90,7 @@ class _Matching:
         first, in the same place, between the same neighbours, as open as it was, in order."""
         texts = [self.drafts[new].content for new in news], [self.last[old].content for old in olds]
         in_order = len(news) == len(olds) and (len(news) == 1 or sorted(texts[0]) != sorted(texts[1]))
-        for aspect in range(4 if in_order else 0, 5 if news else 0):
+        for aspect in range(4 if in_order else 0, 5):
             free: dict[object, deque[int]] = {}
             for old in olds:
                 if self.last[old].id not in self.taken:
@@ -89,14 +99,14 @@ class _Matching:
                 if self.ids[new] is None and (same := free.get(_aspect(aspect, self.drafts, self.news, new))):
                     self._take(new, self.last[same.popleft()].id)
 
-    def _by_former_text(self, memory: Memory) -> None:
+    def _by_former_text(self, owners: dict[str, tuple[str, ...]]) -> None:
         """Link texts that a step had before, steps of the last list first."""
         rest = _places(self.news, (new for new, step_id in enumerate(self.ids) if step_id is None))
-        former = zip(_texts(memory.owners), memory.owners.values(), strict=True) if rest else ()
-        owned = [(text.words, step_id) for text, owners in former for step_id in owners if text.words in rest]
-        live = {step.id for step in self.last} if owned else set()
+        self._read(owners if rest else ())
+        live = {step.id for step in self.last} if rest else set()
+        owned = [(self.texts[content].words, each) for content in owners if rest for each in owners[content]]
         for words, step_id in sorted(owned, key=lambda each: each[1] not in live):
-            if rest[words] and step_id not in self.taken:
+            if rest.get(words) and step_id not in self.taken:
                 self._take(rest[words].pop(0), step_id)
 
     def _by_likeness(self) -> None:
@@ -107,16 +117,22 @@ class _Matching:
             rivals.setdefault(~pair[1], []).append(pair)
             rivals.setdefault(pair[2], []).append(pair)
         settled: set[int] = set()
-        for badness, old, new in pairs:
-            if not {~old, new} & settled:
-                as_good = {
-                    (self.olds[each].words, self.news[other].words)
-                    for rival, each, other in (*rivals[~old], *rivals[new])
-                    if rival < badness + MARGIN and not {~each, other} & settled
+        for pair in pairs:
+            badness, old, new = pair
+            if ~old in settled or new in settled:
+                continue
+            as_good = (
+                {
+                    (self.olds[other_old].words, self.news[other_new].words)
+                    for rival, other_old, other_new in (*rivals[~old], *rivals[new])
+                    if rival < badness + MARGIN and ~other_old not in settled and other_new not in settled
                 }
-                settled |= {~old, new}
-                if len(as_good) == 1:
-                    self._take(new, self.last[old].id)
+                if len(rivals[~old]) + len(rivals[new]) > 2
+                else {pair}
+            )
+            settled |= {~old, new}
+            if len(as_good) == 1:
+                self._take(new, self.last[old].id)
 
     def _pairs(self) -> Iterator[tuple[float, int, int]]:
         """The pairs that may be one step, and how unlike they are. Rare words lead to them."""
@@ -127,31 +143,24 @@ class _Matching:
         old_gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
         new_gaps, left = _gaps(self.ids), COMPARED_PAIRS
         for new, gap in new_gaps.items():
-            lists = sorted((index[key] for key in self.news[new].keys if key in index), key=len)
-            found = dict.fromkeys(old for olds in lists if len(olds) <= COMMON for old in olds)
+            lists = [olds for key in self.news[new].keys if key in index and len(olds := index[key]) <= COMMON]
+            found = dict.fromkeys(chain.from_iterable(sorted(lists, key=len)))
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
+                likeness, gone, come = compare(self.olds[old], self.news[new])
                 in_place = any(gap[:2]) and gap == old_gaps[old]
-                if likeness := self._likeness(old, new, ALIKE_IN_PLACE if in_place else ALIKE):
+                if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_be(old, new, gone, come):
                     yield 1.0 - likeness - in_place * IN_PLACE, old, new
 
-    def _likeness(self, old: int, new: int, bar: float) -> float:
-        """How alike two steps are; 0 if they can't be the same."""
+    def _may_be(self, old: int, new: int, gone: set[str], come: set[str]) -> bool:
+        """Whether a step may go on as another: no other object, another verb only as work goes on, no open step for a
+        finished one."""
         was, now = self.last[old].known, status_of(self.drafts[new].status)
+        goes_on = was is not None and now is not None and was.rank < now.rank
         if not self.last[old].is_open and (now is None or now.is_open):
-            return 0.0
-        likeness, exchanged = compare(self.olds[old], self.news[new])
-        goes_on = was is not None and now is not None and was.rank < now.rank and now.counts
-        return likeness if likeness >= bar and (not exchanged or (exchanged == VERB and goes_on)) else 0.0
-
-
-def _texts(contents: Iterable[str]) -> list[Text]:
-    """Texts as they are compared; beyond the budget each is only equal to itself."""
-    left, texts = READ_IN_ALL, []
-    for content in contents:
-        left -= len(content)
-        texts.append(read(content) if left > 0 else Text((content,)))
-    return texts
+            return False
+        is_verb = self.olds[old].verb in gone and self.news[new].verb in come and 1 in (len(gone), len(come))
+        return not (gone and come) or (is_verb and goes_on)
 
 
 def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:
@@ -165,16 +174,9 @@ def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...
 def _aspect(number: int, steps: Sequence[Step | Draft], texts: list[Text], at: int) -> object:
     """What tells a step apart from its doubles: one aspect after the other."""
     content, status = steps[at].content, steps[at].status
-    row = status_of(status)
-    match number:
-        case 0:
-            return content, status, at
-        case 1:
-            return content, *(texts[each].words if 0 <= each < len(texts) else None for each in (at - 1, at + 1))
-        case 2:
-            return content, row is None or row.is_open
-        case _:
-            return content if number == 3 else None
+    row, around = status_of(status), [texts[each].words for each in (at - 1, at + 1) if 0 <= each < len(texts)]
+    same_place, openness = (content, status, at), (content, row is None or row.is_open)
+    return (same_place, (content, at > 0, *around), openness, content, None)[number]
 
 
 def _gaps(ids: Sequence[str | None]) -> dict[int, tuple[str, str, int, int]]:

@@ -12,18 +12,19 @@ begin alike. Tables hold what no rule finds: opposites, verbs that mean the same
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
 
 from planwire.model.statuses import folded_status
 
-__all__ = ["OBJECT", "VERB", "Text", "compare", "is_rephrased", "read"]
+__all__ = ["Text", "compare", "is_rephrased", "read"]
 
 #: Characters read of a text. A longer one is only like itself.
-READ_CHARACTERS: Final = 500
-#: What one text has in place of something in another.
-VERB, OBJECT = "another verb", "another object"
+READ_CHARACTERS: Final = 400
+#: Pairs of words that may be exchanged for each other: where there are more, the texts are about something else.
+EXCHANGED: Final = 64
 #: The weights of a number, path or identifier, of a word, of one from which an exchange matters, and of a faint one.
 NAME, WORD, STRONG, FAINT = 1.25, 1.0, 0.5, 0.15
 
@@ -32,16 +33,17 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+#: What people number as steps. "Bug 2:" and "Server 2:" are no enumerators.
 _STEP: Final = (
-    "(?:step|task|phase|part|stage|item|todo|schritt|aufgabe|teil|étape|tâche|paso|etapa|tarea|fase|passo|tarefa|stap|"
-    "taak|krok|zadanie|vaihe|steg|adım|шаг|этап|задача|крок|bước|ステップ|手順|步骤|任务|단계)"
+    "(?:step|task|phase|part|stage|schritt|teil|étape|paso|fase|passo|vaihe|steg|шаг|этап|крок|ステップ|手順|步骤|任务)"
 )
-#: Enumerators, boxes, and words that say that work has begun.
+#: Enumerators, boxes, and words that say that work goes on.
 _BEFORE: Final = re.compile(
-    rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|{_STEP}\s?#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+|\(?[a-z]\)|[a-z]\.\s"
+    rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|\#\d{{1,2}}\s|{_STEP}\s?\#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+"
     r"|\(?\d{1,3}(?:\.\d{1,3})*\s?(?:[)\]、:]|\.(?=\s)|단계)|\d{1,3}\s?(?:/|of)\s?\d{1,3}\s?[:.–—-]?\s|\d{1,3}\s[-–—]\s"
     r"|\d{1,2}(?:\.\d{1,2})+\s(?=[^\W\d])|[ivx]{2,5}[.)]\s|第\s?[\d一二三四五六七八九十]+\s?[步个項项章番]目?"
-    r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)|正在|已完成|已)[\s:、,.]*",
+    r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)|正在|已完成|已"
+    r"|\(?[a-z]\)|[a-z]\.\s)[\s:、,.]*",
     re.IGNORECASE,
 )
 _TAG_BEFORE: Final = re.compile(r"(?:[\[(【]([^\[\]()【】]{1,40})[\])】]\s?:?|([^\W\d][\w -]{1,20}?)\s?:)\s?")
@@ -50,10 +52,10 @@ _TAG_BEHIND: Final = re.compile(
 )
 _COUNT: Final = re.compile(
     r"(?:[^\W\d]+\s)?[~≈+-]?\d[\d.,]*(?:\s?(?:/|of|von|de|из)\s?\d[\d.,]*(?:\s[^\W\d]+){0,2}|\s?%?\s[^\W\d]+|%|m?s|m|h)"
-    r"|(?:all|no)\s[^\W\d]+"
 )
 #: Whether a text may have any of these: most have not.
-_MARKED: Final = re.compile(rf"[\W\d]|.[.)]|正|已|{_STEP}\b|\w+ \w+ing\b|[ivx]{{2,5}}[.)]|.*(?:[])】:,/|–—]| -)", re.I)
+_MARKED: Final = re.compile(rf"[\W\d]|.[.)]|正|已|{_STEP}\b|\w+ \w+ing\b|[ivx]{{2,5}}[.)]", re.IGNORECASE)
+_SIGNED: Final = re.compile("[])】:,/|–—]| -")
 
 _IDEOGRAPH: Final = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SYLLABLE: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -61,49 +63,48 @@ _LETTER: Final = rf"[^\W{_IDEOGRAPH}{_SYLLABLE}]"
 _TOKEN: Final = re.compile(
     rf"{_LETTER}+(?:[./\\:@#$+=&'’-]+{_LETTER}+)*(?:\+\+|\#)?|[\u30a1-\u30ff]+|[{_IDEOGRAPH}]|[{_SYLLABLE}]+|→"
 )
-_NAMED: Final = re.compile(r"[\d_./\\:@#$+=&]|[a-z][A-Z]|^[B-HJ-Z]$|^[A-Z][A-Z0-9]+$")
+_SYLLABLES: Final = re.compile(f"[{_SYLLABLE}]")
+_NAMED: Final = re.compile(r"[\d_./\\:@#$+=&]|[a-z][A-Z]|^[A-Z][A-Z0-9]+$")
 _TAGS: Final = _words(
-    "todo next now later ok passed failed failing partial partially optional erledigt fertig läuft offen terminé fait "
-    "hecho listo готово сделано выполнено 完成 已完成 进行中 待办 完了 済 済み 완료 진행중 valmis klaar klar färdig"
+    "next now ok passed passing failed failing partial fertig fait hecho listo готово 完成 已完成 进行中 完了 済 완료"
 )
-_DROPPED: Final = _words("the a an and this that these those its it's all our your my some any please 的 了 を")
+_DROPPED: Final = _words("the a an and this that these those its it's all our your my some any please 的 了 を 中 済")
 _FAINT: Final = _words(
-    "to of for in on at by with from into onto over via per as is are be been was it so up out then also using use der "
-    "die das den dem und für von mit im zu ein eine einen le la les l d de du des un une et pour dans en au aux el los "
-    "las del y para con por o e il lo gli di da che al och att av för på med ett i и в на для с по из к о"
+    "to of for in on at by with from into onto over via per as is are be been was it so up out then also using use "
+    "der die das den dem und für von mit im zu ein eine einen le la les l d de du des un une et pour dans en au aux "
+    "el los las del y para con por o e il lo gli di da che al och att av för på med ett i и в на для с по из к о"
 )
 _DIRECTIONS: Final = _words("to from into → before after nach zu в из")
 _NEGATIONS: Final = _words("not no never don't skip without except nicht kein ne pas sin senza не без 不 没 未 别")
 
 
+_ENDINGS: Final = (("ying", "y"), ("ing", ""), ("ied", "y"), ("ies", "y"), ("ed", ""), ("es", "e"), ("s", ""))
+
+
 def _stem(word: str) -> str:
     """An English word without its ending."""
-    stem = word
-    for ending, instead in (("ying", "y"), ("ing", ""), ("ied", "y"), ("ies", "y"), ("ed", ""), ("es", "e"), ("s", "")):
+    for ending, instead in _ENDINGS if word[-1] in "gds" and word[-2:] != "ss" else ():
         rest = word.removesuffix(ending)
-        if rest != word and len(rest) >= 2 and re.search("[aeiouy]", rest) and not word.endswith("ss"):
-            stem = rest + instead
+        if rest != word and re.search(".[aeiouy]|[aeiouy].", rest):
+            word = rest[:-1] if not instead and rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest + instead
             break
-    if len(stem) > 3 and stem != word and stem[-1] == stem[-2] and stem[-1] not in "lsz":
-        stem = stem[:-1]
-    return stem.removesuffix("e") if len(stem) > 3 else stem
+    return word.removesuffix("e") if len(word) > 3 else word
 
 
 #: Words that mean the same as verbs of one object, or are forms of one word.
 _GROUPS: Final = (
-    "write wrote written add create implement build built make made develop draft code|fix repair resolve correct patch|"
-    "run ran execute|check verify validate confirm ensure|update modify change edit adjust revise|remove delete drop|"
-    "find found|send sent|take took|draw drew|investigate explore examine analyze analyse inspect research|publish ship|"
-    "refactor restructure rework|document documentation doc|database db|authentication authenticate auth|bug issue|do did|"
-    "repository repo|dependency dep|environment env|application app|configuration configure config|directory folder"
+    "write wrote written add create implement build built make made | run ran execute | check verify validate confirm "
+    "ensure | update modify change edit | remove delete | find found | send sent | fix resolve | investigate explore "
+    "examine analyze inspect | document documentation doc | database db | authentication auth | bug issue | "
+    "dependency dep | repository repo | application app"
 )
 _KIN: Final = {_stem(word): group for group in _GROUPS.split("|") for word in group.split()}
 _PAIRS: Final = (
-    "add/remove add/delete create/delete create/remove build/remove write/delete write/remove start/stop open/close "
-    "show/hide allow/deny allow/block accept/reject approve/reject increase/decrease raise/lower import/export push/pull "
-    "upgrade/downgrade encode/decode encrypt/decrypt attach/detach upload/download grant/revoke merge/split read/write "
-    "expand/collapse get/set send/receive insert/delete begin/end save/load pause/resume join/leave apply/revert "
-    "migrate/revert deploy/rollback enable/disable before/after with/without up/down on/off in/out up/out to/from"
+    "add/remove add/delete create/delete create/remove build/remove start/stop open/close show/hide allow/deny "
+    "up/down accept/reject approve/reject increase/decrease raise/lower import/export push/pull upgrade/downgrade "
+    "encode/decode encrypt/decrypt attach/detach upload/download grant/revoke merge/split read/write get/set "
+    "send/receive save/load pause/resume apply/revert deploy/rollback enable/disable before/after with/without on/off "
+    "in/out up/out to/from"
 )
 _OPPOSITES: Final = frozenset(frozenset(map(_stem, pair.split("/"))) for pair in _PAIRS.split())
 
@@ -128,52 +129,49 @@ def read(content: str) -> Text:
     """A text as it is compared."""
     if len(content) > READ_CHARACTERS:
         return Text((content,))
-    bare = " ".join((content if content.isascii() else unicodedata.normalize("NFKC", content)).split())
-    bare = _bare(bare) if _MARKED.match(bare) else bare
-    found = [each for token in _TOKEN.findall(bare.lower() if bare.isupper() else bare) for each in _word(token)]
-    if not found:
+    bare = " ".join(
+        (content if content.isascii() else unicodedata.normalize("NFKC", content.lstrip("①②③④⑤⑥⑦⑧⑨⑩"))).split()
+    )
+    if _MARKED.match(bare) or _SIGNED.search(bare):
+        bare = _bare(bare)
+    weights = dict(chain.from_iterable(map(_word, _TOKEN.findall(bare.lower() if bare.isupper() else bare))))
+    if not weights:
         return Text((content,))
-    weights = dict(found)
-    verb = found[0][0] if bare[0].isalpha() and found[0][1] <= WORD else ""
-    return Text(tuple([word for word, _ in found]), weights, sum(weights.values()), verb)
+    words = tuple(weights)
+    verb = words[0] if bare[0].isalpha() and weights[words[0]] <= WORD else ""
+    return Text(words, weights, sum(weights.values()), verb)
 
 
-def compare(one: Text, other: Text) -> tuple[float, str]:
-    """How alike two texts are, from 0 to 1 for the same words, and what they exchange, if anything."""
+def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
+    """How alike two texts are (1: the same words, 0: another object), and the words of weight that go and come."""
     both = one.weights.keys() & other.weights.keys()
     shared = sum([one.weights[word] for word in both])
     gone, come = one.weights.keys() - both, other.weights.keys() - both
-    for word in sorted(gone) if come else ():
-        if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
-            shared += 0.85 * min(one.weights[word], other.weights[twin])
-            gone.remove(word)
-            come.remove(twin)
-    likeness = 2 * shared / ((one.weight + other.weight) or 1.0)
-    is_turned = not _DIRECTIONS.isdisjoint(one.words) and _shared(one, other) != _shared(other, one)
-    is_denied = not _NEGATIONS.isdisjoint(gone | come) or any(
-        _is_opposite(word, twin) for word in gone for twin in come
-    )
+    if gone and come:
+        if len(gone) * len(come) > EXCHANGED:
+            return 0.0, gone, come
+        for word in sorted(gone):
+            if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
+                shared += 0.85 * min(one.weights[word], other.weights[twin])
+                gone.remove(word)
+                come.remove(twin)
+        if any(_is_opposite(word, twin) for word in gone for twin in come):
+            return 0.0, gone, come
+    if not (_NEGATIONS.isdisjoint(gone) and _NEGATIONS.isdisjoint(come)) or (
+        not both.isdisjoint(_DIRECTIONS)
+        and [each for each in one.words if each in both] != [each for each in other.words if each in both]
+    ):
+        shared = 0.0
     gone = {word for word in gone if one.weights[word] >= STRONG}
     come = {word for word in come if other.weights[word] >= STRONG}
-    if not (is_turned or is_denied) and not (gone and come):
-        return likeness, ""
-    is_verb = one.verb in gone and other.verb in come and 1 in (len(gone), len(come))
-    return likeness, VERB if is_verb and not (is_turned or is_denied) else OBJECT
+    return 2 * shared / ((one.weight + other.weight) or 1.0), gone, come
 
 
 def is_rephrased(before: str, after: str) -> bool:
     """Whether a text says what another one says in other forms of the same words: nothing of weight comes or goes."""
     one, other = read(before), read(after)
-    return compare(one, other)[1] == "" and _is_within(one, other) and _is_within(other, one)
-
-
-def _is_within(one: Text, other: Text) -> bool:
-    strong = [word for word, weight in one.weights.items() if weight >= STRONG]
-    return all(word in other.weights or any(_is_kin(word, twin) for twin in other.weights) for word in strong)
-
-
-def _shared(text: Text, other: Text) -> list[str]:
-    return [word for word in text.words if other.weights.get(word, 0) >= STRONG]
+    likeness, gone, come = compare(one, other)
+    return one.words == other.words or (likeness > 0 and not gone and not come)
 
 
 def _is_kin(word: str, twin: str) -> bool:
@@ -184,8 +182,9 @@ def _is_kin(word: str, twin: str) -> bool:
     same = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     if "\uac00" <= shorter[0] <= "\ud7a3":
         return same == len(shorter) >= 2
-    enough = same >= (5 if shorter.isascii() else 4) and same >= (0.4 if same == len(shorter) else 0.6) * len(longer)
-    return enough or (word in _KIN and _KIN[word] == _KIN.get(twin))
+    least, share = (5, 0.6) if shorter.isascii() else (4, 0.5)
+    is_form = same >= least and same >= (0.4 if same == len(shorter) else share) * len(longer)
+    return is_form or (word in _KIN and _KIN[word] == _KIN.get(twin))
 
 
 def _is_opposite(word: str, twin: str) -> bool:
@@ -197,7 +196,7 @@ def _is_opposite(word: str, twin: str) -> bool:
 def _bare(text: str) -> str:
     """A text without enumerators, checkboxes, signs and tags; whole if nothing else is left."""
     bare = text
-    for _ in range(6):
+    for _ in range(4):
         before = bare
         if found := _BEFORE.match(bare):
             bare = bare[found.end() :]
@@ -213,23 +212,22 @@ def _bare(text: str) -> str:
 
 
 def _is_tag(text: str) -> bool:
-    """Whether a text says only how far a step is: statuses, counts."""
-    parts = [part.strip().casefold() for part in re.split(r"[,;·|]", text)]
-    return all(part in _TAGS or folded_status(part) or _COUNT.fullmatch(part) for part in parts)
+    """Whether a text says how far a step is: a status and more about it, or counts."""
+    parts = [part.strip().casefold() for part in re.split(r"[,;:·|]", text)]
+    return parts[0] in _TAGS or bool(folded_status(parts[0])) or all(_COUNT.fullmatch(part) for part in parts)
 
 
 @lru_cache(maxsize=8192)
 def _word(token: str) -> tuple[tuple[str, float], ...]:
     """The words in a token, by their stems, with their weights: short ones say little in most languages."""
-    if re.match(f"[{_SYLLABLE}]", token):
+    if _SYLLABLES.match(token):
         return tuple((token[at : at + 3], STRONG) for at in range(max(1, len(token) - 2)))
-    if _NAMED.search(token):
+    if _NAMED.search(token) or (len(token) == 1 and token.isupper()):
         return ((token.casefold(), NAME),)
-    words = (_stem(each) if each.isascii() else each for each in re.split("['’]s$|-", token.casefold()))
-    return tuple((word, _weight(word)) for word in words if word and word not in _DROPPED)
+    parts = re.split("['’]s$|-", token.casefold()) if not token.isalpha() else (token.casefold(),)
+    words = [_stem(part) if part.isascii() else part for part in parts if part and part not in _DROPPED]
+    return tuple([(word, FAINT if word in _FAINT or "぀" <= word < "゠" else _weight(word)) for word in words])
 
 
 def _weight(word: str) -> float:
-    if word in _FAINT or "\u3040" <= word < "\u30a0":
-        return FAINT
-    return (STRONG if word >= "\u3000" else 0.3, STRONG, 0.6, WORD)[min(len(word), 4) - 1]
+    return (0.3, STRONG, 0.6, WORD)[min(len(word) * (2 if word > "\u3000" else 1), 4) - 1]

@@ -5,23 +5,21 @@ Folding compares no texts: `restate` gives steps the ids that it is told. The wr
 had, and how many ids were given out. Ids never come back within a plan, and an empty list forgets nothing.
 """
 
-import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from planwire.model.kinds import drafts_of
+from planwire.model.names import id_number, new_id
 from planwire.model.plan import MEDIUM, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
-__all__ = ["Memory", "PlanState", "Progress", "Step", "number_of", "restate"]
+__all__ = ["Memory", "PlanState", "Progress", "Step", "restate"]
 
-#: Texts that a plan remembers: as many as a list may have entries. Beyond that it forgets those of steps that left.
+#: Texts that a plan remembers: as many as a list may have entries. Beyond that it forgets the oldest.
 REMEMBERED_TEXTS: Final = 20_000
-
-#: An id: a number, and the suffix of the spool of a writer that was cut off. Others are kept as they are.
-_ID: Final = re.compile(r"s([0-9]{1,15})(?:-.+)?", re.DOTALL)
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -41,13 +39,11 @@ class Step(Struct, frozen=True, gc=False):
     @property
     def is_open(self) -> bool:
         """Whether there is still something to do. An unknown status counts as open."""
-        row = status_of(self.status)
-        return row is None or row.is_open
+        return self.known is None or self.known.is_open
 
     @property
     def is_current(self) -> bool:
-        row = status_of(self.status)
-        return row is not None and row.is_current
+        return self.known is not None and self.known.is_current
 
     @property
     def is_done(self) -> bool:
@@ -68,23 +64,11 @@ class Progress(Struct, frozen=True):
 
     @classmethod
     def of(cls, steps: Iterable[Step]) -> "Progress":
-        done = total = uncounted = 0
-        current: list[Step] = []
-        for step in steps:
-            if not step.status:  # an item of a numbered list
-                continue
-            row = status_of(step.status)
-            if row is not None and not row.counts:
-                uncounted += 1
-                continue
-            total += 1
-            if row is None:
-                continue
-            if not row.is_open:
-                done += 1
-            elif row.is_current:
-                current.append(step)
-        return cls(done, total, tuple(current), uncounted)
+        rows = [(step, step.known) for step in steps if step.status]  # items of numbered lists have none
+        counted = [(step, row) for step, row in rows if row is None or row.counts]
+        done = sum(row is not None and not row.is_open for _, row in counted)
+        current = tuple([step for step, row in counted if row is not None and row.is_current])
+        return cls(done, len(counted), current, len(rows) - len(counted))
 
 
 class Memory(Struct, frozen=True):
@@ -124,39 +108,21 @@ def restate(plan: Plan, ids: Sequence[str | None], before: PlanState | None = No
     """
     memory = before.memory if before else Memory()
     known = {step.id: step for step in memory.steps}
-    born = max(memory.born, born, *(number_of(each) for each in ids if each and each not in known), 0)
-    learned: dict[str, list[str]] = {}
+    born = max(memory.born, born, *(id_number("s", each) for each in ids if each and each not in known), 0)
+    learned: dict[str, dict[str, None]] = {}
     steps: dict[str, Step] = {}
     for place, draft in enumerate(drafts_of(plan)):
         step_id = ids[place] if place < len(ids) else None
         if not step_id or step_id in steps:
             born += 1
-            step_id = f"s{born}"
+            step_id = new_id("s", born)
         step = Step(step_id, draft.content, draft.status, draft.priority, draft.depth)
         old = known.get(step_id)
-        if old is None or old.content != draft.content:
-            learned.setdefault(draft.content, []).append(step_id)
+        if old is None or old.content != step.content:
+            learned.setdefault(step.content, dict.fromkeys(memory.owners.get(step.content, ())))[step_id] = None
         steps[step_id] = old if old is not None and step == old else step
+    owners = {**memory.owners, **{text: tuple(each) for text, each in learned.items()}} if learned else memory.owners
+    oldest = max(0, len(owners) - REMEMBERED_TEXTS)
+    owners = dict(islice(owners.items(), oldest, None)) if oldest else owners
     settled = tuple(steps.values())
-    return PlanState(plan, settled, Memory(settled or memory.steps, _learned(memory, learned, settled), born))
-
-
-def number_of(step_id: str) -> int:
-    """The number in a step's id; 0 if it has none."""
-    found = _ID.fullmatch(step_id)
-    return int(found[1]) if found else 0
-
-
-def _learned(memory: Memory, learned: dict[str, list[str]], steps: tuple[Step, ...]) -> dict[str, tuple[str, ...]]:
-    """The owners of all texts, with those of texts that are new."""
-    if not learned:
-        return memory.owners
-    owners = memory.owners | {
-        text: tuple(dict.fromkeys((*memory.owners.get(text, ()), *ids))) for text, ids in learned.items()
-    }
-    if len(owners) <= REMEMBERED_TEXTS:
-        return owners
-    kept: dict[str, list[str]] = {}
-    for step in steps:
-        kept.setdefault(step.content, []).append(step.id)
-    return {text: tuple(ids) for text, ids in kept.items()}
+    return PlanState(plan, settled, Memory(settled or memory.steps, owners, born))
