@@ -34,6 +34,7 @@ from planwire.model.step_changes import AddStep
 from planwire.own_process import own_command
 from planwire.readmodel.folders import SHORT, short_ids
 from planwire.readmodel.plain_text import age
+from planwire.session.named_folders import note_folders
 from tests.journals import DAY, FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import running
 
@@ -366,6 +367,7 @@ def test_show_for_a_program_has_all_that_is_known(run: Run) -> None:
 
 def test_show_and_sessions_agree_with_each_other_and_with_a_plan_file(run: Run, journal: Path, folder: Path) -> None:
     (folder / "plan.md").write_text("# Ship\n\n- [x] build\n- [ ] upload\n")
+    note_folders(folder)
     add(journal, "filed", "agent", SessionOpened("a", None, str(folder), None))
     add(journal, "filed", "agent", PlanSet(FilePlan("f", (folder / "plan.md").as_uri())))
     shown = run("show", "filed", "--json").json

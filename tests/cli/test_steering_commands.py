@@ -29,6 +29,7 @@ from planwire.model.step_changes import SetStatus
 from planwire.readmodel.history import HistoryEntry
 from planwire.session.editor import editor_command
 from planwire.session.moved_on import MovedOn
+from planwire.session.named_folders import note_folders
 from planwire.steering.wanted import Wanted
 from tests import deciding
 from tests.cli.answers import answer
@@ -492,6 +493,7 @@ def test_a_command_without_words_of_its_own_takes_the_session_as_one(
 def test_a_plan_file_is_not_opened_as_a_list_of_steps(journal: Journal, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("- [ ] read\n")
     plan = PlanSet(FilePlan("main", (tmp_path / "plan.md").as_uri()), via=ACP)
+    note_folders(tmp_path)
     deciding.write(journal, "f", Stamped(1, "agent", SessionOpened(cwd=str(tmp_path))), Stamped(1, "agent", plan))
     refused = planwire("edit", "--session", "f", editor=an_editor(tmp_path, "text = '[ ] more'"), code=NOT_DONE)
     assert refused == "planwire: this plan is a file: change it in an editor, or comment on the plan\n"

@@ -17,6 +17,7 @@ from planwire.model.step_changes import AddStep
 from planwire.readmodel.as_json import plan_json
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import load_session
+from planwire.session.named_folders import note_folders
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
 from tests import deciding
@@ -144,6 +145,7 @@ def test_every_face_writes_the_same_events_and_shows_the_same_card(
 ) -> None:
     plan, acts = SCRIPTS[name]
     (tmp_path / "plan.md").write_text(TEXT.content)
+    note_folders(tmp_path)
     editor = editor_script(tmp_path)
     journals = {face: tmp_path / f"{face}.db" for face in ("commands", "http", "keys")}
     for journal in journals.values():

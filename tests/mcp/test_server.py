@@ -717,7 +717,7 @@ def test_a_plan_file_is_read_where_the_project_is_and_nowhere_else(tmp_path: Pat
             secret = (await call(host, "get_plan", plan_id="g"))["plan"]
             assert (secret["steps"], secret.get("content")) == ([], None)
             [text] = (await host.read_resource(outside.uri)).contents
-            assert "outside the folders of this session" in text.model_dump()["text"]
+            assert "outside the folders that were named on this machine" in text.model_dump()["text"]
             assert "hidden" not in text.model_dump()["text"]
 
     run(work)

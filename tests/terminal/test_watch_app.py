@@ -19,6 +19,7 @@ from planwire.model.events import ACP, PlanSet, ReviewAsked, SessionOpened, Turn
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.own_process import own_command
 from planwire.readmodel.history import HistoryEntry
+from planwire.session.named_folders import note_folders
 from planwire.terminal.dialogs import DialogText, KeysDialog
 from planwire.terminal.history_lines import clock, moment_rows
 from planwire.terminal.history_screen import HistoryScreen
@@ -305,6 +306,7 @@ async def test_a_plan_file_is_followed_on_disk(journal: Path, tmp_path: Path) ->
     folder.mkdir()
     file = folder / "plan.md"
     file.write_text("# Notes\n- [ ] one\n")
+    note_folders(file.parent)
     add(journal, FIRST, "agent", PlanSet(FilePlan("notes", file.as_uri()), via=ACP))
     add(journal, FIRST, "agent", PlanSet(FilePlan("secret", "file:///etc/passwd"), via=ACP))
     async with watching(journal, FIRST, size=(200, 50)) as (app, _):

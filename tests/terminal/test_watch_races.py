@@ -33,6 +33,7 @@ from planwire.model.events import (
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan
 from planwire.model.step_changes import AddStep, RewordStep
+from planwire.session.named_folders import note_folders
 from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
 from planwire.terminal import commander
@@ -353,6 +354,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
 ) -> None:
     (tmp_path / "plan.md").write_text("- [ ] one\n")
     monkeypatch.setenv("VISUAL", "no-such-editor")
+    note_folders(tmp_path)
     file, other = FilePlan("notes", (tmp_path / "plan.md").as_uri()), OtherPlan("graph", "dag", {"nodes": [1]})
     add(journal, THEIRS, "agent", PlanSet(file, via=ACP), PlanSet(other, via=ACP))
     async with watching(journal, THEIRS) as (app, pilot):
@@ -390,6 +392,7 @@ async def test_an_editor_that_can_not_be_named_and_a_journal_that_fails_are_said
 ) -> None:
     (tmp_path / "plan.md").write_text("- [ ] one\n")
     monkeypatch.setenv("VISUAL", "vim '")
+    note_folders(tmp_path)
     add(journal, THEIRS, "agent", PlanSet(FilePlan("notes", (tmp_path / "plan.md").as_uri()), via=ACP))
     async with watching(journal, THEIRS) as (app, pilot):
         await shows(app, "○ one")

@@ -115,7 +115,7 @@ def test_what_is_no_regular_file_is_refused_and_never_waited_for(project: Path) 
 def test_a_loop_of_links_is_refused(project: Path) -> None:
     (project / "a.md").symlink_to(project / "b.md")
     (project / "b.md").symlink_to(project / "a.md")
-    assert "can't be found" in str(refusal(project / "a.md", project))
+    assert "can't be opened" in str(refusal(project / "a.md", project))
 
 
 def test_a_file_over_the_cap_is_refused_and_one_within_is_read(project: Path) -> None:
@@ -136,7 +136,7 @@ def test_without_folders_nothing_is_read(project: Path) -> None:
 
 
 def test_an_address_is_read_by_the_same_rule_and_anything_else_is_no_text(project: Path, tmp_path: Path) -> None:
-    read = plan_file_reader(str(project))
+    read = plan_file_reader([project])
     assert read((project / "plan.md").as_uri()) == "- [ ] ünï\n"
     (project / "large.md").write_text("x" * (BODY_CAP + 1))
     others = [(tmp_path / "secret.md").as_uri(), (project / "large.md").as_uri(), "file://other/plan.md", "plan.md"]
@@ -144,8 +144,18 @@ def test_an_address_is_read_by_the_same_rule_and_anything_else_is_no_text(projec
     assert [read(uri) for uri in others] == [None] * len(others)
 
 
-@pytest.mark.parametrize("cwd", [None, "", "project", "\0", "/pro\0ject"])
-def test_a_session_without_a_folder_has_only_those_that_its_reader_was_given(cwd: str | None, project: Path) -> None:
-    uri = (project / "plan.md").as_uri()
-    assert plan_file_reader(cwd)(uri) is None
-    assert plan_file_reader(cwd, [project])(uri) == "- [ ] ünï\n"
+@pytest.mark.parametrize("wide", ["/", "~", "~/.."])
+def test_a_folder_that_holds_more_than_plans_is_none(
+    wide: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project))
+    assert "outside the folders" in str(refusal(project / "plan.md", Path(wide).expanduser()))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert read_plan_file(str(project / "plan.md"), [project]) == "- [ ] ünï\n"
+
+
+def test_a_refusal_outside_of_the_folders_does_not_say_what_exists_there(project: Path, tmp_path: Path) -> None:
+    (project / "up").symlink_to(tmp_path)
+    for way in (tmp_path, project / "up"):
+        words = {str(refusal(way / name, project)).replace(name, "X") for name in ("secret.md", "none.md")}
+        assert len(words) == 1

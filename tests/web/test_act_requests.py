@@ -10,6 +10,7 @@ import pytest
 from planwire.errors import JournalUnavailable
 from planwire.model.events import COMMENT, PlanRemoved, PlanSet, Remarked
 from planwire.model.plan import FilePlan, OtherPlan
+from planwire.session.named_folders import note_folders
 from planwire.steering.wanted import MOST_CHANGES
 from planwire.web.guard import LARGEST_BODY
 from tests.web.board import TOKEN, items, running_board
@@ -57,6 +58,7 @@ def test_of_several_changes_all_are_made_or_none(here: Here) -> None:
 def test_a_plan_in_a_file_and_plans_of_other_kinds_are_reviewed_but_not_changed(here: Here, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("- [ ] one\n")
     here.board.open(here.session, cwd=str(tmp_path))
+    note_folders(tmp_path)
     here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())), PlanSet(OtherPlan("odd", "x", {})))
     for name, words in (("file", "change it in an editor"), ("odd", "no steps to change")):
         answer = here.act("tick", name, target="s1")
@@ -72,6 +74,7 @@ def test_a_plan_in_a_file_and_plans_of_other_kinds_are_reviewed_but_not_changed(
 def test_a_comment_on_a_step_of_a_plan_file_quotes_it(here: Here, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("- [ ] one\n")
     here.board.open(here.session, cwd=str(tmp_path))
+    note_folders(tmp_path)
     here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())))
     assert here.act("comment", "file", target="s1", text="Why?", seen=2).status_code == 200
     assert here.events()[-1].event == Remarked("file", COMMENT, "Why?", 2, quote="one", id="r1")

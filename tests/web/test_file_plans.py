@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 def point_at(board: Running, uri: str, cwd: Path | str | None, session: str = "s1") -> str:
     """The file of a session whose process runs here."""
-    if cwd is not None:
+    if cwd is not None and Path(cwd).is_absolute():
         note_folders(cwd)
     board.write(
         session, SessionOpened("agent", "client", None if cwd is None else str(cwd)), PlanSet(FilePlan("p", uri))

@@ -245,7 +245,7 @@ class Traffic:
 
 
 def _file_text(uri: str, folder: str | None) -> str | None:
-    return plan_file_reader([folder] if folder else ())(uri)
+    return plan_file_reader([folder] if folder and Path(folder).is_absolute() else ())(uri)
 
 
 def _new_word() -> str:

@@ -30,6 +30,8 @@ def note_folders(*folders: str | Path) -> None:
 def folders_above(path: str, *, itself: bool = False) -> tuple[Path, ...]:
     """The named folders that a path leads into, links resolved."""
     try:
+        if not Path(path).is_absolute():
+            return ()
         target = Path(path).resolve()
         return tuple(each for each in (*([target] if itself else []), *target.parents) if _mark(each).exists())
     except (OSError, RuntimeError, ValueError, UnknownJournal):

@@ -68,9 +68,9 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
     if "\0" in path:
         raise _refused(f"{path!r} is not a path")
     try:
-        roots = [root for folder in folders if not _holds_more(root := Path(folder).resolve())]
-        target = _in_folders(path, roots).resolve()
-    except (OSError, RuntimeError, ValueError):
+        roots = [root for folder in folders if not _holds_more(root := Path(os.path.realpath(folder)))]
+        target = Path(os.path.realpath(_in_folders(path, roots)))
+    except (OSError, ValueError):
         target, roots = Path(path), []
     if not any(target.is_relative_to(root) for root in roots):  # said alike, whether it exists or not
         raise _refused(f"{path} is outside the folders that were named on this machine")
@@ -81,7 +81,8 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
 
 def _holds_more(root: Path) -> bool:
     """Whether a folder holds more than plans: `/`, a home, or a folder of homes. It was hardly meant."""
-    return Path.home().resolve().is_relative_to(root)
+    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111  (it may be unknown)
+    return root in (home, *home.parents)
 
 
 def _in_folders(path: str, roots: Iterable[Path]) -> Path:
@@ -97,8 +98,10 @@ def _in_folders(path: str, roots: Iterable[Path]) -> Path:
 def _read(path: str, target: Path, cap: int) -> str:
     try:
         descriptor = _opened(target)
+    except FileNotFoundError as error:
+        raise _refused(f"{path} can't be found ({reason(error)})") from None
     except OSError as error:
-        raise _refused(f"{path} can't be read ({reason(error)})") from None
+        raise _refused(f"{path} can't be opened ({reason(error)})") from None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
