@@ -17,6 +17,7 @@ from planwire.errors import BadMessage
 from planwire.model.events import (
     APPROVED,
     Event,
+    Passage,
     PlanChanged,
     PlanReviewed,
     PlanSet,
@@ -192,7 +193,7 @@ def test_what_people_said_is_theirs_each_by_name(comment: str, request: str, quo
     story = Story()
     story.happen(PlanSet(ItemsPlan("main", (Entry("a", None, "pending"), Entry("b", None, "pending")))))
     story.happen(Remarked("main", "comment", comment, 1, "s1"), f"{ann}1")
-    story.happen(Remarked("main", "comment", comment, 1, None, quote), f"{bob}2")
+    story.happen(Remarked("main", "comment", comment, 1, None, Passage(quote)), f"{bob}2")
     story.happen(Remarked("main", "request", request, 1), f"{ann}1")
     story.happen(Remarked("main", "selection", "", 1, steps=("s1", "s2")), f"{bob}2")
     story.happen(PlanReviewed("main", 1, APPROVED, via="planwire"), f"{ann}1")

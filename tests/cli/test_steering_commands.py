@@ -16,6 +16,7 @@ from planwire.model.events import (
     APPROVED,
     CHANGES_REQUESTED,
     Event,
+    Passage,
     PlanRemoved,
     PlanSet,
     Remarked,
@@ -132,7 +133,7 @@ def test_a_comment_is_never_too_late(journal: Journal) -> None:
     said = planwire("comment", "--revision", "2", "--step", "read", "all of it")
     assert said.startswith("Comment added to the plan: “read” is gone. The agent will see it with its next call")
     [comment] = main_plan(journal).open_remarks
-    assert (comment.text, comment.step, comment.quote) == ("all of it", None, "read")
+    assert (comment.text, comment.step, comment.passage) == ("all of it", None, Passage("read"))
 
 
 def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path
     deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     assert planwire("comment", "--step", "upload", "to both hosts").startswith("Comment added to “upload”.")
     [comment] = load_state(journal, "session-1").plans["f"].open_remarks
-    assert (comment.text, comment.step, comment.quote) == ("to both hosts", None, "upload")
+    assert (comment.text, comment.step, comment.passage) == ("to both hosts", None, Passage("upload"))
     assert "this plan is a" in planwire("tick", "upload", code=NOT_DONE)
 
 
@@ -274,10 +275,13 @@ def test_a_remark_is_found_in_whichever_plan_it_is_on(journal: Journal, tmp_path
     notes, proposal = MarkdownPlan("notes", "Read **this** first.\n"), MarkdownPlan("p", "# Do it\n\nAll of it.\n")
     plans: list[Event] = [PlanSet(notes, via=ACP), PlanSet(proposal, via=ACP), ReviewAsked("p")]
     deciding.write(journal, "session-1", *(Stamped(1, "agent", event) for event in plans))
-    planwire("comment", "why?", "--quote", "this", "--plan", "notes", "--keep")
+    twice = planwire("comment", "why?", "--quote", "s", "--plan", "notes", "--keep", code=NOT_DONE)
+    assert "“s” 2 times: say which one, 1 to 2" in twice
+    assert "no “**this**”" in planwire("comment", "why?", "--quote", "**this**", "--plan", "notes", code=NOT_DONE)
+    planwire("comment", "why?", "--quote", "this", "--occurrence", "1", "--plan", "notes", "--keep")
     planwire("approve", "--plan", "p", "--changes", "--yes")
     [comment] = load_state(journal, "session-1").plans["notes"].open_remarks
-    assert (comment.quote, comment.kept) == ("this", True)
+    assert (comment.passage, comment.kept) == (Passage("this", "Read ", " first."), True)
     assert planwire("withdraw", "r1") == "Withdrawn: “why?”\n"
     assert load_state(journal, "session-1").plans["p"].ended == "rejected"
     assert planwire("reopen") == "Plan reopened.\n", "the plan that has ended is meant"

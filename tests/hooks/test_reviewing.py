@@ -32,6 +32,7 @@ from planwire.model.events import (
     DISMISSED,
     Comment,
     Event,
+    Passage,
     PlanSet,
     Told,
 )
@@ -186,7 +187,7 @@ def test_a_plan_goes_back_with_all_words_of_the_review(path: Path, journal: Jour
     proposal = {"plan": "# Plan\n\n- [ ] read\n- [ ] write <all>\n"}
     with waiting(path, {**PROPOSAL, "tool_input": proposal}) as process:
         asked(journal)
-        comments = (Comment("which one?", "s2"), Comment("twice", None, "# Plan"))
+        comments = (Comment("which one?", "s2"), Comment("twice", None, Passage("Plan")))
         steered = act(journal, verdict=CHANGES_REQUESTED, text="smaller steps\nplease", comments=comments)
         assert steered.words.endswith("Your words go along.")
         answer = said(process)
@@ -204,7 +205,7 @@ def test_a_plan_goes_back_with_all_words_of_the_review(path: Path, journal: Jour
             "<text>which one?</text>",
             "</comment>",
             '<comment id="r3" by="ana" plan="plan-mode">',
-            '<quote by="plan"># Plan</quote>',
+            '<quote by="plan">Plan</quote>',
             "<text>twice</text>",
             "</comment>",
         ]

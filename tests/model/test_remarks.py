@@ -101,7 +101,12 @@ def test_an_answer_ends_a_comment_on_a_step_told_or_not(author: str) -> None:
 
 @pytest.mark.parametrize(
     "remark",
-    [on_plan(), Remarked("main", COMMENT, "why?", quote="a passage"), on_step("s1", kept=True), on_plan(kept=True)],
+    [
+        on_plan(),
+        Remarked("main", COMMENT, "why?", passage=Passage("a passage")),
+        on_step("s1", kept=True),
+        on_plan(kept=True),
+    ],
     ids=["plan", "passage", "kept, on a step", "kept, on the plan"],
 )
 def test_a_comment_on_the_plan_and_any_that_is_kept_in_force_ends_only_by_a_person_or_with_the_plan(
@@ -351,13 +356,12 @@ def test_a_remark_keeps_all_that_was_said() -> None:
         "so",
         1,
         "s1",
-        "a",
+        Passage("a", "re", "d"),
         ("s1",),
         (RemoveStep("s1"),),
         7,
         kept=True,
         about={"s1": "read"},
-        passage=Passage("a", "re", "d"),
         way="by a script",
     )
     fields = {each: getattr(said, each) for each in said.__struct_fields__ if each not in ("id", "carried", "way")}

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from planwire.model.events import (
+    ACP,
     APPROVED,
     CHANGES_REQUESTED,
     COMMENT,
@@ -11,6 +12,7 @@ from planwire.model.events import (
     OFFERED,
     REFUSED,
     TOOLS,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -21,10 +23,11 @@ from planwire.model.events import (
     ReviewAsked,
     Told,
 )
+from planwire.model.passages import passage_named
 from planwire.model.plan import MarkdownPlan
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.step_changes import AddStep, RewordStep, SetStatus
-from planwire.model.unheard import NEWS_BYTES, RETOLD_BYTES, Words, has_word, news, standing
+from planwire.model.unheard import GONE_QUOTE, NEWS_BYTES, RETOLD_BYTES, Words, has_word, news, standing
 from tests.model.lives import LIST, Life, on_plan, on_step, reminder, request, selection, suggestion
 
 
@@ -52,6 +55,21 @@ def test_news_are_the_words_of_people_in_the_order_in_which_they_came() -> None:
     ]
     first = news(life.state).items[0]
     assert first == {"said": "comment", "id": "r1", "by": "ana", "plan_id": "main", "step": "s1", "text": "why?"}
+
+
+def test_a_passage_is_told_with_which_one_it_is_and_when_the_text_has_lost_it() -> None:
+    text = "Run the job.\n\nTest it.\n\nRun the job.\n\nShip it."
+    plan = MarkdownPlan("main", text)
+    about = passage_named(plan, Passage("the job", "", "", 2))
+    life = Life(PlanSet(plan, via=ACP)).does(Remarked("main", COMMENT, "why?", passage=about), by="user")
+    [item] = news(life.state).items
+    assert (item["quote"], item["occurrence"], "quote_is" in item) == ("the job", "2 of 2", False)
+    life.does(PlanSet(MarkdownPlan("main", text.replace("Run the job.\n\nTest it", "Test it")), via=ACP), by="agent")
+    [item] = news(life.state).items
+    assert item == {"said": "comment", "id": "r1", "by": "user", "plan_id": "main", "quote": "the job", "text": "why?"}
+    life.does(PlanSet(MarkdownPlan("main", "Run the job once a week, if at all."), via=ACP), by="agent")
+    [item] = news(life.state).items
+    assert (item["quote"], item["quote_is"]) == ("the job", GONE_QUOTE)
 
 
 def test_the_agent_is_not_told_what_it_said_itself_or_what_its_client_said_for_it() -> None:

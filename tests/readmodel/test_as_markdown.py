@@ -16,6 +16,7 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     SUGGESTION,
+    Passage,
     PlanChanged,
     PlanReviewed,
     PlanSet,
@@ -144,7 +145,7 @@ def test_no_text_of_a_list_or_about_it_makes_headings_or_steps(step: str, note: 
         (name, Remarked(name, SELECTION, steps=("s1",), review=4)),
         (name, RemarkClosed(name, "r3", said)),
         (name, Remarked(name, "comment", said, step="s1")),
-        (name, Remarked(name, said, said, quote=said)),
+        (name, Remarked(name, said, said, passage=Passage(said))),
         (name, RemarkAnswered(name, "r5", said)),
     )
     lines = plan_markdown(card).split("\n")

@@ -20,6 +20,7 @@ from planwire.model.events import (
     Choice,
     Event,
     MessageAdded,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -148,7 +149,7 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
     [
         (Remarked("p", COMMENT, "why?"), None, "comment: why?"),
         (Remarked("p", COMMENT, "why?", step="s1"), None, "comment: a: why?"),
-        (Remarked("p", COMMENT, "why?", quote="this passage"), None, "comment: this passage: why?"),
+        (Remarked("p", COMMENT, "why?", passage=Passage("this passage")), None, "comment: this passage: why?"),
         (Remarked("p", COMMENT, "no vendoring", kept=True), None, "comment: no vendoring (kept in force)"),
         (Remarked("p", REQUEST, "smaller", review=2), None, "request: smaller"),
         (Remarked("p", SELECTION, steps=("s2", "s1")), None, "steps to run: b, a"),

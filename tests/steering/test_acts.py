@@ -18,6 +18,7 @@ from planwire.model.events import (
     COMMENTED,
     Choice,
     Comment,
+    Passage,
     PlanSet,
     RemarkClosed,
     ReviewAsked,
@@ -182,7 +183,7 @@ def test_a_suggested_step_is_removed_by_withdrawing_it() -> None:
 #: An argument of each kind that means something.
 GIVEN: dict[str, Any] = {
     "text": "text",
-    "quote": "a passage",
+    "passage": Passage("a passage", "before"),
     "keep": True,
     "status": "done",
     "priority": "high",
@@ -254,7 +255,7 @@ WANTED = [
     ),
     Wanted("suggest", None, 17, plan_text="[ ] x"),
     Wanted("withdraw", "r12", text="not needed"),
-    Wanted("comment", None, 17, text="never", quote="a passage", keep=True),
+    Wanted("comment", None, 17, text="never", passage=Passage("a passage", "of", "two", 2), keep=True),
     Wanted("reopen"),
     Wanted("review", None, 17, option="exit-plan-auto", question="q1", text="go", now=True, interrupt=False),
     Wanted("review", None, 17, verdict=APPROVED, question="q1", edited="# Ship it"),

@@ -11,6 +11,7 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     Comment,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -567,7 +568,7 @@ def test_a_comment_on_a_step_that_is_gone_is_a_comment_on_the_plan(seen: int | N
     session.agent_does(RemoveStep("s3"))
     decision = session.do("comment", "s3", text="why?", seen=seen)
     [said] = decision.events
-    assert said == Remarked("main", COMMENT, "why?", seen or session.revision, quote="test")
+    assert said == Remarked("main", COMMENT, "why?", seen or session.revision, passage=Passage("test"))
     assert decision.words.startswith("Comment added to the plan: “test” is gone.")
     with pytest.raises(UnknownStep):
         session.do("comment", "s99", text="why?")
@@ -713,7 +714,7 @@ def test_a_comment_on_a_step_of_a_file_quotes_it() -> None:
     session = Session(FilePlan("main", "file:///plan.md"))
     file = track(TEXT)
     decision = session.do("comment", "s2", text="why?", file=file)
-    assert decision.events == (Remarked("main", COMMENT, "why?", 1, quote="write"),)
+    assert decision.events == (Remarked("main", COMMENT, "why?", 1, passage=Passage("write")),)
     assert decision.words.startswith("Comment added to “write”.")
     with pytest.raises(UnknownStep, match="its steps are: s1, s2, s3"):
         session.do("comment", "s9", text="why?", file=file)

@@ -16,6 +16,7 @@ from planwire.model.events import (
     DISMISSED,
     HOOKS,
     Comment,
+    Passage,
     PlanReviewed,
     PlanSet,
     Remarked,
@@ -110,7 +111,7 @@ def test_a_text_that_is_as_it_was_is_a_plain_approval() -> None:
 
 def test_words_go_with_an_edited_plan_and_belong_to_its_approval() -> None:
     session = asking()
-    words = approve(session, EDITED, text="mind the tabs", comments=(Comment("both?", None, "Read"),))
+    words = approve(session, EDITED, text="mind the tabs", comments=(Comment("both?", None, Passage("Read")),))
     assert words.startswith("Approved as you edited it, with 2 comments. Sent to the agent:")
     assert [each.review for each in session.record.remarks] == [4, 4]
     assert {each.seq for each in session.record.reviews} == {4}

@@ -13,6 +13,7 @@ from planwire.model.events import (
     REQUEST,
     SELECTION,
     Comment,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReopened,
@@ -53,13 +54,13 @@ def test_a_request_for_changes_is_never_turned_away_and_keeps_the_revision_that_
 def test_words_with_a_review_go_to_their_steps_and_those_on_a_step_that_is_gone_to_the_plan() -> None:
     session = Session(LIST)
     session.agent_does(RemoveStep("s3"))
-    comments = Comment("why?", "s3"), Comment("and this?", "s2"), Comment("here", None, "a passage")
+    comments = Comment("why?", "s3"), Comment("and this?", "s2"), Comment("here", None, Passage("write"))
     session.do("review", verdict=CHANGES_REQUESTED, text="smaller", comments=comments, seen=1)
-    assert [(each.kind, each.text, each.step, each.quote) for each in session.record.remarks] == [
+    assert [(each.kind, each.text, each.step, each.passage) for each in session.record.remarks] == [
         (REQUEST, "smaller", None, None),
-        (COMMENT, "why?", None, "test"),
+        (COMMENT, "why?", None, Passage("test")),
         (COMMENT, "and this?", "s2", None),
-        (COMMENT, "here", None, "a passage"),
+        (COMMENT, "here", None, Passage("write", "read ", " test tag ship")),
     ]
     assert {each.review for each in session.record.remarks} == {session.record.reviews[0].seq}
 
@@ -128,7 +129,7 @@ def test_a_remark_has_at_most_four_kibibytes(act: str, arguments: dict[str, Any]
 def test_a_passage_counts_for_the_length_and_so_does_a_reason() -> None:
     session = Session(LIST)
     with pytest.raises(TooLong):
-        session.do("comment", text="x" * 2_100, quote="y" * 2_000)
+        session.do("comment", text="x" * 2_100, passage=Passage("y" * 2_000, "z"))
     session.do("comment", text="why?")
     with pytest.raises(TooLong):
         session.do("withdraw", "r1", text="x" * (REMARK_CAP + 1))

@@ -15,6 +15,7 @@ from planwire.model.events import (
     ACP,
     SUGGESTION,
     Event,
+    Passage,
     PlanReviewed,
     PlanSet,
     Recorded,
@@ -224,7 +225,11 @@ def test_no_printed_line_is_too_wide_or_holds_what_a_terminal_obeys(
         PlanSet(plan, words, via=ACP),
         Remarked(plan.id, SUGGESTION, words, changes=(RewordStep("s1", words),)),
         PlanReviewed(plan.id, 1, words, answer=words),
-        *(Remarked(plan.id, "comment", words, 1, step, quote) for step in ("s1", None) for quote in (words, None)),
+        *(
+            Remarked(plan.id, "comment", words, 1, step, about)
+            for step in ("s1", None)
+            for about in (Passage(words), None)
+        ),
         Remarked(plan.id, "selection", words, 1, steps=("s1", words)),
         RemarkClosed(plan.id, "r2", words, words),
         RemarkAnswered(plan.id, "r3", words),

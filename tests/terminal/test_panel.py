@@ -22,6 +22,7 @@ from planwire.model.events import (
     Choice,
     Comment,
     Event,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -352,7 +353,10 @@ def test_what_people_suggest_and_say_is_as_harmless_and_as_wide(
         events.append(Remarked(plan.id, SUGGESTION, words, changes=changes))
         events.append(PlanReviewed(plan.id, 1, words, answer=words))
         events.append(Remarked(plan.id, "comment", words, 1, "s1", kept=True))
-        events += (Remarked(plan.id, kind, words, 1, quote=words or None) for kind in ("comment", "request", words))
+        events += (
+            Remarked(plan.id, kind, words, 1, passage=Passage(words) if words else None)
+            for kind in ("comment", "request", words)
+        )
         events.append(Remarked(plan.id, "selection", "", 1, steps=("s1", step)))
         events.append(RemarkAnswered(plan.id, f"r{len(events) - 2}", words))
         events.append(RemarkClosed(plan.id, "r2", words, words))
@@ -360,7 +364,7 @@ def test_what_people_suggest_and_say_is_as_harmless_and_as_wide(
     state = fold_all("s", [Recorded("s", n, 0, "user", event) for n, event in enumerate(events, 1)])
     [card] = cards_of(state)
     marked = frozenset(row.id for row in card.rows)
-    drafts = (Comment(said[0][1] or "x", "s1"), Comment("x", quote=said[0][1]), Comment(said[0][0] or "x"))
+    drafts = (Comment(said[0][1] or "x", "s1"), Comment("x", passage=Passage(said[0][1])), Comment(said[0][0] or "x"))
     lines = list(card_lines(card, width, 0, Shown(marked, marked, frozenset(), drafts, closed=True)))
     for line in lines:
         assert cell_len(line.text) <= width

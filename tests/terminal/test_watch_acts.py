@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
-from planwire.model.events import ACP, Comment, PlanSet
+from planwire.model.events import ACP, Comment, Passage, PlanSet
 from planwire.model.plan import MarkdownPlan
 from planwire.model.step_changes import RewordStep, SetPriority
 from planwire.steering.acts import ACTS
@@ -147,8 +147,8 @@ async def test_a_comment_on_a_step_that_goes_meanwhile_is_kept_with_its_words(jo
         await pilot.press("enter")
         await closed(app)
         await told(app, "Comment added to the plan: “Write a test” is gone.")
-        assert said(ours(app)) == [Comment("why not two?", quote="Write a test")]
-        await shows(app, "Comment   “Write a test”:  why not two?   you, just now · Queued")
+        assert said(ours(app)) == [Comment("why not two?", passage=Passage("Write a test"))]
+        await shows(app, "Comment   “Write a test”:  why not two?   you, just now · Queued", "a passage that is gone")
 
 
 @on_a_loop

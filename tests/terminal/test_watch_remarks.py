@@ -7,6 +7,7 @@ from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
     Comment,
+    Passage,
     PlanChanged,
     PlanSet,
     RemarkAnswered,
@@ -82,9 +83,45 @@ async def test_comments_on_passages_and_on_the_plan_are_collected_and_sent_with_
         await closed(app)
         plan = record(app, THEIRS, "new")
         assert [each.verdict for each in plan.reviews] == [CHANGES_REQUESTED]
-        assert said(plan) == [Comment("smaller"), Comment("behind a flag?", quote="Switch over."), Comment("not bad")]
+        assert said(plan) == [
+            Comment("smaller"),
+            Comment("behind a flag?", passage=Passage("Switch over.")),
+            Comment("not bad"),
+        ]
         assert {each.kept for each in plan.open_remarks} == {True}, "the review is kept in force with its comment"
         assert not app.reviews.all
+
+
+STAGES = "# Stages\n\n" + "\n\n".join(f"## Stage {number}\n\nRun the **embedding** job." for number in range(1, 11))
+
+
+def below(app: WatchApp, words: str) -> list[str]:
+    """The two lines that follow one with these words."""
+    lines = [line.text.strip().partition("   ")[0] for line in panel(app).lines if line.text.strip()]
+    place = next((at for at, line in enumerate(lines) if line == words), -3)
+    return lines[place + 1 : place + 3]
+
+
+@on_a_loop
+async def test_a_comment_stands_at_the_passage_that_was_pointed_at_though_ten_say_the_same(journal: Path) -> None:
+    add(journal, THEIRS, "agent", PlanSet(MarkdownPlan("new", STAGES), via=ACP))
+    async with watching(journal, THEIRS) as (app, pilot):
+        await shows(app, "Stage 4")
+        await click_row(app, pilot, "Stage 4", 4)
+        await pilot.press("down")
+        await write(app, pilot, "c", "why again?")
+        await pilot.press("enter")
+        await closed(app)
+        await shows(app, "› why again?")
+        [comment] = said(record(app, THEIRS, "new"))
+        assert comment == Comment("why again?", passage=Passage("Run the embedding job."))
+        assert below(app, "Stage 4") == ["Run the embedding job.", "› why again?"]
+        changed = STAGES.replace("# Stages\n", "# Stages\n\n## Stage 0\n\nRun the embedding job.\n")
+        add(journal, THEIRS, "agent", PlanSet(MarkdownPlan("new", changed.replace("Stage 5", "Five")), via=ACP))
+        await eventually(lambda: below(app, "Stage 0") == ["Run the embedding job.", "Stage 1"])
+        assert below(app, "Stage 4") == ["Run the embedding job.", "› why again?"]
+        add(journal, THEIRS, "agent", PlanSet(MarkdownPlan("new", "# Stages\n\nNothing runs again."), via=ACP))
+        await shows(app, "“Run the embedding job.” (about a passage that is gone): why again?")
 
 
 @on_a_loop

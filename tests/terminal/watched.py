@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from planwire.journal import open_journal
-from planwire.model.events import ACP, Comment, PlanSet, SessionOpened
+from planwire.model.events import ACP, Comment, Passage, PlanSet, SessionOpened
 from planwire.model.plan import ItemsPlan, PlanId
 from planwire.model.records import PlanRecord
 from planwire.readmodel.overview import Overview
@@ -163,7 +163,11 @@ def statuses(of: PlanRecord) -> list[str]:
 
 def said(of: PlanRecord) -> list[Comment]:
     """The words of people on a plan that are open, the oldest first."""
-    return [Comment(each.text, each.step, each.quote) for each in of.open_remarks if each.text and not each.changes]
+    return [
+        Comment(each.text, each.step, each.passage and Passage(each.passage.text))
+        for each in of.open_remarks
+        if each.text and not each.changes
+    ]
 
 
 def suggestions(of: PlanRecord) -> list[object]:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from planwire.errors import JournalUnavailable
-from planwire.model.events import COMMENT, PlanRemoved, PlanSet, Remarked
+from planwire.model.events import COMMENT, Passage, PlanRemoved, PlanSet, Remarked
 from planwire.model.plan import FilePlan, OtherPlan
 from planwire.session.named_folders import note_folders
 from planwire.steering.wanted import MOST_CHANGES
@@ -77,7 +77,7 @@ def test_a_comment_on_a_step_of_a_plan_file_quotes_it(here: Here, tmp_path: Path
     note_folders(tmp_path)
     here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())))
     assert here.act("comment", "file", target="s1", text="Why?", seen=2).status_code == 200
-    assert here.events()[-1].event == Remarked("file", COMMENT, "Why?", 2, quote="one", id="r1")
+    assert here.events()[-1].event == Remarked("file", COMMENT, "Why?", 2, passage=Passage("one"), id="r1")
 
 
 @pytest.mark.parametrize(

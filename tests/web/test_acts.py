@@ -17,6 +17,7 @@ from planwire.model.events import (
     SELECTION,
     SUGGESTION,
     Event,
+    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -170,12 +171,12 @@ def test_a_review_has_a_verdict_and_comments_and_a_selection_has_them_too(here: 
         Remarked("main", COMMENT, "Go on.", 1),
         Remarked("main", COMMENT, "Careful.", 1, "s2"),
     ]
-    quoted = [{"text": "Really?", "quote": "step 1"}]
+    quoted = [{"text": "Really?", "passage": {"text": "step 1"}}]
     assert here.act("review", seen=1, verdict="changes_requested", text="Smaller", comments=quoted).status_code == 200
     assert [undecided(each.event) for each in here.events()[4:]] == [
         PlanReviewed("main", 1, "changes_requested", via=VIA),
         Remarked("main", REQUEST, "Smaller", 1, review=5),
-        Remarked("main", COMMENT, "Really?", 1, quote="step 1", review=5),
+        Remarked("main", COMMENT, "Really?", 1, passage=Passage("step 1", "", " step 2"), review=5),
     ]
 
 

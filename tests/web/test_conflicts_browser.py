@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from planwire import BlockingPlanSession
-from planwire.model.events import COMMENT, PlanChanged, PlanRemoved, PlanReviewed, Remarked
+from planwire.model.events import COMMENT, Passage, PlanChanged, PlanRemoved, PlanReviewed, Remarked
 from planwire.model.step_changes import AddStep, RewordStep, SetStatus
 from tests.web.browsing import MOVING, is_live, photograph
 from tests.web.stage import Stage, row, save, words, write
@@ -137,7 +137,7 @@ def test_a_comment_on_a_step_that_is_gone_becomes_one_on_the_plan(stage: Stage) 
     stage.agent_sends("one", "quite another thing")
     save(page)
     expect(page.locator(".toast")).to_contain_text("“two” is gone")
-    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, quote="two"))
+    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, passage=Passage("two")))
 
 
 def test_a_comment_whose_step_goes_while_it_is_typed_goes_to_the_plan_at_the_first_try(stage: Stage) -> None:
@@ -154,7 +154,7 @@ def test_a_comment_whose_step_goes_while_it_is_typed_goes_to_the_plan_at_the_fir
     save(page)
     expect(page.locator("#p0-said .quoted")).to_have_text("two")
     expect(page.locator("#p0-said .said")).to_have_text("Use the old one")
-    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, quote="two"))
+    stage.comes_to(Remarked("main", COMMENT, "Use the old one", 1, passage=Passage("two")))
 
 
 def test_an_approval_that_is_sent_anyway_says_what_it_is_of(stage: Stage) -> None:

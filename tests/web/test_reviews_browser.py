@@ -17,6 +17,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
+from planwire.model.passages import passage_at, reading
 from planwire.model.plan import MarkdownPlan
 from planwire.steering.reviews import VIA
 from tests.web.browsing import comes_true, is_live, photograph
@@ -136,11 +137,14 @@ def test_comments_on_passages_and_steps_are_collected_and_sent_once(stage: Stage
     review.get_by_role("button", name="Request changes").click()
     expect(review).to_have_count(0)
     expect(drafts).to_have_count(0)
+    text = reading((PROSE + TEXT.partition("\n")[2]).removeprefix("# Cache"))
+    starts = [(text.index(words), len(words)) for words in ("the cache", "expire after a day")]
+    cache, day = (passage_at(text, start, start + length) for start, length in starts)
     stage.comes_to(
         PlanReviewed("text", 1, "changes_requested", via=VIA),
         Remarked("text", REQUEST, "Not yet", 1, review=3),
-        Remarked("text", COMMENT, "Why a day?", 1, quote="expire after a day", review=3),
-        Remarked("text", COMMENT, "All of the cache?", 1, quote="the cache", review=3),
+        Remarked("text", COMMENT, "Why a day?", 1, passage=day, review=3),
+        Remarked("text", COMMENT, "All of the cache?", 1, passage=cache, review=3),
     )
     quotes = page.locator("#p0-said .quoted")
     expect(quotes).to_have_text(["the cache", "expire after a day"])

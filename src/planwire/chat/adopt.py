@@ -182,7 +182,7 @@ def _remark(item: Fields, record: PlanRecord) -> Remarked | None:
         "text": item.get("text") or "",
         "revision": record.revision,
         "step": item.get("step"),
-        "quote": item.get("quote"),
+        "passage": item.get("passage") or ({"text": item["quote"]} if item.get("quote") else None),
         "steps": item.get("steps") or (),
         "changes": item.get("changes") or (),
         "kept": bool(item.get("in_force")),

@@ -246,7 +246,7 @@ def _item(item: Fields) -> Iterator[str]:
         yield element(name, parts[0][1] if parts else "", **opening)
         return
     yield "\n".join(
-        [tag(name, **opening), *(element(*part, by=_author_of(part[0])) for part in parts), *changes, f"</{name}>"]
+        [tag(name, **opening), *(element(*part, **_whose(part[0], item)) for part in parts), *changes, f"</{name}>"]
     )
 
 
@@ -258,9 +258,9 @@ def _stale(changed: Any) -> str:
     return element("stale", _json(changed))
 
 
-def _author_of(part: str) -> str | None:
-    """The author of a part of a remark, if not the remark's own: a quote is the plan's words."""
-    return "plan" if part == "quote" else None
+def _whose(part: str, item: Fields) -> Fields:
+    """What there is to say of a part of a remark: a quote is the plan's words."""
+    return {"by": "plan", "occurrence": item.get("occurrence"), "is": item.get("quote_is")} if part == "quote" else {}
 
 
 def _event(message: EventMessage) -> str:

@@ -39,7 +39,7 @@ from planwire.session.steering import Steered, refuse_while_away
 from planwire.steering.acts import ACTS, Act, On
 from planwire.steering.conflict import Touches
 from planwire.steering.reviews import VERDICTS
-from planwire.steering.wanted import Comment, Wanted, is_remark
+from planwire.steering.wanted import Comment, Passage, Wanted, is_remark
 
 __all__ = ["fill_parser", "run"]
 
@@ -158,8 +158,10 @@ def _add_options(parser: argparse.ArgumentParser, act: Act) -> None:
         parser.add_argument("--comment", metavar="TEXT", action="append", default=[], help=words)
     elif "plan_text" in act.takes:
         parser.add_argument("--note", metavar="TEXT", help="a note for the agent")
-    if "quote" in act.takes:
-        parser.add_argument("--quote", metavar="PASSAGE", help="on this passage of the plan's text")
+    if "passage" in act.takes:
+        parser.add_argument("--quote", metavar="PASSAGE", help="on this passage of the plan's text, as it reads there")
+        words = "which one, counted from 1, if the text has it more than once"
+        parser.add_argument("--occurrence", metavar="N", type=count, help=words)
     if "keep" in act.takes:
         parser.add_argument("--keep", action="store_true", help="keep it in force until you withdraw it")
     if "now" in act.takes:
@@ -258,7 +260,7 @@ def _arguments(act: Act, arguments: argparse.Namespace, target: SteeredPlan, by:
     elif "up" in given or "down" in given:
         yield "by", given.get("down", 0) - given.get("up", 0)
     if given.get("quote"):
-        yield "quote", given["quote"]
+        yield "passage", Passage(given["quote"], occurrence=given.get("occurrence", 0))
     for name in ("keep", "interrupt"):
         yield from [(name, True)] if given.get(name) else []
     if given.get("now") or (given.get("interrupt") and "now" in act.takes):

@@ -198,22 +198,22 @@ class PlanRemoved(Act, frozen=True, tag_field="event", tag="plan_removed", omit_
     name: str = ""
 
 
-class Comment(Struct, frozen=True, omit_defaults=True):
-    """A person's words on a step, on a passage of the plan's text (`quote`), or on the plan as a whole."""
-
-    text: str
-    step: str | None = None
-    quote: str | None = None
-
-
 class Passage(Struct, frozen=True, omit_defaults=True):
     """A passage of a plan's text as a person saw it: its text, some of what stands before and after it, and which
-    occurrence of the text it was, from 1."""
+    occurrence of the text it was, from 1 (`passages`)."""
 
     text: str
     before: str = ""
     after: str = ""
     occurrence: int = 1
+
+
+class Comment(Struct, frozen=True, omit_defaults=True):
+    """A person's words on a step, on a passage of the plan's text, or on the plan as a whole."""
+
+    text: str
+    step: str | None = None
+    passage: Passage | None = None
 
 
 class Choice(Struct, frozen=True, omit_defaults=True):
@@ -256,7 +256,7 @@ class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omi
 
 
 class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
-    """A person's remark on a plan, on a step of it, or on a passage of its text (`quote`).
+    """A person's remark on a plan, on a step of it, or on a `passage` of its text.
 
     `revision` is the revision that its author saw, `review` the number of the verdict that it came with. `steps` belong
     to a selection, `changes` to a suggestion. If it is `kept` in force, only a person ends it. `id` is its
@@ -268,7 +268,7 @@ class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_default
     text: str = ""
     revision: int = 0
     step: str | None = None
-    quote: str | None = None
+    passage: Passage | None = None
     steps: tuple[str, ...] = ()
     changes: tuple[StepChange, ...] = ()
     review: int | None = None
@@ -276,7 +276,6 @@ class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_default
     id: str = ""
     carried: bool = False
     about: dict[str, str] = {}
-    passage: Passage | None = None
 
 
 class ReviewPending(Act, frozen=True, tag_field="event", tag="review_pending", omit_defaults=True):

@@ -174,13 +174,12 @@ class Remark(Struct, frozen=True):
     text: str
     revision: int
     step: str | None = None
-    quote: str | None = None
+    passage: Passage | None = None
     steps: tuple[str, ...] = ()
     changes: tuple[StepChange, ...] = ()
     review: int | None = None
     kept: bool = False
     about: dict[str, str] = {}
-    passage: Passage | None = None
     done: tuple[str, ...] = ()
     offered: Telling | None = None
     told: Telling | None = None

@@ -101,7 +101,6 @@ def remark_of(recorded: Recorded, event: Remarked, number: int) -> Remark:
         text=event.text,
         revision=event.revision,
         step=event.step,
-        quote=event.quote,
         steps=event.steps,
         changes=event.changes,
         review=event.review,

@@ -15,6 +15,7 @@ from msgspec import Struct
 from planwire.model.authors import by_fields, name_of
 from planwire.model.events import COMMENT, DISMISSED, SELECTION, SUGGESTION, PlanReviewed
 from planwire.model.kinds import text_of
+from planwire.model.passages import anchored, occurrences, reading_of
 from planwire.model.plan import Fields, PlanId
 from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
@@ -31,6 +32,8 @@ _KNOWN: Final = frozenset((AGENT, CLIENT, RELAY))
 #: Bytes of remarks told in full, in a retelling and in news. The rest are told as ids.
 RETOLD_BYTES: Final = 16 * 1024
 NEWS_BYTES: Final = 64 * 1024
+#: Said of a passage whose place in the plan's text is lost.
+GONE_QUOTE: Final = "no longer in the plan's text, which reads differently now"
 
 
 #: What a remark means for its reader once steps read differently from what its author saw.
@@ -165,11 +168,10 @@ def remark_item(remark: Remark, record: PlanRecord) -> Fields:
     it was said of, and of chosen steps and of steps to change, those are apart under `stale`."""
     changed = changed_since(remark, record)
     stale = {each.step for each in changed}
-    quote = changed[0].was if changed and remark.kind == COMMENT else remark.quote
     details: Fields = {
         "id": remark.id,
         "step": remark.step,
-        "quote": quote,
+        **({"quote": changed[0].was} if changed and remark.kind == COMMENT else _quote(remark, record)),
         "steps": [step for step in remark.steps if step not in stale] or None,
         "stale": [msgspec.to_builtins(each) for each in changed if remark.kind != COMMENT] or None,
         "changes": [*msgspec.to_builtins(remark.changes)] or None,
@@ -179,6 +181,22 @@ def remark_item(remark: Remark, record: PlanRecord) -> Fields:
         "means": _MEANING.get(remark.kind) if changed else None,
     }
     return _item(remark.kind, remark.by, remark.plan_id, details)
+
+
+def _quote(remark: Remark, record: PlanRecord) -> Fields:
+    """The passage that a remark is about: whether it is still there, and if its words are there more than once, which
+    of them it is."""
+    passage = remark.passage
+    if passage is None:
+        return {}
+    text = reading_of(record.state.plan)
+    if text is None:
+        return {"quote": passage.text}
+    if (place := anchored(text, passage)) is None:
+        return {"quote": passage.text, "quote_is": GONE_QUOTE}
+    among = occurrences(text, text[slice(*place)])
+    which = f"{among.index(place[0]) + 1} of {len(among)}" if len(among) > 1 else None
+    return {"quote": passage.text, "occurrence": which}
 
 
 def _verdict(plan_id: PlanId, review: Review | PlanReviewed, by: str) -> Fields:

@@ -8,7 +8,8 @@ from typing import Final, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION
+from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, Passage
+from planwire.model.passages import anchored, reading_of
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.seen import changed_since
@@ -81,7 +82,7 @@ class RemarkCard(Struct, frozen=True):
     at: int
     revision: int
     step: str | None = None
-    quote: str | None = None
+    passage: Passage | None = None
     about: str = ""
     steps: tuple[str, ...] = ()
     kept: bool = False
@@ -126,7 +127,7 @@ def annotations(record: PlanRecord, state: PlanState | None = None, heard: str =
             elif change.step in texts and suggestion.id not in stale:
                 steps[change.step] = (*steps.get(change.step, ()), suggested)
     shown = (each for each in record.remarks if each.kind != SUGGESTION or each.id in stale or _matters(each))
-    cards = [_remark(each, record, texts, heard, acted) for each in shown]
+    cards = [_remark(each, record, state or record.state, heard, acted) for each in shown]
     remarks: dict[str | None, tuple[RemarkCard, ...]] = {}
     for card in cards:
         if card.is_open:
@@ -167,10 +168,10 @@ def _suggested(
     )
 
 
-def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: str, acted: int) -> RemarkCard:
-    last = step_texts(record.state)
-    last = last | texts | remark.about
-    about = remark.quote or (last.get(remark.step, remark.step) if remark.step else "")
+def _remark(remark: Remark, record: PlanRecord, state: PlanState, heard: str, acted: int) -> RemarkCard:
+    last = step_texts(record.state) | {step.id: step.content for step in state.steps} | remark.about
+    about = last.get(remark.step, remark.step) if remark.step else ""
+    about = remark.passage.text if remark.passage else about
     steps = tuple(last.get(step, step) for step in remark.steps)
     end = remark.closed
     return RemarkCard(
@@ -182,7 +183,7 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         remark.at,
         remark.revision,
         remark.step,
-        remark.quote,
+        remark.passage,
         about,
         steps,
         remark.kept,
@@ -195,12 +196,15 @@ def _remark(remark: Remark, record: PlanRecord, texts: dict[str, str], heard: st
         end.text if end else "",
         remark.answers,
         remark.review,
-        "" if end else _stale_sentence(remark, record),
+        "" if end else _stale_sentence(remark, record, state),
     )
 
 
-def _stale_sentence(remark: Remark, record: PlanRecord) -> str:
+def _stale_sentence(remark: Remark, record: PlanRecord, state: PlanState) -> str:
     """What reads differently now from what the author of a remark saw, and what they can do."""
+    reading = reading_of(state.plan) if remark.passage else None
+    if remark.passage and reading is not None and anchored(reading, remark.passage) is None:
+        return "This is about a passage that is gone."
     words = [
         f"“{each.was}” now reads “{each.now}”" if each.now is not None else f"“{each.was}” is not in the plan any more"
         for each in changed_since(remark, record)

@@ -21,13 +21,14 @@ _YES, _NO, _ = VERDICT_LABELS
 
 class Reply(Struct, frozen=True):
     """One answer to offer. `takes_words`: a person's words can go with it. `is_main`: a face may stress it.
-    `takes_edit`: the plan's text goes with it, as the person edited it."""
+    `takes_edit`: the plan's text goes with it, as the person edited it. `is_yes`: it approves the plan."""
 
     label: str
     wanted: Wanted
     takes_words: bool = True
     is_main: bool = False
     takes_edit: bool = False
+    is_yes: bool = False
 
 
 def answers(card: PlanCard) -> tuple[Reply, ...]:
@@ -38,19 +39,20 @@ def answers(card: PlanCard) -> tuple[Reply, ...]:
         return ()
     question = card.question.id or None
     if not card.question.is_review:
-        edit = Reply(EDIT_LABEL, Wanted("review", verdict=_YES, question=question), takes_edit=True)
+        edit = Reply(EDIT_LABEL, Wanted("review", verdict=_YES, question=question), takes_edit=True, is_yes=True)
         options = tuple(
             Reply(
                 each.name,
                 Wanted("review", option=each.id, question=question),
                 is_main=each.is_plain and each.verdict == _YES,
+                is_yes=each.verdict == _YES,
             )
             for each in card.question.options
         )
         return (*options, edit) if card.question.takes_edit else options
     return tuple(
-        Reply(VERDICT_LABELS[each], Wanted("review", verdict=each, question=question), is_main=each == _YES)
-        for each in (_YES, _NO)
+        Reply(VERDICT_LABELS[each], Wanted("review", verdict=each, question=question), is_main=is_yes, is_yes=is_yes)
+        for each, is_yes in ((_YES, True), (_NO, False))
     )
 
 
@@ -59,7 +61,7 @@ def _decisions(card: PlanCard) -> tuple[Reply, ...]:
     stop = (Reply(ACTS["stop"].label, Wanted("stop"), takes_words=False),) if "stop" in card.acts else ()
     label, now = ("Tell it now", True) if "tell" in card.acts else (VERDICT_LABELS[_NO], None)
     refuse = Reply(label, Wanted("review", verdict=_NO, now=now))
-    return (*stop, refuse, Reply("Keep as it is", Wanted("review", verdict=_YES), takes_words=False))
+    return (*stop, refuse, Reply("Keep as it is", Wanted("review", verdict=_YES), takes_words=False, is_yes=True))
 
 
 def words_go(card: PlanCard) -> str:

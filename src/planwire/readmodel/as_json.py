@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from planwire.model.authors import by_fields, name_and_way
-from planwire.model.events import SUGGESTION, Origin
+from planwire.model.events import SUGGESTION, Origin, Passage
 from planwire.model.kinds import content_of, kind_of
 from planwire.model.plan import Fields
 from planwire.model.plan_change import PlanChange
@@ -134,7 +134,7 @@ class RemarkValue(Struct, frozen=True):
     revision: int
     text: str
     step: str | None
-    quote: str | None
+    passage: Passage | None
     steps: tuple[str, ...]
     kept: bool
     told_at: int | None
@@ -392,7 +392,7 @@ def _remark(remark: Remark, text: str, record: PlanRecord) -> RemarkValue:
         remark.revision,
         text,
         remark.step,
-        remark.quote,
+        remark.passage,
         remark.steps,
         remark.kept,
         told.at if told else None,

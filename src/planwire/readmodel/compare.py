@@ -12,6 +12,7 @@ from planwire.model.diff import compare
 from planwire.model.markdown import unmarked
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, StepRow
+from planwire.readmodel.unseen import line_keys
 
 __all__ = [
     "Comparison",
@@ -33,12 +34,13 @@ _KINDS: Final = {"equal": SAME, "insert": "added", "delete": "removed", "replace
 
 class PairedRow(Struct, frozen=True):
     """A step before and after; None where the plan lacks it. `kind` is `same`, `added`, `removed`, `changed` or
-    `moved`; a changed step may have moved as well."""
+    `moved`; a changed step may have moved as well. `key` is that of its line (`unseen`) if it is one by itself."""
 
     kind: str
     before: StepRow | None
     after: StepRow | None
     has_moved: bool = False
+    key: str = ""
 
 
 class PairedLine(Struct, frozen=True):
@@ -47,6 +49,7 @@ class PairedLine(Struct, frozen=True):
     kind: str
     before: str | None
     after: str | None
+    key: str = ""
 
 
 class SaidBetween(Struct, frozen=True):
@@ -136,13 +139,15 @@ def paired(before: Sequence[StepRow], after: Sequence[StepRow]) -> list[tuple[St
 def _rows(old: PlanCard | None, new: PlanCard | None) -> Iterator[PairedRow]:
     diff = compare(old.state, new.state) if old and new else None
     moved = {each.step.id for each in diff.moved} if diff else set()
+    rows = new.rows if new and not new.text else ()
+    keys = dict(zip((row.id for row in rows), line_keys(tuple(row.text for row in rows)), strict=True))
     for before, after in paired(old.rows if old else (), new.rows if new else ()):
         has_moved = after is not None and after.id in moved
         if before is None or after is None:
             kind = "added" if before is None else "removed"
         else:
             kind = "changed" if _step(before) != _step(after) else "moved" if has_moved else SAME
-        yield PairedRow(kind, before, after, has_moved)
+        yield PairedRow(kind, before, after, has_moved, keys[after.id] if after and keys else "")
 
 
 def _step(row: StepRow) -> tuple[str, str, str, int]:
@@ -156,11 +161,13 @@ def _content(card: PlanCard | None) -> object:
 
 def _lines(one: list[str], other: list[str]) -> Iterator[PairedLine]:
     """Pair the lines. Frequent lines don't count as matches, since a text that consists of them would take minutes."""
+    keys = line_keys(tuple(other))
     for kind, first, last, start, end in SequenceMatcher(None, one, other).get_opcodes():
         for at in range(max(last - first, end - start)):
             left = one[first + at] if first + at < last else None
             right = other[start + at] if start + at < end else None
-            yield PairedLine(SAME if left == right else _KINDS[kind], left, right)
+            key = keys[start + at] if right is not None else ""
+            yield PairedLine(SAME if left == right else _KINDS[kind], left, right, key)
 
 
 def said_between(old: PlanCard | None, new: PlanCard | None) -> tuple[SaidBetween, ...]:

@@ -54,7 +54,7 @@ def remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
         return (Phrase("selected", f"steps to run: {', '.join(texts.get(step, step) for step in event.steps)}"),)
     if not event.text:  # a request in no words: its verdict says it
         return ()
-    about = event.quote or texts.get(event.step or "", event.step)
+    about = event.passage.text if event.passage else texts.get(event.step or "", event.step)
     text = f"{about}: {event.text}" if about else event.text
     return (Phrase(event.kind, f"{text} (kept in force)" if event.kept else text, event.step),)
 

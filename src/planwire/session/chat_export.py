@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 
+import msgspec
 from msgspec.structs import replace
 
 from planwire.chat.formats import Format
@@ -95,9 +96,11 @@ def _told(item: Fields, state: SessionState) -> Fields:
     if remark is None:
         return item
     left = tuple(step for step in remark.steps if step not in remark.done)
-    as_said = remark_item(replace(remark, about={}, steps=left), state.plans[remark.plan_id])
+    as_said = remark_item(replace(remark, about={}, steps=left, passage=None), state.plans[remark.plan_id])
     if remark.about:
         as_said["about"] = {step: text for step, text in remark.about.items() if step not in remark.done}
+    if remark.passage:
+        as_said |= {"quote": remark.passage.text, "passage": msgspec.to_builtins(remark.passage)}
     if item["said"] != "closed":
         item, whole = as_said, Fields()
     else:

@@ -166,7 +166,7 @@ _TABLE: Final = (
     Act(
         *("comment", "comment", "Comment", "Comment on a plan or a step", reviews.comment, On.STEP, Touches.NOTHING),
         needs=("text",),
-        takes=("comments", "quote", "keep", "now", "interrupt"),
+        takes=("comments", "passage", "keep", "now", "interrupt"),
         or_plan=True,
         any_plan=True,
         gestures=(

@@ -21,6 +21,7 @@ from planwire.model.events import (
     SELECTION,
     Comment,
     Event,
+    Passage,
     PlanReviewed,
     PlanSet,
     RemarkClosed,
@@ -28,6 +29,7 @@ from planwire.model.events import (
     ReviewPending,
 )
 from planwire.model.file_texts import address_of
+from planwire.model.passages import passage_named
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.remarks import RUN_ALL
 from planwire.model.seen import changed_since
@@ -162,10 +164,10 @@ def _comments(on: Target, wanted: Wanted, kind: str = COMMENT, review: int | Non
     text = (wanted.text or "").strip()
     remarks = []
     if text or kind == REQUEST:
-        said.insert(0, Comment(text, wanted.target, wanted.quote))
+        said.insert(0, Comment(text, wanted.target, wanted.passage))
     for number, each in enumerate(said):
         placed = _placed(on, each)
-        check_length(placed.text + (each.quote or ""))
+        check_length(placed.text + (each.passage.text if each.passage else ""))
         is_main = number == 0 and (text or kind == REQUEST)
         remarks.append(
             Remarked(
@@ -174,7 +176,7 @@ def _comments(on: Target, wanted: Wanted, kind: str = COMMENT, review: int | Non
                 placed.text,
                 revision,
                 placed.step,
-                placed.quote,
+                placed.passage,
                 review=review,
                 kept=bool(wanted.keep),
             )
@@ -186,11 +188,12 @@ def _placed(on: Target, said: Comment) -> Comment:
     """A comment on its step. If the step is gone, or only in a file, it is on the plan and quotes the step."""
     text = said.text.strip()
     if said.step is None or on.has(said.step):
-        return Comment(text, said.step, said.quote)
+        about = on.file or (on.seen or on.record).state
+        return Comment(text, said.step, said.passage and passage_named(about.plan, said.passage))
     texts = on.texts
     if said.step not in texts:
         place_of(on.file or on.record.state, said.step)
-    return Comment(text, None, shortened(unwrapped(texts[said.step]), QUOTED))
+    return Comment(text, None, Passage(shortened(unwrapped(texts[said.step]), QUOTED)))
 
 
 def _comment_sentence(on: Target, wanted: Wanted, said: tuple[Remarked, ...]) -> str:
@@ -200,7 +203,7 @@ def _comment_sentence(on: Target, wanted: Wanted, said: tuple[Remarked, ...]) ->
     step = next((each for each in steps if each is not None), None)
     words = VERDICTS[COMMENTED]
     if step is None:
-        return f"{words} to {quoted(said[0].quote)}" if said[0].quote else f"{words} to the plan"
+        return f"{words} to {quoted(said[0].passage.text) if said[0].passage else 'the plan'}"
     is_there = on.has(step) or on.file is not None
     name = quoted(on.texts[step])
     return f"{words} to {name}" if is_there else f"{words} to the plan: {name} is gone"
@@ -208,9 +211,9 @@ def _comment_sentence(on: Target, wanted: Wanted, said: tuple[Remarked, ...]) ->
 
 def _is_said(on: Target, said: Remarked) -> bool:
     """Whether the same author said the same already, and it still holds."""
-    same = on.by, said.kind, said.text, said.step, said.quote, said.steps, said.kept
+    same = on.by, said.kind, said.text, said.step, said.passage, said.steps, said.kept
     return any(
-        (each.by, each.kind, each.text, each.step, each.quote, each.steps, each.kept) == same
+        (each.by, each.kind, each.text, each.step, each.passage, each.steps, each.kept) == same
         and not changed_since(each, on.record)
         for each in on.record.open_remarks
     )

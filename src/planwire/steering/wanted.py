@@ -7,11 +7,11 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
 
-from planwire.model.events import Comment
+from planwire.model.events import Comment, Passage
 from planwire.model.names import id_number
 from planwire.model.step_changes import StepChange
 
-__all__ = ["ARGUMENTS", "Comment", "Wanted", "is_remark", "remark_number"]
+__all__ = ["ARGUMENTS", "Comment", "Passage", "Wanted", "is_remark", "remark_number"]
 
 #: Bounds of one act. Every change of a text parses it again.
 MOST_CHANGES: Final = 100
@@ -39,7 +39,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     - `after`: the step to place it after; "" is the beginning. `before`: the step to place it before. `by`: places to
       move down, or up if negative.
     - `comments`: words on single steps or passages that go with a review. `keep`: the words stay in force until a
-      person ends them. `quote`: the passage of the plan's text that they are about.
+      person ends them. `passage`: that of the plan's text which they are about.
     - `option`: the answer that a person chose, by its id or its name; `question`: the question that they saw.
     - `now`: the agent is to hear it now; `interrupt`: its turn may be cancelled for that.
     - `changes`: several changes at once. `plan_text`: the same, as the plan's text after a person edited it.
@@ -50,7 +50,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     target: str | None = None
     seen: _Number | None = None
     text: str | None = None
-    quote: str | None = None
+    passage: Passage | None = None
     keep: bool | None = None
     status: str | None = None
     priority: str | None = None

@@ -88,7 +88,8 @@ class Commander:
         """Ask for the text of an act, and send it. An unsent text comes back the next time the person starts this
         act."""
         app = self._screen.app
-        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after, wanted.quote, question.argument)
+        quote = wanted.passage.text if wanted.passage else None
+        key = (self._screen.session, card.id, wanted.act, wanted.target, wanted.after, quote, question.argument)
         text, is_edit = harmless(question.text), question.argument == _EDITED
 
         async def send(typed: Typed) -> bool:

@@ -5,8 +5,9 @@ from typing import NamedTuple
 from planwire.errors import PlanError
 from planwire.readmodel.card import PlanCard, RemarkCard, StepRow
 from planwire.readmodel.plain_text import one_line
-from planwire.steering.wanted import Comment
+from planwire.steering.wanted import Comment, Passage
 from planwire.terminal.lines import Row
+from planwire.terminal.passages import are_together, passage_at_row
 from planwire.terminal.remark_words import SHORT_LABELS, remark_text
 from planwire.terminal.rows import DRAFT, FOLD, REMARK, STEP, TEXT
 
@@ -21,7 +22,7 @@ class Pointed(NamedTuple):
     step: StepRow | None = None
     remark: str | None = None
     place: int = -1
-    quote: str | None = None
+    passage: Passage | None = None
     fold: Row | None = None
     whole: bool = False
 
@@ -43,14 +44,14 @@ class Pointed(NamedTuple):
     @property
     def is_precise(self) -> bool:
         """Whether the person points at less than the whole plan."""
-        return not self.whole and (self.step or self.remark or self.quote) is not None
+        return not self.whole and (self.step or self.remark or self.passage) is not None
 
-    def is_about(self, step: str | None, quote: str | None) -> bool:
+    def is_about(self, step: str | None, passage: Passage | None) -> bool:
         """Whether words on this step or passage are about what the person points at."""
         if self.step is not None:
             return step == self.step.id
-        if self.quote is not None:
-            return quote is not None and one_line(quote) in one_line(self.quote)
+        if self.passage is not None:
+            return passage is not None and are_together(self.card, passage, self.passage)
         return not self.is_precise
 
     def open_remarks(self) -> dict[str, str]:
@@ -72,14 +73,14 @@ class Pointed(NamedTuple):
         return {
             each.id: f"{SHORT_LABELS.get(each.kind, each.label)}: {one_line(remark_text(each))}"
             for each in remarks
-            if (each.id == self.remark if self.remark is not None else self.is_about(each.step, each.quote))
+            if (each.id == self.remark if self.remark is not None else self.is_about(each.step, each.passage))
         }
 
     def drafts(self, drafts: tuple[Comment, ...]) -> tuple[Comment, ...]:
         """Those of the unsent comments that are about what the person points at."""
         if self.remark == DRAFT:
             return drafts[self.place : self.place + 1]
-        return () if self.remark else tuple(each for each in drafts if self.is_about(each.step, each.quote))
+        return () if self.remark else tuple(each for each in drafts if self.is_about(each.step, each.passage))
 
 
 def pointed_at(card: PlanCard, row: Row) -> Pointed:
@@ -93,5 +94,5 @@ def pointed_at(card: PlanCard, row: Row) -> Pointed:
         moved = next(moves, None)
         return Pointed(card, card.row(moved.step) if moved else None, remark, place)
     if kind == TEXT:
-        return Pointed(card, quote=str(rest[0]))
+        return Pointed(card, passage=passage_at_row(card, row))
     return Pointed(card, fold=row if kind == FOLD else None)

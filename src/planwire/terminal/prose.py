@@ -28,7 +28,7 @@ from planwire.readmodel.plain_text import printable
 from planwire.readmodel.text_pieces import text_pieces
 from planwire.terminal.lines import BLANK, GUTTER, Line, Part, Row, broken, is_endless
 
-__all__ = ["Passage", "prose_lines", "woven_lines"]
+__all__ = ["BlockRows", "blocks_of", "prose_lines", "woven_lines"]
 
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
@@ -139,16 +139,18 @@ class ProseBlock(NamedTuple):
     is_next: bool = False
 
 
-class Passage(Protocol):
-    """What a view does with the blocks of a text: it gives each a row, and lines below it."""
+class BlockRows(Protocol):
+    """What a view does with the blocks of a text, one after the other: it gives each a row, and lines below it."""
 
     def row(self, text: str) -> Row: ...
 
-    def said(self, text: str, indent: int, row: Row) -> Iterable[Line]: ...
+    def said(self, indent: int, row: Row) -> Iterable[Line]: ...
+
+    def said_of(self, step: StepRow, indent: int) -> Iterable[Line]: ...
 
 
 def prose_lines(
-    text: str, width: int, indent: int = 0, longest: int = LONGEST, passages: Passage | None = None
+    text: str, width: int, indent: int = 0, longest: int = LONGEST, passages: BlockRows | None = None
 ) -> list[Line]:
     """Render a markdown text behind a gutter, block by block: its `longest` first characters, and the rest as it is
     written. While a text grows, only its end renders anew. A text for other programs is not rendered at all."""
@@ -158,12 +160,9 @@ def prose_lines(
     for block in _blocks(text[:end]):
         rendered = _rendered(block, room, indent)
         lines += [BLANK] if lines and not block.is_next and not is_endless(width) else []
-        if passages is None:
-            lines += rendered
-        else:
-            row = passages.row(block.text)
-            lines += [replace(line, row=row) for line in rendered]
-            lines += passages.said(block.text, indent + INDENT, row)
+        row = passages.row(block.text) if passages else None
+        lines += [replace(line, row=row) for line in rendered] if row else rendered
+        lines += passages.said(indent + INDENT, row) if passages and row else ()
     return lines + [_behind_gutter(((piece, ""),), indent) for piece in _as_written(text[end:], room)]
 
 
@@ -175,6 +174,11 @@ def _as_written(text: str, width: int) -> Iterator[str]:
     lines = printable(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n") if text else []
     for line in lines:
         yield from [line] if is_endless(width) else broken(line, width)
+
+
+def blocks_of(text: str) -> Iterator[str]:
+    """The blocks of a text that are drawn one by one, as they are written."""
+    return (block.text for block in _blocks(text))
 
 
 @lru_cache(maxsize=64)
@@ -249,7 +253,7 @@ def woven_lines(
     card: PlanCard,
     width: int,
     step_lines: Callable[[StepRow], tuple[Line, ...]],
-    passages: Passage | None = None,
+    passages: BlockRows | None = None,
     *,
     whole: bool = False,
 ) -> Iterator[Line]:
@@ -259,6 +263,7 @@ def woven_lines(
     for piece in text_pieces(card, whole=whole):
         if isinstance(piece, StepRow):
             yield from step_lines(piece)
+            yield from passages.said_of(piece, INDENT * (piece.depth + 2)) if passages else ()
             ended = False
         elif lines := prose_lines(piece.text, width, INDENT * (piece.depth + 1), max(left, 0), passages):
             left -= len(piece.text)

@@ -52,13 +52,13 @@ class WordActs:
     # -- words
 
     def comment(self, on: Pointed, wanted: Wanted) -> None:
-        card, quote = on.card, None if on.whole or on.step else on.quote
+        card, passage = on.card, None if on.whole or on.step else on.passage
         count = len(self._drafts(card))
         title = f"Comment on {named(card)}"
         about = []
-        if on.step or quote:
+        if on.step or passage:
             title = "Comment on this step" if on.step else "Comment on this passage"
-            about.append(quoted(on.step) if on.step else _muted(f"“{one_line(quote or '')}”"))
+            about.append(quoted(on.step) if on.step else _muted(f"“{one_line(passage.text if passage else '')}”"))
         if count:
             about.append(_muted(f"{_comments(count)} in your review of this plan so far"))
         answers = [send("Comment"), DialogAnswer(_COLLECT, "Add to review", key="Ctrl+R")]
@@ -70,17 +70,17 @@ class WordActs:
         answers += _now(card)
 
         def collect(typed: Typed) -> bool:
-            return self._collect(card, Comment(typed.text.strip(), wanted.target, quote), kept=typed.switched)
+            return self._collect(card, Comment(typed.text.strip(), wanted.target, passage), kept=typed.switched)
 
         question = TextQuestion(title, answers, about, keeps=True, others={_COLLECT: collect})
-        self._commander.ask(card, replace(wanted, quote=quote), question)
+        self._commander.ask(card, replace(wanted, passage=passage), question)
 
     def _collect(self, card: PlanCard, comment: Comment, *, kept: bool) -> bool:
         """Keep a comment for the review of its plan. A review is kept in force as a whole."""
         try:
             if not comment.text:
                 raise PlanError("The comment is empty.")
-            check_length(comment.text + (comment.quote or ""))
+            check_length(comment.text + (comment.passage.text if comment.passage else ""))
         except PlanError as refusal:
             self._commander.refuse(refusal)
             return False

@@ -12,22 +12,22 @@ import msgspec
 from planwire.readmodel.answers import answers, dispute_words, words_go
 from planwire.readmodel.audience import audience
 from planwire.readmodel.card import PendingCard, PlanCard, QuestionCard
-from planwire.readmodel.plain_text import shortened
+from planwire.readmodel.compare import SAME, compare_cards
+from planwire.readmodel.plain_text import counted
+from planwire.readmodel.unseen import beginning, left_out, line_keys, lines_of, unseen_words
 from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
-from planwire.web.addresses import plan_address
+from planwire.web.addresses import encode_id, plan_address
 from planwire.web.difference import brief_difference, difference_view
-from planwire.web.html import EMPTY, Html, el, moment
+from planwire.web.html import EMPTY, Html, el, joined_keys, moment
 from planwire.web.page_tree import Part, leaf
+from planwire.web.prose import prose
 from planwire.web.status_look import wording
 
 __all__ = ["answer_form", "answer_part", "asked_part", "pending_part", "question_view"]
 
 #: Equal rows around each change of a plan that waits for a verdict, on its page.
 AROUND: Final = 2
-#: How much of a new plan to show: steps, or characters of its text.
-FIRST_STEPS: Final = 5
-FIRST_TEXT: Final = 400
 LONGEST_WORDS: Final = 4_000
 _UNDO_KEY: Final = el("kbd", ACTS["withdraw"].gestures[0].keys[0])
 
@@ -43,13 +43,22 @@ def asked_part(part_id: str, card: PlanCard, before: PlanCard | None) -> Part | 
     return leaf(own, "section", name, _state_of_answer(card), new, class_="question", aria_labelledby=f"{own}-name")
 
 
-def question_view(card: PlanCard, before: PlanCard | None) -> Html:
-    """The question in an inbox: short, with what is new, or the beginning of a plan that people have not seen."""
+def question_view(session: str, card: PlanCard, before: PlanCard | None) -> tuple[Html, int]:
+    """The question in an inbox: short, with what is new, or the beginning of a plan that people have not seen; and how
+    many lines of the plan are not among that."""
     name = el("p", el("b", _who_asks(card)), ": ", el("bdi", card.title), class_="asks")
-    new = EMPTY
-    if card.question is not None and not card.is_file:
-        new = _beginning(card) if before is None else _what_is_new(card, before, 0)
-    return el("div", name, _state_of_answer(card), new, class_="question")
+    if card.question is None or before is None:
+        begun = beginning(card)
+        new, hidden = _beginning(begun.card, f"{encode_id(session)}-{encode_id(card.id)}-new"), begun.left_out
+    else:
+        compared = compare_cards(before, card)
+        new = _what_changed(card, before, brief_difference(compared))
+        pairs = compared.lines or compared.rows
+        hidden = left_out(card, {each.key for each in pairs if each.kind != SAME})
+    words = counted(len(hidden), "more line" if before is None else "unchanged line")
+    whole = el("a", words, href=plan_address(session, card.id))
+    more = el("p", whole, class_="left-out", data_lines=joined_keys(hidden)) if hidden else EMPTY
+    return el("div", name, _state_of_answer(card), new, more, class_="question"), len(hidden)
 
 
 def answer_part(part_id: str, session: str, card: PlanCard) -> Part | None:
@@ -77,8 +86,9 @@ def _pending(pending: PendingCard, undo: Html) -> Html:
     return el("span", mine, theirs, undo, class_="undoable", data_pending=pending.by, dir="auto")
 
 
-def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> Html:
-    """The answers as a form with the id `own`; empty if there are none."""
+def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY, hidden: int = 0) -> Html:
+    """The answers as a form with the id `own`; empty if there are none. `hidden` lines of the plan are not on the page:
+    an approval says so, and the script counts those that the person has not seen."""
     offered = answers(card)
     if not offered:
         return EMPTY
@@ -86,6 +96,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY) -> H
         el(
             "button",
             each.label,
+            el("span", unseen_words(hidden), class_="count-unseen") if each.is_yes else None,
             type="button",
             data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
             data_bare=not each.takes_words,
@@ -152,20 +163,21 @@ def _what_is_new(card: PlanCard, before: PlanCard | None, around: int) -> Html:
     if before is None:
         words = "This is the first version." if card.is_first else "The version before was dismissed."
         return el("p", words, class_="nothing")
+    return _what_changed(card, before, difference_view(before, card, around))
+
+
+def _what_changed(card: PlanCard, before: PlanCard, changes: Html) -> Html:
     since = "the last review" if before.version == card.version else f"version {before.version}"
     name = el("summary", f"What changed since {since}")
-    changes = difference_view(before, card, around) if around else brief_difference(before, card)
     return el("details", name, changes, open=True)
 
 
-def _beginning(card: PlanCard) -> Html:
+def _beginning(card: PlanCard, part_id: str) -> Html:
     """The first steps of a plan, or the first lines of its text."""
     if card.text:
-        lines = card.text.split("\n")
-        head = lines[0].lstrip("# ").strip()
-        text = "\n".join(lines[1:] if head == card.title else lines).strip()
-        return el("p", shortened(text, FIRST_TEXT), class_="beginning", dir="auto") if text else EMPTY
-    steps = [el("li", el("bdi", wording(row.text))) for row in card.rows[:FIRST_STEPS]]
-    if len(card.rows) > FIRST_STEPS:
-        steps.append(el("li", f"and {len(card.rows) - FIRST_STEPS:,} more", class_="nothing"))
+        return el("div", prose(card, part_id), class_="beginning")
+    if card.fields:
+        return el("pre", card.fields, class_="beginning", data_lines=joined_keys(line_keys(lines_of(card))))
+    keys = line_keys(lines_of(card))
+    steps = [el("li", el("bdi", wording(row.text)), data_lines=key) for row, key in zip(card.rows, keys, strict=True)]
     return el("ol", *steps, class_="beginning") if steps else EMPTY

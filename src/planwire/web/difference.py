@@ -27,9 +27,8 @@ def difference_view(before: PlanCard | None, after: PlanCard | None, around: int
     return comparison_view(compare_cards(before, after), around)
 
 
-def brief_difference(before: PlanCard, after: PlanCard) -> Html:
+def brief_difference(compared: Comparison) -> Html:
     """The rows of a plan that changed, and nothing else: its lines, or its steps if it has no text."""
-    compared = compare_cards(before, after)
     fold = _Fold(0, None)
     if compared.is_same:
         return el("p", "Nothing changed.", class_="nothing")
@@ -66,7 +65,7 @@ def _said(said: SaidBetween) -> Html:
 
 def _row(pair: PairedRow) -> Html:
     cells = _cell(pair.before), _cell(pair.after, has_moved=pair.has_moved)
-    return el("tr", *cells, class_=f"pair-{pair.kind}", data_pair=pair.kind)
+    return el("tr", *cells, class_=f"pair-{pair.kind}", data_pair=pair.kind, data_lines=pair.key or None)
 
 
 def _cell(row: StepRow | None, *, has_moved: bool = False) -> Html:
@@ -90,7 +89,7 @@ def _text(compared: Comparison, fold: _Fold) -> Html:
 
 def _line(pair: PairedLine) -> Html:
     cells = [_ABSENT if each is None else el("td", each) for each in (pair.before, pair.after)]
-    return el("tr", *cells, class_=f"pair-{pair.kind}")
+    return el("tr", *cells, class_=f"pair-{pair.kind}", data_lines=pair.key or None)
 
 
 def _near(pairs: tuple[_Paired, ...], fold: _Fold, what: str, draw: Callable[[_Paired], Html]) -> Iterable[Html]:

@@ -5,7 +5,7 @@ another one: control characters and those that change its direction.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
@@ -22,6 +22,7 @@ __all__ = [
     "escaped",
     "iso",
     "joined",
+    "joined_keys",
     "moment",
     "sign_of_life",
     "time_of_day",
@@ -73,6 +74,11 @@ def attributes(values: Mapping[str, Attribute]) -> str:
 def el(tag: str, *children: str | None, **values: Attribute) -> Html:
     """An element. Its name and those of its attributes are not escaped: they are the program's own."""
     return Html(f"<{tag}{attributes(values)}>{joined(*children)}</{tag}>")
+
+
+def joined_keys(keys: Iterable[str]) -> str:
+    """Keys of lines as an attribute."""
+    return " ".join(keys)
 
 
 def void(tag: str, **values: Attribute) -> Html:

@@ -9,12 +9,13 @@ from msgspec import Struct
 
 from planwire.readmodel.card import PlanCard, Progress
 from planwire.readmodel.in_sight import LONG, window
+from planwire.readmodel.unseen import LONGEST_RENDERED, line_keys, lines_of
 from planwire.web.addresses import plan_address, session_address
 from planwire.web.asked_view import answer_part, asked_part, pending_part
 from planwire.web.frame import action
-from planwire.web.html import Html, el, moment
+from planwire.web.html import Html, el, joined_keys, moment
 from planwire.web.page_tree import Part, branch, leaf
-from planwire.web.prose import LONGEST_RENDERED, prose
+from planwire.web.prose import prose
 from planwire.web.said_view import said_part, why_part
 from planwire.web.steer_view import actions_part, revision_part, steer_values
 from planwire.web.steps_view import StepList, drawn_suggestions, progress_view, steps_part
@@ -191,7 +192,9 @@ def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
         problem = el("p", card.problem) if card.problem else None
         return leaf(part_id, "div", problem, el("code", card.uri), class_="problem")
     if card.fields:
-        return leaf(part_id, "pre", card.fields, class_="raw", tabindex=0, role="region", aria_label="fields")
+        keys = joined_keys(line_keys(lines_of(card)))
+        region = {"role": "region", "aria_label": "fields", "data_lines": keys}
+        return leaf(part_id, "pre", card.fields, class_="raw", tabindex=0, **region)
     usable = steerable and card.can_change
     if _is_text(place, card):
         html = prose(card, place.part_id, usable=usable, steerable=steerable)

@@ -6,23 +6,19 @@ that loads tells its server who is reading. Tasks get the mark and the id of the
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import is_numbered, is_task, is_title, neighbour_of, without_box
+from planwire.readmodel.unseen import LONGEST_RENDERED, line_keys, lines_of, lines_read, parsed, rendered
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
-from planwire.web.html import Html, attributes, el
+from planwire.web.html import Html, attributes, el, joined_keys
 from planwire.web.status_look import checkbox
 
-__all__ = ["LONGEST_RENDERED", "prose"]
-
-#: A longer text is shown as its author wrote it, which bounds the cost of a hostile one.
-LONGEST_RENDERED: Final = 100_000
+__all__ = ["prose"]
 
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
@@ -33,10 +29,10 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
 
     A heading at the very beginning is left out if it is the plan's title, which the page already shows.
     """
+    keys = line_keys(lines_of(card))
     if len(card.text) > LONGEST_RENDERED:
-        return el("pre", card.text, class_="prose long")
-    parser = _parser()
-    tokens = parser.parse(card.text)
+        return el("pre", card.text, class_="prose long", data_lines=joined_keys(keys))
+    tokens = parsed(card.text)
     if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card):
         del tokens[:3]
     for token in tokens:
@@ -48,15 +44,12 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
         for (item, words), row in zip(tasks, card.rows, strict=True):
             _adorn(item, words, row, part_id, usable=usable, steerable=steerable)
         _add_ghosts(tokens, [item for item, _ in tasks], card, part_id, steerable=steerable)
-    rendered = parser.renderer.render(tokens, parser.options, {})
-    safe = printable(rendered)  # markdown spells characters as `&#8238;` too
+    for token, numbers in lines_read(tokens):
+        token.attrs["data-lines"] = joined_keys(keys[at] for at in numbers)
+        if token.type == "fence" and token.info:
+            token.attrs["data-info"] = token.info
+    safe = printable(rendered(tokens))  # markdown spells characters as `&#8238;` too
     return Html(f'<div class="prose" dir="auto">{safe}</div>')
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    options = {"html": False, "linkify": False, "typographer": False}
-    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("reference")
 
 
 def _is_task(tokens: Sequence[Token], at: int) -> bool:

@@ -4,8 +4,11 @@ People's words are below the steps: above, a new one would move the steps under 
 it.
 """
 
+import json
 from collections.abc import Container
 from typing import Final
+
+import msgspec
 
 from planwire.readmodel.annotations import RemarkCard
 from planwire.readmodel.authors import author
@@ -71,7 +74,8 @@ def folded_words(text: str) -> Html:
 def _remark(row_id: str, remark: RemarkCard, steerable: bool) -> Part:
     words = el("dd", remark_words(remark, steerable=steerable, named=True))
     kind = f"reason remark remark-{remark.kind}"
-    return leaf(row_id, "div", el("dt", remark.label), words, class_=kind, data_quote=remark.quote)
+    passage = json.dumps(msgspec.to_builtins(remark.passage)) if remark.passage else None
+    return leaf(row_id, "div", el("dt", remark.label), words, class_=kind, data_passage=passage)
 
 
 def _suggestion(row_id: str, suggestion: OpenSuggestion, steerable: bool) -> Part:

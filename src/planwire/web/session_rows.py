@@ -56,15 +56,11 @@ def session_row(glance: Overview, facets: tuple[str, ...] = ()) -> Part:
 def inbox_item(glance: Overview, asking: tuple[Asking, ...], facets: tuple[str, ...] = ()) -> Part:
     """A session that needs a person, with what its plans ask and the answers to it."""
     row_id = _row_id(glance)
-    questions = [
-        el(
-            "div",
-            question_view(card, before),
-            answer_form(f"{row_id}-{encode_id(card.id)}", glance.id, card),
-            class_="asking",
-        )
-        for card, before in asking
-    ]
+    questions = []
+    for card, before in asking:
+        question, hidden = question_view(glance.id, card, before)
+        form = answer_form(f"{row_id}-{encode_id(card.id)}", glance.id, card, hidden=hidden)
+        questions.append(el("div", question, form, class_="asking"))
     return leaf(
         row_id,
         "li",

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from planwire.readmodel.card import PRIORITIES, Ghost, PlanBelow, PlanCard, PlanId, Progress, StepRow, Tag
 from planwire.readmodel.in_sight import counts, fold_words, in_runs, window
+from planwire.readmodel.unseen import left_out, line_keys
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
@@ -52,9 +53,10 @@ def steps_part(shown_as: StepList, card: PlanCard) -> Part:
 
     if not shown.start:
         add_ghosts("")
-    for row in card.rows[shown.start : shown.stop]:
+    keys = line_keys(tuple(row.text for row in card.rows))
+    for at, row in enumerate(card.rows[shown.start : shown.stop], shown.start):
         steps.append(row)
-        parts.append(_row(shown_as, row))
+        parts.append(_row(shown_as, row, keys[at]))
         add_ghosts(row.id)
     if more and len(shown) == len(card.rows):
         parts = _folded(steps, parts)
@@ -64,7 +66,8 @@ def steps_part(shown_as: StepList, card: PlanCard) -> Part:
     if more and shown.stop < len(card.rows):
         nearest = f"{more}#{part_id}-{card.rows[shown.stop].id}"
         parts.append(_gap(f"{part_id}-below", card.rows[shown.stop :], nearest, "below"))
-    return branch(f"{part_id}-steps", "ol", parts, class_="steps")
+    unread = len(left_out(card, ())) if card.text else None  # its text is not on the page
+    return branch(f"{part_id}-steps", "ol", parts, class_="steps", data_left_out=unread)
 
 
 def drawn_suggestions(card: PlanCard, shown: range) -> frozenset[str]:
@@ -92,7 +95,7 @@ def _fold(parts: list[Part], rows: Sequence[StepRow]) -> Part:
 
 
 @lru_cache(maxsize=20_000)
-def _row(shown_as: StepList, row: StepRow) -> Part:
+def _row(shown_as: StepList, row: StepRow, key: str) -> Part:
     row_id = f"{shown_as.part_id}-{row.id}"
     name_id = f"{row_id}-w"
     details = [el("span", wording(row.text), id=name_id, class_="words")]
@@ -110,6 +113,7 @@ def _row(shown_as: StepList, row: StepRow) -> Part:
         "class": f"{classes} deep-{min(row.depth, 6)}" if row.depth else classes,
         "data-step": row.id,
         "data-status": row.look,
+        "data-lines": key,
         "aria-current": "step" if row.look == "current" else None,
     }
     body = Html("".join((checkbox(row, name_id, usable=shown_as.usable), *details)))
@@ -143,7 +147,7 @@ def _gap(row_id: str, rows: Sequence[StepRow], address: str, where: str) -> Part
     done = "all done" if progress.done == len(rows) else f"{progress.done:,} done" if progress.done else ""
     cancelled = f"{progress.cancelled:,} cancelled" if progress.cancelled else ""
     words = ", ".join(filter(None, (f"{len(rows):,} more {where}", done, cancelled)))
-    return leaf(row_id, "li", el("a", words, href=address), class_="gap")
+    return leaf(row_id, "li", el("a", words, href=address), class_="gap", data_left_out=len(rows))
 
 
 def progress_view(progress: Progress, name: str, part_id: str | None = None, *, brief: bool = False) -> Html:

@@ -6,6 +6,7 @@ import { onChanged } from "./page.js";
 import { perform, sayUnsent } from "./perform.js";
 import { decides, person } from "./plans.js";
 import { toast } from "./toasts.js";
+import { startUnseen } from "./unseen.js";
 import { editPlan } from "./writing.js";
 
 const FORM = "form.answer-form";
@@ -27,6 +28,9 @@ export const sendWithAnswers = (given) => { more = given; };
 /** The form that answers a question about a plan; null if there is none, or this person does not decide. */
 export const answerOf = (plan) => (decides ? plan.querySelector(FORM) : null);
 
+/** The agent's or planwire's own words on a button, without what it adds. */
+const labelOf = (button) => button.firstChild.textContent;
+
 async function send(button) {
   const form = button.closest(FORM), { seen, answer: address } = form.dataset;
   if (form.hasAttribute("aria-busy")) return;
@@ -35,7 +39,7 @@ async function send(button) {
   busy(form, true);
   sending.add(key);
   const body = { seen: Number(seen), ...JSON.parse(button.dataset.send), ...said };
-  const came = await perform({ address, body, words: button.textContent, ...(said.text ? { text } : {}), isAnswer: true });
+  const came = await perform({ address, body, words: labelOf(button), ...(said.text ? { text } : {}), isAnswer: true });
   busy(form, false);
   sending.delete(key);
   if (!came.done) return came.edit ? form.querySelector("textarea").focus() : show();
@@ -60,7 +64,7 @@ async function edit(button) {
   const plan = await planAt(address), act = JSON.parse(button.dataset.send);
   if (!plan) return toast("Couldn't load the text of the plan. Try again.");
   if (plan.question?.id !== act.question) return toast("The agent's question is over.");
-  const words = `${button.textContent}: ${plan.title}`;
+  const words = `${labelOf(button)}: ${plan.title}`;
   const submit = async (edited, seen, trouble) => {
     const text = sessionStorage.getItem(key)?.trim();
     const body = { ...act, seen, ...(text ? { text } : {}), ...more.of(form), edited };
@@ -141,6 +145,7 @@ async function offer(key) {
 const WORDS_LEFT = [{ label: "Send as a comment", value: true, kind: "primary" }, { label: "Discard", value: false }];
 
 export function startAnswers() {
+  startUnseen();
   document.addEventListener("click", (event) => {
     const button = event.target.closest(`${FORM} [data-send]`);
     if (button) button.dataset.edits === undefined ? send(button) : edit(button);

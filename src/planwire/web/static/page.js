@@ -75,7 +75,7 @@ function noteStatus(old, fresh) {
 function relist(list, ids, fresh) {
   if (list.hasAttribute("data-steady") && list.contains(under)) return void hold(list, ids, fresh);
   held.delete(list.id);
-  const known = new Map([...list.children].map((child) => [child.id, child]));
+  const known = new Map([...list.children].filter((child) => !child.hasAttribute(REMOVED)).map((child) => [child.id, child]));
   const wanted = new Set(ids);
   const order = [...known.keys()].filter((id) => wanted.has(id));
   const stayed = ids.filter((id) => known.has(id));
@@ -83,6 +83,7 @@ function relist(list, ids, fresh) {
   let place = list.firstElementChild;
   for (const id of ids) {
     let child = known.get(id);
+    while (place?.hasAttribute(REMOVED)) place = place.nextElementSibling;
     if (!child) {
       child = arrive(element(fresh[id]));
     } else if (fresh[id]) {
@@ -97,9 +98,44 @@ function relist(list, ids, fresh) {
 let left = new Map(); // steps and sessions that a list lost in this change, by id: a fold, or the list around it, may get them
 
 function leave(child) {
+  for (const row of stepsIn(child)) {
+    left.set(row.id, row);
+    places.set(row, [row.parentElement, row.previousElementSibling]);
+  }
   child.remove();
-  for (const row of stepsIn(child)) left.set(row.id, row);
 }
+
+// ---------------------------------------------------------------- steps that were removed stay for a last look
+
+const places = new WeakMap(); // where rows stood that a list lost: the list, and the row before them
+const REMOVED = "data-my-removed"; // since when, in milliseconds
+const A_LOOK = 8000, MOST_REMOVED = 12;
+
+/** Show steps that the plan has lost struck through, in their places, until the person has had the time to look. */
+function showRemoved() {
+  for (const row of [...left.values()].slice(0, MOST_REMOVED)) {
+    const [list, before] = places.get(row), plan = list.closest(".plan");
+    const isKept = plan?.querySelector("[data-step]") && !plan.querySelector(".gap"); // a window leaves rows out as it moves
+    if (!isKept || !list.isConnected || !row.dataset.step || document.getElementById(row.id)) continue;
+    for (const name of [...row.attributes].map((each) => each.name)) if (name !== "class") row.removeAttribute(name);
+    row.setAttribute(REMOVED, Math.round(performance.now()));
+    const tag = document.createElement("span");
+    tag.className = "tag tag-removed";
+    tag.textContent = "removed";
+    for (const each of row.querySelectorAll("[id], button, a")) each.removeAttribute("id");
+    (row.querySelector(".words") ?? row).after(tag);
+    if (before?.isConnected) before.after(row);
+    else list.prepend(row);
+  }
+}
+
+function dropRemoved() {
+  for (const row of document.querySelectorAll(`[${REMOVED}]`)) {
+    if (performance.now() - row.getAttribute(REMOVED) > A_LOOK) row.remove();
+  }
+}
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) dropRemoved(); });
 
 /** A new child of a list. Steps in it that were elsewhere before stay the same: they keep the focus, and what people
  * opened. */
@@ -282,6 +318,8 @@ function apply(changes, animated) {
     if (what === "set") morph(target, element(rest[0]));
     else relist(target, ...rest);
   }
+  if (!document.hidden) dropRemoved();
+  showRemoved();
   keepInSight(inUse);
   // What moves loses the focus on its way.
   if (focused?.isConnected && document.activeElement !== focused) focused.focus({ preventScroll: true });

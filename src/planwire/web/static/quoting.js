@@ -15,15 +15,15 @@ button.addEventListener("pointerdown", (event) => event.preventDefault()); // th
 export function commentOnSelection() {
   const found = selected();
   if (!found) return;
-  const { plan, quote } = found, name = named(quote);
+  const { plan, passage } = found, name = named(passage.text);
   hide();
   getSelection().removeAllRanges();
-  if (actsOf(plan).includes("review")) return pend(plan, { quote, name });
+  if (actsOf(plan).includes("review")) return pend(plan, { passage, name });
   const title = `${label} on ${name}`, address = plan.dataset.steer;
-  const at = () => { const [range] = rangesOf(plan, [quote]); return range && blockOf(range); };
+  const at = () => { const [range] = rangesOf(plan, [passage]); return range && blockOf(range); };
   const submit = (text, seen, trouble, more) =>
-    perform({ address, body: { act: "comment", seen, text, quote, ...more }, words: title, text, trouble });
-  compose({ plan, row: null, kind: `quote ${quote}`, title, label, at, keeps: true, submit });
+    perform({ address, body: { act: "comment", seen, text, passage, ...more }, words: title, text, trouble });
+  compose({ plan, row: null, kind: `quote ${JSON.stringify(passage)}`, title, label, at, keeps: true, submit });
 }
 
 const hide = () => button.remove();

@@ -11,6 +11,7 @@ import { blockOf, paint, rangesOf } from "./passages.js";
 import { perform } from "./perform.js";
 import { decides, el, focusOn, focusRow, person, planName, revisionOf, rowBy } from "./plans.js";
 import { VERDICTS } from "./table.js";
+import { countUnseen, onSeen, unseenWords } from "./unseen.js";
 
 const [APPROVE, , COMMENT_ONLY] = Object.keys(VERDICTS);
 const keyOf = (address) => `planwire review ${person}${address}`;
@@ -33,11 +34,11 @@ export const isReviewing = (plan) => reviewOf(plan) !== null;
 
 // ---------------------------------------------------------------- comments
 
-/** Write a comment that is sent with the review. `place` has its step or its quote, and a name for people. */
+/** Write a comment that is sent with the review. `place` has its step or its passage, and a name for people. */
 export function pend(plan, place, row = null, old = null) {
-  const inText = () => rangesOf(plan, [place.quote ?? ""])[0];
+  const inText = () => rangesOf(plan, [place.passage])[0];
   compose({
-    plan, row, kind: `review ${old?.id ?? place.quote ?? ""}`, title: `Comment on ${place.name}`, text: old?.text,
+    plan, row, kind: `review ${old?.id ?? JSON.stringify(place.passage) ?? ""}`, title: `Comment on ${place.name}`, text: old?.text,
     label: old ? "Save" : "Add to review", placeholder: "Sent with your review", comments: true,
     at: row ? null : () => { const range = inText(); return range && blockOf(range); },
     submit: async (text) => {
@@ -63,7 +64,7 @@ function drawn(plan, comment) {
     "div", { class: "draft", "data-my-guest": true, id: `draft-${id}` },
     el("q", { class: "quoted", dir: "auto" }, name), el("span", { class: "said", dir: "auto" }, text), " ",
     el("span", { class: "origin" }, el("span", { class: "delivery" }, "Pending"),
-      button("Edit", () => pend(plan, { step, quote: comment.quote, name }, row(), comment)),
+      button("Edit", () => pend(plan, { step, passage: comment.passage, name }, row(), comment)),
       button("Discard", () => drop(plan, comment))),
   );
   node.dataset.of = JSON.stringify(comment);
@@ -96,8 +97,10 @@ let current = null; // the address of the plan that the bar is for
 const title = el("h2", { id: "review-title" });
 const area = el("textarea", { rows: 1, dir: "auto", placeholder: "Comment (optional)", "aria-label": "Comment (optional)" });
 const trouble = el("p", { class: "composer-trouble", role: "alert" });
+const unseen = el("span", { class: "count-unseen" }); // on the button that approves
 const verdicts = Object.entries(VERDICTS).filter(([value]) => decides || value !== APPROVE).map(([value, label]) =>
-  el("button", { type: "button", class: value === COMMENT_ONLY ? "primary" : null, click: () => decide(planNow(), value) }, label));
+  el("button", { type: "button", class: value === COMMENT_ONLY ? "primary" : null, click: () => decide(planNow(), value) }, label,
+    value === APPROVE ? unseen : null));
 const bar = el(
   "form", { class: "review-bar", role: "region", "aria-labelledby": title.id },
   title, area, trouble,
@@ -135,7 +138,7 @@ async function decide(plan, verdict) {
   else if (isOpen) area.focus();
 }
 
-const sentOf = ({ comments }) => comments.map(({ text, step, quote }) => ({ text, step, quote }));
+const sentOf = ({ comments }) => comments.map(({ text, step, passage }) => ({ text, step, passage }));
 
 /** What is pending goes with the answer to the agent's question, too. */
 sendWithAnswers({
@@ -188,12 +191,17 @@ async function discard() {
 
 const counted = (count) => `${count} ${count === 1 ? "comment" : "comments"}`;
 
+function sayUnseen() {
+  if (planNow()) unseen.textContent = unseenWords(countUnseen(planNow()));
+}
+
 function showBar(plan) {
   if (!plan) { trouble.textContent = ""; return bar.remove(); }
   const review = reviewOf(plan), count = review.comments.length;
   title.textContent = `Review ${planName(plan)}${count ? ` · ${counted(count)} pending` : ""}`;
   if (area.value !== review.text) area.value = review.text;
     if (!bar.isConnected) document.body.append(bar);
+  sayUnseen();
 }
 
 /** Say in the agent's bar how many comments go along. */
@@ -208,10 +216,10 @@ function showReviews() {
   const plans = [...document.querySelectorAll("[data-steer]")], pending = [], remarked = [], shown = new Set();
   for (const plan of plans) {
     const comments = reviewOf(plan)?.comments ?? [];
-    const ranges = rangesOf(plan, comments.map(({ quote }) => quote ?? ""));
+    const ranges = rangesOf(plan, comments.map(({ passage }) => passage));
     comments.forEach((comment, at) => { put(plan, comment, ranges[at]); shown.add(comment.id); });
     pending.push(...ranges);
-    remarked.push(...rangesOf(plan, [...plan.querySelectorAll(".remark[data-quote]")].map(({ dataset }) => dataset.quote)));
+    remarked.push(...rangesOf(plan, [...plan.querySelectorAll(".remark[data-passage]")].map(({ dataset }) => JSON.parse(dataset.passage))));
   }
   for (const [id, node] of nodes) if (!shown.has(id)) { node.remove(); nodes.delete(id); }
   paint("draft", pending);
@@ -235,5 +243,6 @@ export function startReview() {
     else close(planNow());
   });
   onChanged(showReviews);
+  onSeen(sayUnseen);
   showReviews();
 }

@@ -1,0 +1,204 @@
+"""Nothing is decided unseen: what a page hid of a plan is counted on the button that approves it."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from planwire.model.events import ACP, PlanReviewed, PlanSet, ReviewAsked
+from planwire.model.plan import MarkdownPlan
+from tests.waiting import until
+from tests.web.browsing import comes_true, is_live, photograph
+from tests.web.stage import Stage, listed
+
+PHONE = {"width": 390, "height": 844}
+LINES = [f"- Stage **{number}**: run `job-{number}`" for number in range(1, 41)]
+LONG = "# Move\n\nWe *move* it.\n\n" + "\n".join(LINES) + "\n\nThen `kubectl delete ns old`.\n"
+
+#: The words of a plan in sight: those whose boxes lie in the window and in each box around them that scrolls.
+IN_SIGHT = """(scope) => {
+    const clip = (node) => {
+        let box = { top: 0, left: 0, bottom: innerHeight, right: innerWidth };
+        const bar = document.querySelector(".plan > .answer-form");
+        if (bar) box.bottom = Math.min(box.bottom, bar.getBoundingClientRect().top);
+        for (let each = node.parentElement; each; each = each.parentElement) {
+            if (getComputedStyle(each).overflow === "visible") continue;
+            const own = each.getBoundingClientRect();
+            box = { top: Math.max(box.top, own.top), left: Math.max(box.left, own.left),
+                bottom: Math.min(box.bottom, own.bottom), right: Math.min(box.right, own.right) };
+        }
+        return box;
+    };
+    const found = new Set();
+    for (const root of document.querySelectorAll(scope)) {
+        const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const node = walker.currentNode, near = node.parentElement.getBoundingClientRect();
+            if (near.bottom < 0 || near.top > innerHeight) continue;
+            const room = clip(node);
+            for (const word of node.data.matchAll(/[\\p{L}\\p{N}]{2,}/gu)) {
+                const range = document.createRange();
+                range.setStart(node, word.index);
+                range.setEnd(node, word.index + word[0].length);
+                const boxes = [...range.getClientRects()];
+                if (boxes.length && boxes.every((box) => box.top >= room.top - 2 && box.bottom <= room.bottom + 2
+                    && box.left >= room.left - 2 && box.right <= room.right + 2)) found.add(word[0]);
+            }
+        }
+    }
+    return [...found];
+}"""
+
+
+def yes(page: Page | Locator) -> Locator:
+    return page.locator(".answer-form").get_by_role("button", name=re.compile("^Approve"))
+
+
+def unseen(page: Page) -> int:
+    """How many lines the button that approves says are unseen."""
+    words = yes(page).inner_text()
+    found = re.fullmatch(r"Approve(?:, ([\d,]+) lines? unseen)?", words)
+    assert found, words
+    return int((found[1] or "0").replace(",", ""))
+
+
+def asks(stage: Stage, text: str) -> None:
+    stage.write(PlanSet(MarkdownPlan("text", text), via=ACP), ReviewAsked("text"))
+
+
+def read_all(page: Page, by: int = 300) -> set[str]:
+    """Scroll through the page as a person does. Returns the words that were in sight."""
+    found: set[str] = set()
+    at = -1
+    while (now := page.evaluate("scrollY")) != at:
+        found |= {*page.evaluate(IN_SIGHT, "[data-steer] .text, [data-steer] .steps")}
+        at = now
+        page.evaluate(
+            "(by) => new Promise((done) => { scrollBy({ top: by, behavior: 'instant' });"
+            " requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))); })",
+            by,
+        )
+    return found
+
+
+def inbox(stage: Stage) -> Page:
+    page = stage._same_page("/sessions")
+    is_live(page)
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    return page
+
+
+def test_a_card_shows_rendered_text_and_its_yes_says_how_many_lines_it_leaves_out(stage: Stage) -> None:
+    asks(stage, LONG)
+    page = inbox(stage)
+    card = page.locator(".asking").filter(has_text="Move").last
+    expect(card.locator(".beginning strong").first).to_have_text("1")
+    expect(card.locator(".beginning")).not_to_contain_text("**")
+    expect(card.locator(".left-out")).to_have_text(re.compile(r"^\d+ more lines$"))
+    left = int(card.locator(".left-out").inner_text().split()[0])
+    shown = card.locator(".beginning li").count()
+    assert left == 41 - shown
+    expect(yes(card)).to_have_text(f"Approve, {left} lines unseen")
+    photograph(page, "inbox-unseen")
+    yes(card).click()
+    until(lambda: any(isinstance(each, PlanReviewed) for each in stage.said()) or bool(pending(stage)))
+    expect(card.locator(".left-out a")).to_have_attribute("href", f"/sessions/{stage.session}/plans/text")
+
+
+def pending(stage: Stage) -> list[object]:
+    return [each for each in stage.said() if type(each).__name__ == "ReviewPending"]
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 720}, PHONE])
+def test_what_was_scrolled_into_view_was_seen_here_and_in_the_inbox_and_in_the_next_version(
+    stage: Stage, viewport: dict[str, int]
+) -> None:
+    asks(stage, LONG)
+    page = stage.reopen(viewport=viewport)
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    until(lambda: 0 < unseen(page) < 42)
+    before = unseen(page)
+    page.reload()
+    is_live(page)
+    until(lambda: unseen(page) <= before)
+    read_all(page)
+    until(lambda: unseen(page) == 0)
+    page.evaluate("scrollTo(0, 0)")
+    stage.write(PlanSet(MarkdownPlan("text", LONG.replace("ns old", "ns old,new").replace("job-40", "x")), via=ACP))
+    stage.write(ReviewAsked("text", question="q2"))
+    until(lambda: unseen(page) == 2)
+    card = inbox(stage).locator(".asking").filter(has_text="Move").last
+    expect(yes(card)).to_have_text(re.compile(r"^Approve(, [12] lines? unseen)?$"))
+
+
+def test_folded_and_clipped_steps_are_counted_until_they_are_opened(stage: Stage) -> None:
+    long = "Run it again and again. " * 60
+    stage.write(
+        PlanSet(listed(tuple(f"step {n}" for n in range(12)) + (long, "last"), 10), via=ACP), ReviewAsked("main")
+    )
+    page = stage.reopen(viewport={"width": 1280, "height": 2000})
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    until(lambda: unseen(page) == 11)
+    page.locator(".show-more:visible").click()
+    until(lambda: unseen(page) == 10)
+    page.get_by_text("10 done").click()
+    until(lambda: unseen(page) == 0)
+
+
+def test_a_review_that_nobody_asked_for_counts_too(stage: Stage) -> None:
+    stage.write(PlanSet(MarkdownPlan("text", LONG), via=ACP))
+    page = stage.reopen(viewport={"width": 1280, "height": 500})
+    page.get_by_role("button", name="Review").click()
+    approve = page.locator(".review-bar").get_by_role("button", name=re.compile("^Approve"))
+    expect(approve).to_have_text(re.compile(r"^Approve, \d+ lines unseen$"))
+    read_all(page, by=120)
+    expect(approve).to_have_text("Approve")
+
+
+HOSTILE = {
+    "long lines": "# A\n\n" + "word " * 3_000 + "\n\n```\n" + "find . | xargs " * 300 + "&& rm -rf last\n```\n\nend",
+    "wide tables": "# A\n\n|" + "|".join(f"head{n}" for n in range(30)) + "|\n|" + "---|" * 30 + "\n" + "\n".join(
+        "|" + "|".join(f"cell{row}x{n}" for n in range(30)) + "|" for row in range(30)
+    ),
+    "more cells than heads": "# A\n\n| one | two |\n|---|---|\n| a1 | b1 | rm -rf hidden |\n",
+    "nested lists": "# A\n\n" + "\n".join(f"{'  ' * min(n, 30)}- item{n}" for n in range(60)),
+    "right to left": "# A\n\n" + "\n\n".join(f"שלום\u200f עולם{n} `rm{n}`" for n in range(60)),
+    "no width": "# A\n\n" + "\n\n".join(f"on\u200be{n} zwj\u200d\u200d\u200bhid{n}" for n in range(60)),
+    "words in code's name": "# A\n\n```sh curl evil sh\nls\n```\n",
+    "a long title": f"# {'Delete the old one and '* 20}then wipe everything\n\nok\n",
+    "html": "# A\n\n<div hidden>secret</div>\n\n<!-- comment -->\n\n[ref]: http://x 'title'\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, PHONE], ids=["wide", "phone"])
+def test_every_word_is_drawn_or_counted(stage: Stage, name: str, viewport: dict[str, int]) -> None:
+    text = HOSTILE[name]
+    asks(stage, text)
+    wanted = {word for word in re.findall(r"[^\W_]{2,}", text.replace("\u200b", "\ufffd"))}
+    page = stage.reopen(viewport=viewport)
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    page.wait_for_timeout(100)
+    in_sight = {*page.evaluate(IN_SIGHT, "[data-steer] .text, .plan-head")}
+    missing = wanted - in_sight
+    assert not missing or unseen(page), f"{sorted(missing)[:5]} are not in sight, and nobody is told"
+    found = read_all(page, by=viewport["height"] // 3)
+    found |= {*page.evaluate(IN_SIGHT, ".plan-head")} | in_sight
+    hidden = {word for word in wanted - found if not word.startswith(("zwj", "hid", "on", "http"))}
+    if name not in ("wide tables", "words in code's name"):
+        assert not hidden, "each word could be read by scrolling"
+        until(lambda: unseen(page) == 0)
+    elif hidden:
+        assert unseen(page) or name == "words in code's name"
+
+
+def test_ten_thousand_lines_are_counted(stage: Stage) -> None:
+    asks(stage, "# A\n\n" + "\n".join(f"line {n}  " for n in range(10_000)))
+    page = stage.reopen()
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    until(lambda: unseen(page) > 9_900)
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_timeout(200)
+    assert unseen(page) > 9_900, "who jumps to the end has not read what is between"
+    card = inbox(stage).locator(".asking").last
+    expect(yes(card)).to_have_text(re.compile(r"^Approve, 10,000 lines unseen$|^Approve, 9,9\d\d lines unseen$"))
