@@ -259,7 +259,7 @@ def _file(before: PlanRecord | None, after: PlanRecord | None) -> tuple[Phrase, 
 def _differences(before: PlanState, after: PlanState) -> tuple[Phrase, ...]:
     diff = compare(before, after)
     words = [
-        *(_became(each.after, each.step) for each in diff.status),
+        *(_became(each.after, each.step) for each in diff.status if each.after),
         *(Phrase("added", each.step.content, each.step.id) for each in diff.added),
         *(Phrase("removed", each.step.content, each.step.id) for each in diff.removed),
         *(Phrase("reworded", f"{each.before} → {each.after}", each.step.id) for each in diff.reworded),

@@ -84,9 +84,11 @@ def steer(
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
     if file is not None and plan_id in state.plans:
-        uri, text = address_of(state.plans[plan_id].state.plan), text_of(file.plan)
+        shown, text = state.plans[plan_id], text_of(file.plan)
         with suppress(JournalError):
-            state = record_files(journal, state, lambda each: text if each == uri else None)
+            state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
+        if wanted.seen == shown.revision:  # and the text of the file with it
+            wanted = replace(wanted, seen=_revision(state, plan_id))
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
