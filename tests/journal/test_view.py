@@ -189,7 +189,8 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
         "notes noted parent reader why message past_message carried pending"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
-        "id seq at by plan_id kind text revision way step quote steps changes review kept about passage offered told closed answers"
+        "id seq at by plan_id kind text revision way step quote steps changes review kept about passage offered told "
+        "closed answers"
     )
     assert state["plans"]["main"]["state"]["memory"]["owners"] == {"read": ["s1"], "write": ["s2"], "test": ["s3"]}
 
@@ -217,7 +218,7 @@ def test_views_of_other_kinds_keep_snapshots_of_their_own(tmp_path: Path) -> Non
         assert isinstance(journal.snapshot("s", "talk"), Snapshot)
         assert journal.snapshot("s", "talk") != journal.snapshot("s", "state")
         write(journal, MessageAdded({"content": "more"}))
-        assert talks.load(journal, "s") == talks.catch_up(journal, talk) == listen(talk, next(journal.read("s", 307)))
-        assert talks.at(journal, "s", 9).said == ("0", "1")
+        assert talks.load(journal, "s") == talks.catch_up(journal, talk) == listen(talk, next(journal.read("s", 308)))
+        assert talks.at(journal, "s", 10).said == ("0", "1")
         changed = View("talk", Talk, Talk, listen, rules=2)
         assert changed._kept(journal, "s") is None
