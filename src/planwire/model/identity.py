@@ -78,7 +78,7 @@ class _Matching:
         """Read texts while the budget lasts. Beyond it each is only equal to itself."""
         for content in contents:
             if content not in self.texts:
-                self.unread -= len(content)
+                self.unread -= len(content) * (1 if content.isascii() else 3)
                 self.texts[content] = read(content) if self.unread > 0 else Text((content,))
 
     def _take(self, new: int, old_id: str) -> None:
@@ -117,22 +117,13 @@ class _Matching:
             rivals.setdefault(~pair[1], []).append(pair)
             rivals.setdefault(pair[2], []).append(pair)
         settled: set[int] = set()
-        for pair in pairs:
-            badness, old, new = pair
-            if ~old in settled or new in settled:
-                continue
-            as_good = (
-                {
-                    (self.olds[other_old].words, self.news[other_new].words)
-                    for rival, other_old, other_new in (*rivals[~old], *rivals[new])
-                    if rival < badness + MARGIN and ~other_old not in settled and other_new not in settled
-                }
-                if len(rivals[~old]) + len(rivals[new]) > 2
-                else {pair}
-            )
-            settled |= {~old, new}
-            if len(as_good) == 1:
-                self._take(new, self.last[old].id)
+        for badness, old, new in pairs:
+            if settled.isdisjoint((~old, new)):
+                free = [each for each in (*rivals[~old], *rivals[new]) if settled.isdisjoint((~each[1], each[2]))]
+                as_good = {(self.olds[a].words, self.news[b].words) for other, a, b in free if other < badness + MARGIN}
+                settled |= {~old, new}
+                if len(as_good) == 1:
+                    self._take(new, self.last[old].id)
 
     def _pairs(self) -> Iterator[tuple[float, int, int]]:
         """The pairs that may be one step, and how unlike they are. Rare words lead to them."""

@@ -93,18 +93,16 @@ def _stem(word: str) -> str:
 
 #: Words that mean the same as verbs of one object, or are forms of one word.
 _GROUPS: Final = (
-    "write wrote written add create implement build built make made | run ran execute | check verify validate confirm "
-    "ensure | update modify change edit | remove delete | find found | send sent | fix resolve | investigate explore "
-    "examine analyze inspect | document documentation doc | database db | authentication auth | bug issue | "
-    "dependency dep | repository repo | application app"
+    "write wrote written add create implement build built make made|run ran|check verify validate|update modify "
+    "change|remove delete|find found|send sent|fix resolve|document documentation doc|database db|authentication "
+    "auth|bug issue|dependency dep|repository repo|application app|investigate explore"
 )
 _KIN: Final = {_stem(word): group for group in _GROUPS.split("|") for word in group.split()}
 _PAIRS: Final = (
-    "add/remove add/delete create/delete create/remove build/remove start/stop open/close show/hide allow/deny "
-    "up/down accept/reject approve/reject increase/decrease raise/lower import/export push/pull upgrade/downgrade "
-    "encode/decode encrypt/decrypt attach/detach upload/download grant/revoke merge/split read/write get/set "
-    "send/receive save/load pause/resume apply/revert deploy/rollback enable/disable before/after with/without on/off "
-    "in/out up/out to/from"
+    "add/remove add/delete create/delete create/remove start/stop open/close show/hide allow/deny up/down "
+    "accept/reject increase/decrease raise/lower import/export push/pull upgrade/downgrade encode/decode "
+    "upload/download grant/revoke merge/split read/write send/receive save/load apply/revert before/after "
+    "with/without on/off in/out up/out to/from"
 )
 _OPPOSITES: Final = frozenset(frozenset(map(_stem, pair.split("/"))) for pair in _PAIRS.split())
 
@@ -145,22 +143,18 @@ def read(content: str) -> Text:
 def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
     """How alike two texts are (1: the same words, 0: another object), and the words of weight that go and come."""
     both = one.weights.keys() & other.weights.keys()
-    shared = sum([one.weights[word] for word in both])
     gone, come = one.weights.keys() - both, other.weights.keys() - both
-    if gone and come:
-        if len(gone) * len(come) > EXCHANGED:
-            return 0.0, gone, come
-        for word in sorted(gone):
-            if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
-                shared += 0.85 * min(one.weights[word], other.weights[twin])
-                gone.remove(word)
-                come.remove(twin)
-        if any(_is_opposite(word, twin) for word in gone for twin in come):
-            return 0.0, gone, come
-    if not (_NEGATIONS.isdisjoint(gone) and _NEGATIONS.isdisjoint(come)) or (
-        not both.isdisjoint(_DIRECTIONS)
-        and [each for each in one.words if each in both] != [each for each in other.words if each in both]
-    ):
+    if len(gone) * len(come) > EXCHANGED:
+        return 0.0, gone, come
+    shared = sum([one.weights[word] for word in both])
+    for word in sorted(gone) if come else ():
+        if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
+            shared += 0.85 * min(one.weights[word], other.weights[twin])
+            gone.remove(word)
+            come.remove(twin)
+    in_order = [[word for word in text.words if word in both] for text in (one, other) if both & _DIRECTIONS]
+    is_opposite = any(_is_opposite(word, twin) for word in gone for twin in come)
+    if is_opposite or in_order[:1] != in_order[1:] or not _NEGATIONS.isdisjoint(gone | come):
         shared = 0.0
     gone = {word for word in gone if one.weights[word] >= STRONG}
     come = {word for word in come if other.weights[word] >= STRONG}
