@@ -18,7 +18,7 @@ from itertools import chain, count
 from typing import Final
 
 from planwire.model.kinds import Draft, drafts_of
-from planwire.model.likeness import Text, compare, read
+from planwire.model.likeness import Text, compare, is_other_verb, read
 from planwire.model.names import new_id
 from planwire.model.plan import Plan
 from planwire.model.statuses import status_of
@@ -28,7 +28,7 @@ __all__ = ["step_ids", "track"]
 
 #: The likeness from which two texts are one step reworded: anywhere, and between the same two neighbours.
 ALIKE: Final = 0.55
-ALIKE_IN_PLACE: Final = 0.35
+ALIKE_IN_PLACE: Final = 0.4
 #: What the place is worth beside the words, and how much better the best pair must be than the next.
 IN_PLACE: Final = 0.1
 MARGIN: Final = 0.03
@@ -152,8 +152,7 @@ class _Matching:
         goes_on = was is not None and now is not None and was.rank < now.rank
         if not self.last[old].is_open and (now is None or now.is_open):
             return False
-        is_verb = self.olds[old].verb in gone and self.news[new].verb in come and 1 in (len(gone), len(come))
-        return not (gone and come) or (is_verb and goes_on)
+        return not (gone and come) or (goes_on and is_other_verb(self.olds[old], self.news[new], gone, come))
 
 
 def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from planwire.model.statuses import folded_status
 
-__all__ = ["Text", "compare", "is_rephrased", "read"]
+__all__ = ["Text", "compare", "is_other_verb", "is_rephrased", "read"]
 
 #: Characters read of a text. A longer one is only like itself.
 READ_CHARACTERS: Final = 400
@@ -86,25 +86,26 @@ def _stem(word: str) -> str:
     for ending, instead in _ENDINGS if word[-1] in "gds" and word[-2:] != "ss" else ():
         rest = word.removesuffix(ending)
         if rest != word and re.search(".[aeiouy]|[aeiouy].", rest):
-            word = rest[:-1] if not instead and rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest + instead
+            is_doubled = not instead and len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "lsz"
+            word = rest[:-1] if is_doubled else rest + instead
             break
-    return word.removesuffix("e") if len(word) > 3 else word
+    return word.removesuffix("e") if len(word) > 2 else word
 
 
-#: Words that mean the same as verbs of one object, or are forms of one word.
+#: Groups of words that are forms of one or, as verbs of one object, mean the same; verbs of two groups don't.
 _GROUPS: Final = (
-    "write wrote written add create implement build built make made|run ran|check verify validate|update modify "
-    "change|remove delete|find found|send sent|fix resolve|document documentation doc|database db|authentication "
-    "auth|bug issue|dependency dep|repository repo|application app|investigate explore"
+    "write wrote written add create implement build built | run ran | check verify validate | update modify change | "
+    "remove delete drop | find found | send sent | fix resolve | document documentation doc | database db | "
+    "authentication auth | configuration config | bug issue | dependency dep | repository repo | application app | "
+    "investigate explore analyze | test | review | read | deploy | release | design | plan | move | rename | start | "
+    "stop | open | close | show | hide | allow | deny | accept | reject | increase | decrease | raise | lower | "
+    "import | export | push | pull | upgrade | downgrade | encode | decode | upload | download | grant | revoke | "
+    "merge | split | receive | save | load | apply | revert | enable | disable | commit"
 )
 _KIN: Final = {_stem(word): group for group in _GROUPS.split("|") for word in group.split()}
-_PAIRS: Final = (
-    "add/remove add/delete create/delete create/remove start/stop open/close show/hide allow/deny up/down "
-    "accept/reject increase/decrease raise/lower import/export push/pull upgrade/downgrade encode/decode "
-    "upload/download grant/revoke merge/split read/write send/receive save/load apply/revert before/after "
-    "with/without on/off in/out up/out to/from"
-)
-_OPPOSITES: Final = frozenset(frozenset(map(_stem, pair.split("/"))) for pair in _PAIRS.split())
+_OPPOSITES: Final = [
+    {*pair.split("/")} for pair in _words("before/after with/without up/down on/off in/out up/out to/from")
+]
 
 
 class Text(Struct, frozen=True, gc=False):
@@ -161,6 +162,12 @@ def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
     return 2 * shared / ((one.weight + other.weight) or 1.0), gone, come
 
 
+def is_other_verb(one: Text, other: Text, gone: set[str], come: set[str]) -> bool:
+    """Whether two texts exchange nothing but their verbs, and not for one that is known to mean something else."""
+    is_verb = one.verb in gone and other.verb in come and 1 in (len(gone), len(come))
+    return is_verb and not (one.verb in _KIN and other.verb in _KIN)
+
+
 def is_rephrased(before: str, after: str) -> bool:
     """Whether a text says what another one says in other forms of the same words: nothing of weight comes or goes."""
     one, other = read(before), read(after)
@@ -177,14 +184,14 @@ def _is_kin(word: str, twin: str) -> bool:
     if "\uac00" <= shorter[0] <= "\ud7a3":
         return same == len(shorter) >= 2
     least, share = (5, 0.6) if shorter.isascii() else (4, 0.5)
-    is_form = same >= least and same >= (0.4 if same == len(shorter) else share) * len(longer)
+    is_form = same >= least and same >= share * len(longer)
     return is_form or (word in _KIN and _KIN[word] == _KIN.get(twin))
 
 
 def _is_opposite(word: str, twin: str) -> bool:
     shorter, longer = sorted((word, twin), key=len)
     is_negated = len(shorter) > 2 and longer in {each + shorter for each in ("un", "dis", "de", "in", "non", "re")}
-    return is_negated or frozenset((word, twin)) in _OPPOSITES
+    return is_negated or {word, twin} in _OPPOSITES
 
 
 def _bare(text: str) -> str:
