@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from planwire.journal import Journal, load_state, open_journal
 from planwire.model.events import CHANGES_REQUESTED, Event, PlanReviewed, ReviewUndone
+from planwire.own_process import own_command
 from planwire.session.reach import session_reach
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
@@ -48,7 +48,7 @@ def board(journal: Path, seconds: str) -> Iterator[tuple["subprocess.Popen[str]"
         "PLANWIRE_JOURNAL": str(journal),
         "PLANWIRE_UNDO_SECONDS": seconds,
     }
-    command = [sys.executable, "-m", "planwire", "board", "--port", "0"]
+    command = [*own_command(), "board", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
@@ -84,7 +84,7 @@ def test_the_agent_has_the_verdict_after_the_delay_even_if_the_board_was_killed(
         until(lambda: judged(journal).review is not None and judged(journal).asked is None)
         review = judged(journal).review
         assert review is not None
-        assert (review.by, review.verdict, review.told is not None) == ("user", "approved", True)
+        assert (review.by, review.verdict, review.told is not None) == ("user (by a script)", "approved", True)
 
 
 def test_an_undo_on_the_board_comes_before_the_agent_hears_anything(notes: Path, journal: Journal) -> None:

@@ -177,7 +177,7 @@ def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> C
 
 def _pending(state: SessionState, recorded: Recorded, event: ReviewPending) -> Changes:
     record = state.live().get(event.plan_id)
-    pending = PendingVerdict(recorded.seq, recorded.at, recorded.by, event)
+    pending = PendingVerdict(recorded.seq, recorded.at, recorded.author, event)
     return put(state, replace(record, pending=pending)) if record else {}
 
 

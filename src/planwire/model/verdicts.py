@@ -67,12 +67,11 @@ def handing_on(state: SessionState, pending: PendingVerdict) -> tuple[Event, ...
     if pending not in state.pending:
         return ()
     event = pending.event
-    edits = [replace(event.edit, way=event.way)] if event.edit else []
+    edits = [event.edit] if event.edit else []
     number = state.seq + len(edits) + 1
     revision = number - 1 if edits else event.verdict.revision
-    about = {"plan_id": event.plan_id, "way": event.way}
-    verdict = replace(event.verdict, revision=revision, pending=pending.seq, **about)
-    return (*edits, verdict, *(replace(each, review=number, **about) for each in event.remarks))
+    verdict = replace(event.verdict, plan_id=event.plan_id, revision=revision, pending=pending.seq)
+    return (*edits, verdict, *(replace(each, plan_id=event.plan_id, review=number) for each in event.remarks))
 
 
 def still_pending(record: PlanRecord, recorded: Recorded, event: PlanReviewed) -> PendingVerdict | None:

@@ -114,6 +114,7 @@ class PendingValue(Struct, frozen=True):
     """A person's verdict on a plan that they can still undo: nobody is told of it before the time `until`."""
 
     by: str
+    way: str
     at: int
     until: int
     verdict: str
@@ -350,7 +351,7 @@ def _fork(other: Origin) -> ForkValue:
 
 def _pending(given: PendingVerdict) -> PendingValue:
     verdict = given.event.verdict
-    return PendingValue(given.by, given.at, given.until, verdict.verdict, verdict.answer)
+    return PendingValue(*name_and_way(given.by), given.at, given.until, verdict.verdict, verdict.answer)
 
 
 def _question(card: PlanCard) -> QuestionValue | None:

@@ -154,8 +154,7 @@ class WordActs:
     # -- remarks
 
     def withdraw(self, on: Pointed, wanted: Wanted) -> None:
-        pending = on.card.pending
-        if pending is not None and pending.by == self._screen.app.writes.author():
+        if on.card.pending is not None and on.remark is None:
             self._commander.do(on.card.id, wanted)
             return
         drafts = on.drafts(self._drafts(on.card))
