@@ -105,9 +105,7 @@ def test_a_link_out_of_the_folder_is_not_followed(board: Running, project: Path)
     assert SECRET not in point_at(board, (project / "folder" / "secret.md").as_uri(), project, "b")
 
 
-def test_a_file_that_becomes_a_link_out_of_the_folder_is_shown_as_it_was_last_seen(
-    board: Running, project: Path
-) -> None:
+def test_a_file_that_becomes_a_link_out_of_the_folder_is_shown_as_last_seen(board: Running, project: Path) -> None:
     file = project / "plan.md"
     assert "notes" in point_at(board, file.as_uri(), project)
     file.unlink()
