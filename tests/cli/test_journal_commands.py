@@ -652,7 +652,7 @@ def test_what_can_t_be_imported_leaves_no_journal_behind(run: Run, tmp_path: Pat
 
 def test_a_trajectory_of_another_program_is_a_session_with_its_plan(run: Run, tmp_path: Path) -> None:
     event = {"subkind": "plan_delta", "source": "tool.update_plan", "payload": {"seq": 1, "summary": None}}
-    chat = [
+    chat: list[Any] = [
         {"message_id": "a", "role": "user", "content": "Fix the parser"},
         {"message_id": "p", "role": "plan", "content": "- [ ] lexer", "plan": {"version": 1, "mode": "agent"}},
         {"message_id": "n", "role": "event", "content": "It is LL(1).", "event": event},

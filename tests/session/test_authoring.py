@@ -14,9 +14,11 @@ from planwire import (
     open_journal,
 )
 from planwire.chat.subkinds import EVENT_SUBKINDS
-from planwire.errors import BadMessage, PlanwireError, ToolError
+from planwire.errors import BadMessage, PlanError, PlanwireError, ToolError
 from planwire.journal import Journal
 from planwire.session.change import SessionChange
+from planwire.session.steering import steer
+from planwire.steering.wanted import Wanted
 from tests.waiting import until
 
 
@@ -298,3 +300,47 @@ def test_a_session_without_a_loop_refuses_a_coroutine_listener(plans: BlockingPl
 
     with pytest.raises(TypeError, match="calls a plain function: a PlanSession awaits one"):
         plans.on_change(hear)
+
+
+def test_the_text_of_a_plan_file_is_before_the_model_and_its_changes_are_events(tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("# Plan\n\n- [ ] lexer\n- [ ] grammar\n\nWords.\n")
+    with BlockingPlanSession.open("memory:", "s", folders=tmp_path) as plans:
+        record = plans.file("plan.md")
+        assert [(step.id, step.content) for step in record.state.steps] == [("s1", "lexer"), ("s2", "grammar")]
+        assert "Words." in str(plans.context())
+        seq = plans.state.seq
+        path.write_text("# Plan\n\n- [x] lexer\n- [ ] grammar\n- [ ] tests\n\nOther words.\n")
+        told = str(plans.context()[-1])
+        assert '<status step="s1">completed</status>' in told
+        assert '<add id="s3" after="s2">tests</add>' in told
+        assert "Other words." not in told, "a file that is saved often must not fill the context"
+        assert "get_plan shows it" in told
+        assert plans.state.seq == seq + 1
+        assert "Other words." in plans.recap_text()
+        assert "Other words." in str(plans.call("get_plan"))
+        assert plans.state.seq == seq + 1
+        with BlockingPlanSession(plans.journal, "s", folders=tmp_path) as other:
+            other.context()
+            writers = [each.by for each in plans.journal.read("s")]
+            assert writers.count("file") == 2, "the first to notice it writes it"
+
+
+def test_steps_of_a_plan_file_can_be_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("1. lexer\n2. grammar\n")
+    with BlockingPlanSession.open("memory:", "s", folders=tmp_path) as plans:
+        plans.file(path)
+        done = steer(plans.journal, "s", "main", Wanted("select", steps=("s2",)), by="ann")
+        assert done.words.startswith("To run: “grammar”.")
+        assert "<selection" in str(plans.context())
+        with pytest.raises(PlanError, match="This plan is a file: change it in an editor"):
+            steer(plans.journal, "s", "main", Wanted("tick", "s2"), by="ann")
+
+
+@pytest.mark.parametrize("address", ["https://example.org/plan.md", "data:text/markdown,x", "file://host/plan.md"])
+def test_an_address_that_is_no_file_is_refused_in_words(tmp_path: Path, address: str) -> None:
+    with BlockingPlanSession.open("memory:", "s", folders=tmp_path) as plans:
+        with pytest.raises(ToolError, match=r"can't be a plan file|can't be found"):
+            plans.file(address)
+        assert plans.state.plans == {}

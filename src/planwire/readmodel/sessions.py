@@ -152,16 +152,21 @@ class Sessions:
             return self._load(session)
 
     def look_at_files(self, session: str) -> None:
-        """Read the plan files of a session again, if they have changed, and record that."""
+        """Read the plan files of a session again, if they have changed. What was shown is recorded first: the next text
+        has the ids of the steps that people saw."""
+        self._record_files(session)
         with self._lock:
             kept = self._kept.get(session)
-            if kept is None:
+            if kept is None or self._files.of(kept.journalled) == kept.files:
                 return
-            if self._files.of(kept.journalled) != kept.files:
-                kept = self._keep(kept.journalled, kept.glance.first_at, kept.glance.last_at)
-            state, texts = kept.journalled, {each.uri: text_of_file(each) for each in kept.files.values()}
-        with suppress(JournalError):
-            record_files(self.journal, state, texts.get)
+            self._keep(kept.journalled, kept.glance.first_at, kept.glance.last_at)
+        self._record_files(session)
+
+    def _record_files(self, session: str) -> None:
+        if (kept := self._kept.get(session)) is not None:
+            with suppress(JournalError):
+                texts = {each.uri: text_of_file(each) for each in kept.files.values()}
+                record_files(self.journal, kept.journalled, texts.get)
 
     def with_files(self) -> list[str]:
         """The sessions in memory that have plan files."""
