@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from threading import Lock, Timer
 from time import monotonic
 from typing import TYPE_CHECKING, Final
