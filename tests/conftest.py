@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from planwire.journal import Journal, open_journal
+from planwire.session import known_agents
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
 from tests.hostile_repository import HostileRepository
 from tests.waiting import at_rest
@@ -36,10 +37,11 @@ def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The default journal and the records of agents are the test's, in this process and in those that it starts."""
+    """The default journal is the test's, in this process and in those that it starts; the records of agents only in
+    this one, since no variable chooses their place."""
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(_runtime))
+    monkeypatch.setattr(known_agents, "_folders", lambda: iter([_runtime / "planwire" / "agents"]))
     monkeypatch.setenv("PLANWIRE_UNDO_SECONDS", "0")  # tests of the delay set their own
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 

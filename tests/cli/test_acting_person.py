@@ -23,8 +23,9 @@ from planwire.model.records import USER
 from planwire.model.step_changes import AddStep
 from planwire.own_process import own_command
 from planwire.readmodel.audience import audience
+from planwire.session import known_agents
 from planwire.session.agent_environment import VARIABLE
-from planwire.session.known_agents import is_below_agent, known_agent, note_agent
+from planwire.session.known_agents import _folders, agent_above, known_agent, note_agent
 from planwire.steering.acts import ACTS
 from tests import deciding
 from tests.cli.answers import answer
@@ -38,7 +39,7 @@ import json, os, pty, subprocess, sys, time
 from pathlib import Path
 
 runtime, journal, report = sys.argv[1:]
-records = Path(runtime, "planwire", "agents")
+records = Path(runtime)
 end = time.monotonic() + 20
 mine = lambda: [path for path in records.glob(f"{os.getpid()}-*")]
 while not mine() and time.monotonic() < end:
@@ -80,7 +81,7 @@ named, _ = start(["comment", "I am a bot", *where, "--as", "bot", "--yes"], term
 codes["named"] = named.wait()
 modes = [oct(path.stat().st_mode & 0o777) for path in (records, record)]
 secrets = [name for name in os.environ if name.endswith("TOKEN")]
-Path(report).write_text(json.dumps({"codes": codes, "modes": modes, "secrets": secrets}))
+Path(report).write_text(json.dumps({"codes": codes, "modes": modes, "secrets": secrets, "record": record.name}))
 """
 
 
@@ -112,7 +113,7 @@ def test_an_agent_behind_the_relay_can_not_pass_for_the_person(
 ) -> None:
     """With a terminal of its own, only its descent gives it away; without its parents, only its environment."""
     monkeypatch.setenv("PLANWIRE_BOARD_TOKEN", "a-token-for-tests-only")
-    script, report, runtime = tmp_path / "agent.py", tmp_path / "report", os.environ["XDG_RUNTIME_DIR"]
+    script, report, runtime = tmp_path / "agent.py", tmp_path / "report", str(next(_folders()))
     script.write_text(AGENT)
     agent = [sys.executable, str(script), runtime, str(plan), str(report)]
     relay = [*own_command(), "relay", "--grace", "30", "--journal", str(plan), "--", *agent]
@@ -123,8 +124,8 @@ def test_an_agent_behind_the_relay_can_not_pass_for_the_person(
     assert set(said["codes"].values()) == {USAGE}
     assert said["modes"] == ["0o700", "0o600"]
     assert said["secrets"] == []
-    assert [each.by for each in written(plan)] == ["bot"]
-    assert list(Path(runtime, "planwire", "agents").iterdir()) == []
+    assert [each.author for each in written(plan)] == ["bot (below agent.py)"]
+    assert not Path(runtime, said["record"]).exists()
 
 
 @pytest.mark.parametrize("act", ACTS)
@@ -147,7 +148,7 @@ def test_without_a_terminal_an_act_needs_a_name_and_a_yes_and_is_recorded_by_tha
     assert (code, "--as NAME" in json.loads(said)["error"]) == (USAGE, True)
     assert written(plan) == []
     assert comment(plan, "--as", "release bot", "--yes", "--json")[0] == DONE
-    assert [each.by for each in written(plan)] == ["release bot"]
+    assert [each.author for each in written(plan)] == ["release bot (by a script)"]
 
 
 def test_at_a_terminal_a_person_needs_no_name_and_may_have_one(plan: Path) -> None:
@@ -191,29 +192,29 @@ def test_a_name_in_the_environment_that_is_refused_is_said_to_be_from_there(
 def test_a_number_that_another_process_has_by_now_is_not_taken_for_the_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     folder = tmp_path / "planwire" / "agents"
-    assert not is_below_agent()
-    with known_agent(os.getppid()):
+    monkeypatch.setattr(known_agents, "_folders", lambda: iter([folder]))
+    assert not agent_above()
+    with known_agent(os.getppid(), "x"):
         assert [each.name for each in folder.iterdir()] == [list(lineage())[1]]
-        assert is_below_agent()
-    assert not is_below_agent()
+        assert agent_above()
+    assert not agent_above()
     earlier = folder / f"{os.getppid()}-1"
     earlier.touch()
-    assert not is_below_agent()
-    with known_agent(os.getpid()):
+    assert not agent_above()
+    with known_agent(os.getpid(), "x"):
         assert not earlier.exists(), "its relay could not remove it"
     earlier.touch()
-    note_agent(list(lineage())[1])
+    note_agent(list(lineage())[1], "x")
     assert not earlier.exists(), "nobody saw that it ended"
-    assert is_below_agent()
+    assert agent_above()
 
 
 def test_an_agent_runs_where_no_record_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "planwire").write_text("no folder")
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    with known_agent(os.getpid()):
-        assert not is_below_agent()
+    monkeypatch.setattr(known_agents, "_folders", lambda: iter([tmp_path / "planwire" / "agents"]))
+    with known_agent(os.getpid(), "x"):
+        assert not agent_above()
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,19 @@ class Running:
         self.key = browser_key(TOKEN, self.cookie)
         #: Where browsers see the board.
         self.pages = server.base + self.key.path
-        self.client = httpx.Client(base_url=self.base, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20)
+        self.client = httpx.Client(
+            base_url=self.base,
+            headers={"Authorization": f"Bearer {TOKEN}"},
+            timeout=20,
+            event_hooks={"request": [self._by_hand]},
+        )
+
+    def _by_hand(self, request: httpx.Request) -> None:
+        """An act comes from a browser: a program's would be shown as a script's."""
+        if request.url.path.endswith("/acts") and request.headers.get("authorization") == f"Bearer {TOKEN}":
+            del request.headers["authorization"]
+            request.headers["cookie"] = f"{self.cookie}={self.key.value}"
+            request.url = request.url.copy_with(raw_path=self.key.path.encode() + request.url.raw_path)
 
     def write(self, session: str, *events: Event, by: str = "agent", at: int | None = None) -> int:
         """Write events, and return the number of the last one once the board has seen it."""
