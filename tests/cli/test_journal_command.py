@@ -417,7 +417,7 @@ def test_a_journal_in_memory_is_neither_copied_nor_a_copy(journal: Path, tmp_pat
 def test_info_says_what_keeps_the_journal_and_how_much_is_in_it(journal: Path) -> None:
     shown = journal_command("info")
     assert shown.code == DONE
-    rows = {line[:15].strip(): line[17:] for line in shown.out.splitlines()}
+    rows = dict(line.split(maxsplit=1) for line in shown.out.splitlines())
     assert (rows["engine"], rows["where"], rows["events"]) == ("sqlite", str(journal), "120")
     assert "disk before it is acknowledged" in rows["promise"]
     found = json.loads(journal_command("info", "--json").out)

@@ -181,7 +181,8 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     rules, state = msgspec.msgpack.decode(kept.data)
     assert rules == 13
     assert " ".join(state) == (
-        "id seq opened plans stopped turns compacted remarked recapped told placed tell stop children mode forks at"
+        "id seq opened plans stopped acted turns compacted remarked recapped told placed tell stop children mode forks "
+        "at"
     )
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered "
