@@ -79,4 +79,5 @@ def _sent(number: int) -> Stamped:
         )
         for step in range(STEPS)
     )
-    return Stamped(number * 1_000, "agent", PlanSet(ItemsPlan("main", tuple(entries)), via=ACP))
+    ids = tuple(f"s{part * STEPS + step}" for step in range(1, STEPS + 1))
+    return Stamped(number * 1_000, "agent", PlanSet(ItemsPlan("main", tuple(entries)), via=ACP, ids=ids))

@@ -168,7 +168,8 @@ def _write(journal: Journal, number: int) -> None:
     entries[done] = Entry(f"Working on it, update {max(number, 0)} of many", "high", "in_progress")
     if number < 0:
         entries[0] = Entry("Waiting for the first update now", "high", "in_progress")
-    event = PlanSet(ItemsPlan("main", tuple(entries)), via=ACP)
+    ids = tuple(f"s{number}" for number in range(1, STEPS + 1))
+    event = PlanSet(ItemsPlan("main", tuple(entries)), via=ACP, ids=ids)
     journal.append(_SESSION, [Stamped(time.time_ns() // 1_000_000, "agent", event)])
 
 

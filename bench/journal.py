@@ -148,7 +148,7 @@ def _opening(folder: Path) -> Iterator[Figure]:
 def _grown(journal: Journal, session: str, length: int) -> SessionState:
     """A session that repeats itself: a plan of twenty steps, and nine of them done one by one."""
     plan = ItemsPlan("main", tuple(Entry(f"Step {number} of the parser", "medium", "pending") for number in range(20)))
-    events: list[Event] = [PlanSet(plan)]
+    events: list[Event] = [PlanSet(plan, ids=tuple(f"s{number}" for number in range(1, 21)))]
     events += [PlanChanged("main", changes=(SetStatus(f"s{number}", "completed"),)) for number in range(1, 10)]
     stamped = [Stamped(1, "agent", event) for event in events]
     with_snapshot = length // EVENTS_PER_SNAPSHOT * EVENTS_PER_SNAPSHOT

@@ -100,5 +100,5 @@ def _write(journal: Journal, done: int) -> None:
         Entry(f"Port module {at}", "medium", "completed" if at < done else "in_progress" if at == done else "pending")
         for at in range(STEPS)
     )
-    event = PlanSet(ItemsPlan("main", entries), via=ACP)
+    event = PlanSet(ItemsPlan("main", entries), via=ACP, ids=tuple(f"s{number}" for number in range(1, STEPS + 1)))
     journal.append("s1", [Stamped(time.time_ns() // 1_000_000, "agent", event)])

@@ -45,7 +45,8 @@ def work(journal: Journal) -> None:
 
     def report(status: str) -> None:
         entries = (Entry(text, "medium", status if number == 0 else "pending") for number, text in enumerate(texts))
-        journal.append("wire", [Stamped(0, "agent", PlanSet(ItemsPlan(None, tuple(entries)), via=ACP))])
+        ids = tuple(f"s{number}" for number in range(1, STEPS + 1))
+        journal.append("wire", [Stamped(0, "agent", PlanSet(ItemsPlan(None, tuple(entries)), via=ACP, ids=ids))])
 
     report("pending")
     print("ready", flush=True)

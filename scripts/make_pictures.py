@@ -13,11 +13,12 @@ from typing import Literal
 
 from playwright.sync_api import Browser, sync_playwright
 
-from planwire.journal import Journal, Stamped, Terms, open_journal
+from planwire.journal import Journal, Stamped, Terms, load_state, open_journal
 from planwire.model.events import ACP, Choice, Event, PlanReviewed, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.statuses import BOXES
 from planwire.session.steering import steer
+from planwire.session.writer import append_latest
 from planwire.steering.wanted import Wanted
 from planwire.terminal.watch_app import WatchApp
 from planwire.web import BoardServer
@@ -116,7 +117,8 @@ def write_other_sessions(journal: Journal) -> None:
 def write(journal: Journal, session: str, *story: tuple[int, Event]) -> None:
     """Append what an agent did, each event with how many minutes ago it happened."""
     now = time.time_ns() // 1_000_000
-    journal.append(session, [Stamped(now - ago * 60_000, "agent", event) for ago, event in story])
+    events = [Stamped(now - ago * 60_000, "agent", event) for ago, event in story]
+    append_latest(journal, lambda: load_state(journal, session), lambda _: events)
 
 
 def steps(boxes: str, *texts: str, why: str | None = None) -> PlanSet:

@@ -187,7 +187,7 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
     assert " ".join(state["plans"]["main"]) == (
         "state owner version base supersedes revision created_at changed_at by summary mode deltas numbered "
         "authors edited remarks reviews asked removed removed_by is_proposal approval ended cleared disputed "
-        "notes noted parent reader why message past_message carried pending"
+        "notes noted parent reader why message past_message carried pending file"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
         "id seq at by plan_id kind text revision way step quote steps changes review kept about passage offered told "
