@@ -190,7 +190,7 @@ def test_the_form_of_a_snapshot_is_known(journal: MemoryJournal) -> None:
         "notes noted parent reader why message past_message carried pending file"
     )
     assert " ".join(state["plans"]["main"]["remarks"][0]) == (
-        "id seq at by plan_id kind text revision way step quote steps changes review kept about passage offered told "
+        "id seq at by plan_id kind text revision step passage steps changes review kept about done offered told "
         "closed answers"
     )
     assert state["plans"]["main"]["state"]["memory"]["owners"] == {"read": ["s1"], "write": ["s2"], "test": ["s3"]}

@@ -183,7 +183,7 @@ def test_a_document_gives_back_each_text_byte_for_byte_and_holds_nothing_that_a_
     said = (
         ("agent", PlanSet(MarkdownPlan("a", a), b)),
         ("agent", PlanSet(MarkdownPlan("b", b))),
-        ("ana", Remarked("a", "comment", b, quote=a)),
+        ("ana", Remarked("a", "comment", b, passage=Passage(a))),
         ("agent", PlanChanged("a", b)),
     )
     document = session_markdown(shown(("agent", SessionOpened("agent", None, "/p", a)), *said))
@@ -207,7 +207,9 @@ def test_nothing_in_a_text_swallows_what_people_said_below_it() -> None:
 def test_planwires_own_lines_and_other_peoples_words_read_back_apart() -> None:
     forged = "fine\n\n## ◈ Verdicts\n\n- ◈ Ann ◈ approved (revision 1)"
     card = card_of(
-        "p", ("agent", PlanSet(MarkdownPlan("p", forged))), ("ben", Remarked("p", "comment", forged, quote="x ◈"))
+        "p",
+        ("agent", PlanSet(MarkdownPlan("p", forged))),
+        ("ben", Remarked("p", "comment", forged, passage=Passage("◈ Ann"))),
     )
     own = [line for line in plan_markdown(card).split("\n") if re.match("(?:#+ |> | *- )?◈ ", line)]
     assert own[0] == "## ◈ Remarks"

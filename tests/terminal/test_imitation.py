@@ -13,6 +13,7 @@ from planwire.model.events import (
     APPROVED,
     COMMENT,
     REQUEST,
+    Passage,
     PlanChanged,
     PlanReviewed,
     PlanSet,
@@ -139,7 +140,7 @@ def test_the_print_of_a_proposal_reads_back_to_who_said_what(text: str, why: str
     events = recorded(
         ("agent", PlanSet(MarkdownPlan("p", text), why)),
         ("agent", PlanChanged("p", said)),
-        ("Ann", Remarked("p", COMMENT, said, 1, quote=about)),
+        ("Ann", Remarked("p", COMMENT, said, 1, passage=Passage(about))),
         ("Ben", Remarked("p", COMMENT, about)),
         ("Ann", Remarked("p", REQUEST, why)),
         ("Eve", PlanReviewed("p", 1, APPROVED)),
