@@ -218,6 +218,6 @@ def test_planwires_own_lines_and_other_peoples_words_read_back_apart() -> None:
         "ben",
         "comment",
         unwrapped(forged),
-        "on: x ◈",
+        "on: ◈ Ann",
     ]
     assert len(own) == 2
