@@ -14,6 +14,7 @@ from planwire.model.events import (
     Choice,
     ContextCompacted,
     Event,
+    FileSeen,
     Gap,
     KnownEvent,
     MessageAdded,
@@ -29,6 +30,8 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
+    ReviewPending,
+    ReviewUndone,
     SessionForked,
     SessionOpened,
     StopAsked,
@@ -74,6 +77,9 @@ EVENTS: list[Event] = [
     TellAsked(interrupt=True),
     StopAsked(),
     MessagePinned("m1", is_pinned=False),
+    FileSeen("p", "- [ ] read", ("s1",), {"r1": "gone"}, rewords=True),
+    ReviewPending("p", 5_000, PlanReviewed("p", 7, APPROVED), (Remarked("p", SUGGESTION, "soon", id="r1"),)),
+    ReviewUndone("p", 9),
 ]
 
 
