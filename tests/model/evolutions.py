@@ -3,7 +3,7 @@
 `evolutions.json` holds them: real lists of agents and invented ones, each entry as [label, status, text]. Entries with
 one label are the same step. Where people would differ, the labels that are as good stand side by side: `a|+` may be
 step a, or a new one. The parts tell when an evolution was labelled: before the rules were tuned (`first`), while they
-were (`second`), or after that (`last`).
+were (`second`), after that, and looked at since (`last`), or at the very end (`blind`).
 """
 
 import json

@@ -108,7 +108,7 @@ def test_a_step_that_left_and_comes_back_has_its_old_id() -> None:
 
 
 def test_an_empty_list_forgets_nothing() -> None:
-    state = follow(plan("a", "b"), plan(), plan("a", ("Building b", "in_progress")))
+    state = follow(plan("a", "Bake bread"), plan(), plan("a", ("Baking the bread", "in_progress")))
     assert ids(state) == ["s1", "s2"]
     assert follow(plan("a", "b"), plan()).steps == ()
 

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from planwire.model.events import FileSeen
 from planwire.model.identity import track
-from planwire.model.plan import FilePlan, MarkdownPlan, Plan
+from planwire.model.kinds import address_of
+from planwire.model.plan import MarkdownPlan, Plan
 from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 
@@ -22,11 +23,6 @@ ReadFile: TypeAlias = Callable[[str], str | None]
 
 def no_files(_uri: str) -> None:
     """Read no file: for callers that don't know the session's folders."""
-
-
-def address_of(plan: Plan) -> str | None:
-    """The URI of a plan file; None for a plan of another kind."""
-    return plan.uri if isinstance(plan, FilePlan) else None
 
 
 def with_text(plan: Plan, read: ReadFile) -> Plan:

@@ -134,10 +134,9 @@ class _Matching:
         old_gaps = _gaps([step.id if step.id in self.taken else None for step in self.last])
         new_gaps, left = _gaps(self.ids), COMPARED_PAIRS
         for new, gap in new_gaps.items():
-            lists: list[list[int]] = [
-                olds for key in self.news[new].keys if key in index and len(olds := index[key]) <= COMMON
-            ]
-            found = dict.fromkeys(chain.from_iterable(sorted(lists, key=len)))
+            lists = [olds for key in self.news[new].keys if key in index and len(olds := index[key]) <= COMMON]
+            lists.sort(key=len)
+            found = dict.fromkeys(chain.from_iterable(lists))
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
                 likeness, gone, come = compare(self.olds[old], self.news[new])

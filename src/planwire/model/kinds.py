@@ -16,6 +16,7 @@ __all__ = [
     "KINDS",
     "Draft",
     "Kind",
+    "address_of",
     "content_of",
     "drafts_of",
     "entries_of",
@@ -97,6 +98,11 @@ def content_of(plan: Plan) -> Fields:
 def entries_of(plan: object) -> tuple[Entry, ...] | None:
     """The entries of an items plan; None for everything else."""
     return plan.entries if isinstance(plan, ItemsPlan) else None
+
+
+def address_of(plan: Plan) -> str | None:
+    """The URI of a plan file; None for everything else."""
+    return plan.uri if isinstance(plan, FilePlan) else None
 
 
 def prose_of(plan: object) -> str | None:

@@ -23,7 +23,7 @@ from planwire.model.events import (
     Recorded,
     Remarked,
 )
-from planwire.model.file_texts import address_of
+from planwire.model.kinds import address_of
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import id_number, made_name
 from planwire.model.plan import NOTES_CAP, MarkdownPlan

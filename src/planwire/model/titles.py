@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from planwire.model import markdown
-from planwire.model.file_texts import address_of
-from planwire.model.kinds import kind_of, text_of
+from planwire.model.kinds import address_of, kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
