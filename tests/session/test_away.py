@@ -17,6 +17,7 @@ from planwire.model.events import ACP, Choice, PlanSet, Recorded, Remarked, Revi
 from planwire.model.plan import MarkdownPlan
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions
+from planwire.session.pending_reviews import PendingReviews
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.journal.outages import Outage, behind, open_server, written_there
@@ -526,3 +527,22 @@ def test_the_sessions_that_faces_show_stay_and_a_problem_says_what_waits(
     finally:
         sessions.close()
     assert heard.count("") >= 3
+
+
+def test_a_verdict_is_neither_handed_on_nor_undone_while_the_server_is_away(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    """It would wait on this machine, and on another one its author may undo it meanwhile."""
+    plans = BlockingPlanSession(away, "s")
+    plans.call("set_plan", PLAN)
+    steer(away, "s", "main", Wanted("review", verdict="approved"), "ana", undo=60_000)
+    outage.begin()
+    assert not PendingReviews(away).hand_on(load_state(away, "s"), at_once=True)
+    with pytest.raises(CannotWait):
+        steer(away, "s", "main", Wanted("withdraw"), "ana")
+    outage.end()
+    with open_server(tmp_path) as server:
+        steer(server, "s", "main", Wanted("withdraw"), "ana")
+    until(away.tend)
+    assert not PendingReviews(away).hand_on(load_state(away, "s"), at_once=True)
+    assert load_state(away, "s").plans["main"].reviews == ()

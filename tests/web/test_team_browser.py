@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
 
 from planwire.journal import Terms
-from planwire.model.events import Choice, ReviewAsked
+from planwire.model.events import Choice, PlanReviewed, ReviewAsked, ReviewPending
 from planwire.web.team import TrustedProxy
 from tests.web.board import items
 from tests.web.browsing import STILL, Problems, is_live, photograph
@@ -271,3 +271,21 @@ def _troubles(page: Page, axe: str) -> list[str]:
     found = page.evaluate("async () => (await axe.run()).violations.map((each) => `${each.id}: ${each.nodes[0].html}`)")
     assert isinstance(found, list)
     return found
+
+
+def test_only_its_author_is_offered_to_undo_a_verdict_and_others_see_that_it_is_pending(
+    page: Page, team: TeamBoard
+) -> None:
+    team.journal.lease("s1", Terms("relay", can=("answer",)))
+    team.write("s1", items("pending"), ReviewAsked("main", OPTIONS, "q1"))
+    verdict = PlanReviewed("main", 2, "approved", answer="Go ahead", via="planwire", question="q1", option="yes")
+    sign_in(page, team, "Ann")
+    team.write("s1", ReviewPending("main", 60_000, verdict), by="Ann")
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    expect(page.locator(".undoable .mine")).to_contain_text("Sending “Go ahead” in")
+    expect(page.locator(".undoable .theirs")).to_be_hidden()
+    team.write("s1", ReviewPending("main", 60_000, verdict), by="Carl")
+    expect(page.locator(".undoable .theirs")).to_have_text("Carl answered “Go ahead” · pending")
+    expect(undo).to_be_hidden()
+    expect(page.locator(".answer-form").get_by_role("button", name="Not yet")).to_be_visible()

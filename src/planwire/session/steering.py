@@ -83,12 +83,7 @@ def steer(
     by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
-    if file is not None and plan_id in state.plans:
-        shown, text = state.plans[plan_id], text_of(file.plan)
-        with suppress(JournalError):
-            state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
-        if wanted.seen == shown.revision:  # and the text of the file with it
-            wanted = replace(wanted, seen=_revision(state, plan_id))
+    state, wanted = _with_file(journal, state, plan_id, wanted, file)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -114,8 +109,7 @@ def steer(
     recorded = append_latest(journal, latest, prepared, once)
     if not decided or not is_right_after(recorded[0].seq, decided[0][0].seq):  # the act was written before
         state = state_at(journal, state.id, recorded[0].seq - 1)
-        again = partial(decide, state, plan_id, wanted, recall, by, file, reach, undo)
-        decided[:] = [(state, _made(recorded, again))]
+        decided[:] = [(state, _made(recorded, partial(decide, state, plan_id, wanted, recall, by, file, reach, undo)))]
     [(before, decision)] = decided
     note_state(journal, after := fold_all(before.id, recorded, before))
     return Steered(
@@ -128,6 +122,19 @@ def steer(
         _added(before.plans.get(plan_id), after.plans.get(plan_id)),
         next((each.event.option for each in recorded if isinstance(each.event, PlanReviewed)), None),
     )
+
+
+def _with_file(
+    journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, file: PlanState | None
+) -> tuple[SessionState, Wanted]:
+    """The state with the text of a plan file recorded, and the act as it was meant: about that text, too."""
+    if file is None or plan_id not in state.plans:
+        return state, wanted
+    shown, text = state.plans[plan_id], text_of(file.plan)
+    with suppress(JournalError):
+        state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
+    is_seen = wanted.seen == shown.revision
+    return state, replace(wanted, seen=_revision(state, plan_id)) if is_seen else wanted
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:
