@@ -84,11 +84,7 @@ def steer(
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
     if file is not None and plan_id in state.plans:
-        shown, text = state.plans[plan_id], text_of(file.plan)
-        with suppress(JournalError):
-            state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
-        if wanted.seen == shown.revision:  # and the text of the file with it
-            wanted = replace(wanted, seen=_revision(state, plan_id))
+        state, wanted = _about_file(journal, state, plan_id, wanted, text_of(file.plan))
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -128,6 +124,17 @@ def steer(
         _added(before.plans.get(plan_id), after.plans.get(plan_id)),
         next((each.event.option for each in recorded if isinstance(each.event, PlanReviewed)), None),
     )
+
+
+def _about_file(
+    journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, text: str
+) -> tuple[SessionState, Wanted]:
+    """The session with the text of a plan file as the person saw it, which is recorded first, and the act on that."""
+    shown = state.plans[plan_id]
+    with suppress(JournalError):
+        state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
+    is_seen = wanted.seen == shown.revision
+    return state, replace(wanted, seen=_revision(state, plan_id)) if is_seen else wanted
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:
