@@ -47,6 +47,7 @@ EVENTS: list[Event] = [
     PlanSet(ItemsPlan("p", (Entry("a", None, "_x", {"m": 1}, {"y": 2}),)), "why", ACP, "agent"),
     PlanSet(MarkdownPlan(None, "# Plan")),
     PlanChanged("p", "a note"),
+    FileSeen("p", "- [ ] a", ("s1",), {"r1": "gone"}, {"r2": ("s1",)}, True),
     PlanChanged(
         None,
         None,

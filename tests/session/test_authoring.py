@@ -341,6 +341,6 @@ def test_steps_of_a_plan_file_can_be_chosen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("address", ["https://example.org/plan.md", "data:text/markdown,x", "file://host/plan.md"])
 def test_an_address_that_is_no_file_is_refused_in_words(tmp_path: Path, address: str) -> None:
     with BlockingPlanSession.open("memory:", "s", folders=tmp_path) as plans:
-        with pytest.raises(ToolError, match=r"can't be a plan file|can't be found"):
+        with pytest.raises(ToolError, match=r"can't be a plan file|is not a .md file"):
             plans.file(address)
         assert plans.state.plans == {}

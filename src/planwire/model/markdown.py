@@ -42,6 +42,7 @@ MAX_PARSED_CHARACTERS = 262_144
 BOX = rf"\[([{re.escape(''.join(BOXES))}])\]"
 TASK = re.compile(rf"{BOX}\s+(?=\S)")
 _BYTE_ORDER_MARK = "\ufeff"
+_EMPTY = re.compile(rf"\s*(?:{BOX})?\s*")  # words of an item without any
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # lines as the parser counts them
 
 
@@ -106,7 +107,7 @@ def parse(text: str) -> Document:
                     tasks.append(Checkbox(unwrapped(words), status, depth - 1, _offset(text, starts, token), *lines))
                     continue
                 prose = True
-                if is_numbered(item) and token.content.strip():
+                if is_numbered(item) and not _EMPTY.fullmatch(token.content):
                     items.append(Checkbox(unwrapped(token.content), "", 0, -1, *lines))
             case "inline" | "fence" | "code_block" | "html_block":
                 prose = True

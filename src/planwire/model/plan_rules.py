@@ -23,10 +23,9 @@ from planwire.model.events import (
     Recorded,
     Remarked,
 )
-from planwire.model.kinds import address_of
 from planwire.model.lineage import carried_out, close_remarks
 from planwire.model.names import id_number, made_name
-from planwire.model.plan import NOTES_CAP, MarkdownPlan
+from planwire.model.plan import NOTES_CAP, FilePlan, MarkdownPlan
 from planwire.model.records import AGENT, PLANWIRE, Delta, PlanNote, PlanRecord, SessionState
 from planwire.model.remarks import PLAN_ENDED, after_change, made, remark_of, reopened
 from planwire.model.step_changes import AddStep, RewordStep
@@ -179,7 +178,7 @@ def _judged(
 
 def file_seen(state: SessionState, recorded: Recorded, event: FileSeen) -> Changes:
     record = state.plans.get(event.plan_id)
-    if record is None or record.removed or address_of(record.state.plan) is None:
+    if record is None or record.removed or not isinstance(record.state.plan, FilePlan):
         return {}
     steps = restate(MarkdownPlan(event.plan_id, event.text), event.ids, record.state)
     after = replace(

@@ -121,10 +121,10 @@ class Authoring(ABC):
         arguments = _given({"plan_id": plan_id, "summary": summary, "replace": True})
         with self._view.lock:
             record = self._act(SET_PLAN, arguments, place.as_uri())
-            self.look_at_files()
+            self._look_at_files()
             return self._view.state.plans[record.state.plan.id]
 
-    def look_at_files(self) -> None:
+    def _look_at_files(self) -> None:
         """Record the text of plan files where it changed."""
         if any(address_of(each.state.plan) is not None for each in self._view.state.live().values()):
             self._view.write(lambda state: [Adopted(each, FILE) for each in seen_files(state, self.read_file)])

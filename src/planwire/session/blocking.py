@@ -219,7 +219,7 @@ class BlockingPlanSession(Authoring, Briefing):
         """Answer a call without waiting; a call that would have to wait gets `still_waiting`. `since` is the event at
         which the waiting began. `handing` says whether the answer arrives; without it, it counts as arrived."""
         with self._view.lock:
-            self.look_at_files()
+            self._look_at_files()
         return self._calls.run(name, arguments, since, handing, call_id)
 
     def until_news(self, most: float) -> float:

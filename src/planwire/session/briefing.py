@@ -85,7 +85,7 @@ class Briefing(ABC):
         with self._view.lock:
             self._settle()
             self._view.read_on()
-            self.look_at_files()
+            self._look_at_files()
             handing.is_recap = True
             self._is_new_here = False
             reader = self._view.reader
@@ -103,12 +103,12 @@ class Briefing(ABC):
     def _read_on(self) -> None:
         """Take in what others wrote. A child is told if its step was reworded."""
         self._view.read_on()
-        self.look_at_files()
+        self._look_at_files()
         if self._child:
             introduce_child(self._view, self._child)
 
     @abstractmethod
-    def look_at_files(self) -> None: ...
+    def _look_at_files(self) -> None: ...
 
     def as_messages(self, messages: Iterable[Hidden]) -> list[ProviderMessage]:
         """Hidden messages in the provider's format."""
