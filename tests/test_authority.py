@@ -26,27 +26,26 @@ OWN: Final = {
 #: Planwire's own files: in the user's data, beside the journal, or in a folder that planwire made.
 OURS: Final = """
     cli/file_swap cli/plugin_folder cli/settings_write cli/terminal_setup cli/terminal_undo demo/agent
-    hooks/answer_files hooks/hooked_sessions hooks/own_calls hooks/thin_hook
-    journal/away/folder journal/away/last_known journal/away/outage journal/backup journal/drainer_lock
-    journal/lock_files journal/restoring journal/spool journal/spool_append journal/sqlite/drafts journal/sqlite/file
-    journal/sqlite/guard journal/sqlite/journal journal/sqlite/log journal/sqlite/unwritable journal/thoughts_file
-    relay/learned_agents session/handoff session/known_agents session/named_folders session/recording_mark
-    session/users_file web/frame
-""".split()
-#: Paths, commands and servers that a person named: on a command line, in settings, in the environment.
 PERSONS: Final = """
     cli/agent_client cli/agent_commands cli/board cli/board_process cli/checked_agent cli/codex_trust cli/health
     cli/hook_trial cli/input_output cli/journal_secrets cli/journal_verify cli/opencode_settings cli/pager
-    cli/terminal_checks cli/trial_agent cli/trial_server cli/trying hooks/transcript_files
-    journal/jetstream/dialing journal/jetstream/journal journal/jetstream/logins journal/jetstream/settings
-    journal/jetstream/transport journal/postgres/line journal/postgres/notices journal/postgres/server
-    journal/private_urls relay/process session/editor web/listening web/tls_files
-""".split()
+    cli/terminal_checks cli/trial_agent cli/trial_server cli/trying hooks/transcript_files journal/jetstream/dialing
+    journal/jetstream/journal journal/jetstream/logins journal/jetstream/settings journal/jetstream/transport
+    journal/postgres/line journal/postgres/notices journal/postgres/server journal/private_urls relay/process
+    session/editor web/listening web/tls_files
+"""    journal/away/last_known journal/away/outage journal/backup journal/drainer_lock journal/lock_files
+    journal/restoring journal/spool journal/spool_append journal/sqlite/drafts journal/sqlite/file
+    journal/sqlite/guard journal/sqlite/journal journal/sqlite/log journal/sqlite/unwritable journal/thoughts_file
+    relay/learned_agents session/handoff session/known_agents session/named_folders session/recording_mark
+    session/users_file web/frame
+"""
+#: Paths, commands and servers that a person named: on a command line, in settings, in the environment.
+PERSONS: Final = ["cli/agent_client", "cli/agent_commands", "cli/board", "cli/board_process", "cli/checked_agent", "cli/codex_trust", "cli/health", "cli/hook_trial", "cli/input_output", "cli/journal_secrets", "cli/journal_verify", "cli/opencode_settings", "cli/pager", "cli/terminal_checks", "cli/trial_agent", "cli/trial_server", "cli/trying", "hooks/transcript_files", "journal/jetstream/dialing", "journal/jetstream/journal", "journal/jetstream/logins", "journal/jetstream/settings", "journal/jetstream/transport", "journal/postgres/line", "journal/postgres/notices", "journal/postgres/server", "journal/private_urls", "relay/process", "session/editor", "web/listening", "web/tls_files"]
 #: Fixed places of the system.
 SYSTEMS: Final = ["cli/__init__", "journal/machines", "journal/processes", "relay/pipe"]
 #: Words from a wire, a hook, a journal or a repository, and what is asked of them first.
 ELSEWHERE: Final = {
-    "hooks/claude_refusal": "the transcript that an agent's hook names: read by the hook that it waits for, never shown",
+    "hooks/claude_refusal": "the transcript that an agent's hook names: a regular file, searched for a refusal",
     "hooks/looking": "the same, and only a regular file: steps and plans that the agent has in it",
     "hooks/opencode_database": "a database that the agent's hook names: a regular file, opened to be read",
     "hooks/todo_database": "a database that the agent's hook names: a regular file, opened to be read",
@@ -65,7 +64,7 @@ def reaching(path: Path) -> set[str]:
 
 def test_every_file_that_reaches_the_machine_says_by_whose_word() -> None:
     found = {path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.py") if reaching(path)}
-    listed = [*OURS, *PERSONS, *SYSTEMS, *ELSEWHERE]
+    listed = [*OURS.split(), *PERSONS.split(), *SYSTEMS, *ELSEWHERE]
     assert len(set(listed)) == len(listed)
     assert found - set(listed) == set(), "say by whose word it does so"
     assert set(listed) - found == set(), "it no longer does so"

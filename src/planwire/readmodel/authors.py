@@ -16,42 +16,13 @@ _RESERVED: Final = (
     *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
 )
 #: Scripts that people write today, as the names of their letters begin. Others have letters that look like these.
-_SCRIPTS: Final = frozenset(
-    [
-        "ARABIC",
-        "ARMENIAN",
-        "BENGALI",
-        "BOPOMOFO",
-        "CJK",
-        "CYRILLIC",
-        "DEVANAGARI",
-        "ETHIOPIC",
-        "GEORGIAN",
-        "GREEK",
-        "GUJARATI",
-        "GURMUKHI",
-        "HANGUL",
-        "HEBREW",
-        "HIRAGANA",
-        "KANNADA",
-        "KATAKANA",
-        "KATAKANA-HIRAGANA",
-        "KHMER",
-        "LAO",
-        "LATIN",
-        "MALAYALAM",
-        "MYANMAR",
-        "ORIYA",
-        "SINHALA",
-        "TAMIL",
-        "TELUGU",
-        "THAI",
-        "THAANA",
-        "TIBETAN",
-    ]
+_SCRIPTS: Final = (
+    "ARABIC ARMENIAN BENGALI BOPOMOFO CJK CYRILLIC DEVANAGARI ETHIOPIC GEORGIAN GREEK GUJARATI GURMUKHI HANGUL HEBREW "
+    "HIRAGANA KANNADA KATAKANA KATAKANA-HIRAGANA KHMER LAO LATIN MALAYALAM MYANMAR ORIYA SINHALA TAMIL TELUGU THAI "
+    "THAANA TIBETAN"
 )
 #: Scripts that stand together in one word.
-_TOGETHER: Final = frozenset(["BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"])
+_TOGETHER: Final = frozenset(("BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"))
 #: Latin letters, and the Cyrillic, Greek and other letters that look like them in small or capital form.
 _ALIKE: Final = {
     "a": "\u0430\u03b1",
@@ -112,7 +83,7 @@ def _is_of_one_script(word: str) -> bool:
     is_phonetic = any(
         "\u0250" <= each <= "\u1dff" and unicodedata.name(each, "").startswith("LATIN") for each in letters
     )
-    return scripts <= _SCRIPTS and (len(scripts) < 2 or scripts <= _TOGETHER) and not is_phonetic
+    return scripts <= {*_SCRIPTS.split()} and (len(scripts) < 2 or scripts <= _TOGETHER) and not is_phonetic
 
 
 def read_as(name: str) -> str:
