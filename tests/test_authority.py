@@ -26,21 +26,22 @@ OWN: Final = {
 #: Planwire's own files: in the user's data, beside the journal, or in a folder that planwire made.
 OURS: Final = """
     cli/file_swap cli/plugin_folder cli/settings_write cli/terminal_setup cli/terminal_undo demo/agent
-PERSONS: Final = """
-    cli/agent_client cli/agent_commands cli/board cli/board_process cli/checked_agent cli/codex_trust cli/health
-    cli/hook_trial cli/input_output cli/journal_secrets cli/journal_verify cli/opencode_settings cli/pager
-    cli/terminal_checks cli/trial_agent cli/trial_server cli/trying hooks/transcript_files journal/jetstream/dialing
-    journal/jetstream/journal journal/jetstream/logins journal/jetstream/settings journal/jetstream/transport
-    journal/postgres/line journal/postgres/notices journal/postgres/server journal/private_urls relay/process
-    session/editor web/listening web/tls_files
-"""    journal/away/last_known journal/away/outage journal/backup journal/drainer_lock journal/lock_files
+    hooks/answer_files hooks/hooked_sessions hooks/own_calls hooks/thin_hook journal/away/folder
+    journal/away/last_known journal/away/outage journal/backup journal/drainer_lock journal/lock_files
     journal/restoring journal/spool journal/spool_append journal/sqlite/drafts journal/sqlite/file
     journal/sqlite/guard journal/sqlite/journal journal/sqlite/log journal/sqlite/unwritable journal/thoughts_file
     relay/learned_agents session/handoff session/known_agents session/named_folders session/recording_mark
     session/users_file web/frame
 """
 #: Paths, commands and servers that a person named: on a command line, in settings, in the environment.
-PERSONS: Final = ["cli/agent_client", "cli/agent_commands", "cli/board", "cli/board_process", "cli/checked_agent", "cli/codex_trust", "cli/health", "cli/hook_trial", "cli/input_output", "cli/journal_secrets", "cli/journal_verify", "cli/opencode_settings", "cli/pager", "cli/terminal_checks", "cli/trial_agent", "cli/trial_server", "cli/trying", "hooks/transcript_files", "journal/jetstream/dialing", "journal/jetstream/journal", "journal/jetstream/logins", "journal/jetstream/settings", "journal/jetstream/transport", "journal/postgres/line", "journal/postgres/notices", "journal/postgres/server", "journal/private_urls", "relay/process", "session/editor", "web/listening", "web/tls_files"]
+PERSONS: Final = """
+    cli/agent_client cli/agent_commands cli/board cli/board_process cli/checked_agent cli/codex_trust cli/health
+    cli/hook_trial cli/input_output cli/journal_secrets cli/journal_verify cli/opencode_settings cli/pager
+    cli/terminal_checks cli/trial_agent cli/trial_server cli/trying hooks/transcript_files journal/jetstream/dialing
+    journal/jetstream/logins journal/jetstream/settings journal/jetstream/transport
+    journal/postgres/line journal/postgres/notices journal/postgres/server journal/private_urls relay/process
+    session/editor web/listening web/tls_files
+"""
 #: Fixed places of the system.
 SYSTEMS: Final = ["cli/__init__", "journal/machines", "journal/processes", "relay/pipe"]
 #: Words from a wire, a hook, a journal or a repository, and what is asked of them first.
