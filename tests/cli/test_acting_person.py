@@ -168,6 +168,15 @@ def test_below_an_agent_a_terminal_does_not_help(plan: Path, monkeypatch: pytest
     "name",
     [
         *("user", "User", " user", "the user", "THE  USER", "ｕｓｅｒ", "you", "agent", "Relay", "client", "planwire"),
+        *(
+            "\u13aa\u13a1",
+            "\ua4ee\ua4e0\ua4e0",
+            "\u2c81nn",
+            "\U00010409nn",
+            "\u1d00\u0274\u0274",
+            "A\u0578n",
+            "Ann (below x)",
+        ),
         *("", " ", "bot ", "\tbot", "a\nb", "a\x1b[1mb", "us\u200ber", "a\u202eb", "a\u2028b", "x" * 65),
     ],
 )

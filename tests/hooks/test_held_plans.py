@@ -112,7 +112,7 @@ def test_the_waiting_hook_learns_from_other_hooks_that_the_agent_went_on(journal
         now = record(journal)
         assert (now.asked, now.version) == (None, 1)
         assert now.review is not None
-        assert (now.review.verdict, now.review.by) == (APPROVED, "client")
+        assert (now.review.verdict, now.review.by) == (APPROVED, "client (as Claude Code reports)")
 
 
 def test_a_hook_that_has_no_plan_holds_nothing(journal: Journal, folder: Path) -> None:

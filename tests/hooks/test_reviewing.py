@@ -230,7 +230,10 @@ def test_who_answers_in_the_terminal_first_wins_and_the_hook_says_nothing(
         assert now.review is not None
         assert (now.review.verdict, now.review.revision, now.review.is_late) == (APPROVED, now.revision, False)
         assert text_of(now.state.plan).strip() == text.strip()
-        with pytest.raises(PlanError, match=r"The agent's question is over: “Approve” was the answer \(the terminal\)"):
+        with pytest.raises(
+            PlanError,
+            match=r"The agent's question is over: “Approve” was the answer \(the terminal, as Claude Code reports\)",
+        ):
             act(journal, verdict=CHANGES_REQUESTED, question=question.id, text="no")
 
 
@@ -255,7 +258,10 @@ def test_a_refusal_in_claude_codes_dialog_ends_the_question_at_once(path: Path, 
             file.write(no[40:])
         assert said(process) is None
     now = record(journal)
-    assert (now.asked, now.review and (now.review.verdict, now.review.by)) == (None, (DISMISSED, CLIENT))
+    assert (now.asked, now.review and (now.review.verdict, now.review.by)) == (
+        None,
+        (DISMISSED, f"{CLIENT} (as Claude Code reports)"),
+    )
     with pytest.raises(PlanError, match="over"):
         act(journal, verdict=APPROVED, question=question.id)
 

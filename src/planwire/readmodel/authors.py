@@ -4,7 +4,7 @@ import unicodedata
 from typing import Final
 
 from planwire.errors import InputError
-from planwire.model.authors import BY_SCRIPT, authored, name_and_way
+from planwire.model.authors import BY_SCRIPT, LONGEST_NAME, authored, name_and_way
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.audience import audience
 from planwire.readmodel.plain_text import has_unseen, one_line
@@ -15,7 +15,14 @@ __all__ = ["BY_SCRIPT", "author", "authored", "person_name", "read_as"]
 _RESERVED: Final = (
     *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
 )
-_LONGEST: Final = 64
+#: Scripts that people write today, as the names of their letters begin. Others have letters that look like these.
+_SCRIPTS: Final = (
+    "ARABIC ARMENIAN BENGALI BOPOMOFO CJK CYRILLIC DEVANAGARI ETHIOPIC GEORGIAN GREEK GUJARATI GURMUKHI HANGUL HEBREW "
+    "HIRAGANA KANNADA KATAKANA KATAKANA-HIRAGANA KHMER LAO LATIN MALAYALAM MYANMAR ORIYA SINHALA TAMIL TELUGU THAI "
+    "THAANA TIBETAN"
+)
+#: Scripts that stand together in one word.
+_TOGETHER: Final = frozenset(("BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"))
 #: Latin letters, and the Cyrillic, Greek and other letters that look like them in small or capital form.
 _ALIKE: Final = {
     "a": "\u0430\u03b1",
@@ -59,13 +66,24 @@ def person_name(name: str) -> str:
     read."""
     if read_as(name).removeprefix("the ") in _RESERVED:
         raise InputError(f"the name {one_line(name)!r} is reserved: choose a name other than {', '.join(_RESERVED)}")
-    is_plain = all(unicodedata.category(each)[0] != "C" for each in name) and not has_unseen(name)
-    if not name or name != " ".join(name.split()) or not is_plain or len(name) > _LONGEST:
+    is_plain = all(unicodedata.category(each)[0] != "C" and each not in "()" for each in name) and not has_unseen(name)
+    is_plain = is_plain and all(map(_is_of_one_script, unicodedata.normalize("NFKC", name).split()))
+    if not name or name != " ".join(name.split()) or not is_plain or len(name) > LONGEST_NAME:
         raise InputError(
-            f"the name {one_line(name)!r} can't be recorded: a name has 1 to {_LONGEST} characters, none of them "
-            "invisible, with single spaces between words and none at its ends"
+            f"the name {one_line(name)!r} can't be recorded: a name has 1 to {LONGEST_NAME} characters, none of them "
+            "invisible or a bracket, words of one script that people write today, and single spaces between them"
         )
     return name
+
+
+def _is_of_one_script(word: str) -> bool:
+    """Whether the letters of a word are of one script, or of those that stand together, and none is a phonetic one."""
+    letters = [each for each in word if each.isalpha()]
+    scripts = {unicodedata.name(each, "").split(" ")[0] for each in letters}
+    is_phonetic = any(
+        "\u0250" <= each <= "\u1dff" and unicodedata.name(each, "").startswith("LATIN") for each in letters
+    )
+    return scripts <= {*_SCRIPTS.split()} and (len(scripts) < 2 or scripts <= _TOGETHER) and not is_phonetic
 
 
 def read_as(name: str) -> str:

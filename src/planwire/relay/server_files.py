@@ -33,7 +33,9 @@ def _texts(files: tuple[str, ...], folder: str | None) -> Iterator[bytes]:
     for name in files:
         for base in bases:
             try:
-                with (Path(base).expanduser() / name).open("rb") as file:
-                    yield file.read(_MOST_BYTES)
+                path = Path(base).expanduser() / name
+                if path.is_file():  # a repository may have a pipe there, which would be waited for
+                    with path.open("rb") as file:
+                        yield file.read(_MOST_BYTES)
             except (OSError, RuntimeError, ValueError):  # there is none, or no home; a client may name any folder
                 continue

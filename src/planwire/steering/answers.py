@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 from msgspec.structs import replace
 
 from planwire.errors import ChoiceNeeded, NothingChanges, PlanError, UnknownWord
-from planwire.model.authors import authored, name_and_way
+from planwire.model.authors import name_and_way
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice
 from planwire.model.records import OpenQuestion, PlanRecord, SessionState
 from planwire.model.unheard import CLIENT
@@ -116,5 +116,6 @@ def _answered(state: SessionState, record: PlanRecord, question: str) -> str:
     if last is None:
         return "The agent's question is over."
     by, way = name_and_way(last.by)
-    by = authored(client_name(state.opened.client if state.opened else None) if by == CLIENT else by, way)
-    return f"The agent's question is over: {quoted(last.answer or '')} was the answer ({by})."
+    by = client_name(state.opened.client if state.opened else None) if by == CLIENT else by
+    who = ", ".join(filter(None, (by, way)))
+    return f"The agent's question is over: {quoted(last.answer or '')} was the answer ({who})."

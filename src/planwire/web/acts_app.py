@@ -33,6 +33,7 @@ from planwire.errors import (
     UnknownPlan,
     UnstorableEvent,
 )
+from planwire.readmodel.as_json import entry_json
 from planwire.readmodel.authors import BY_SCRIPT, authored
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
@@ -215,7 +216,7 @@ def _moved_on(moved: MovedOn, wanted: Wanted) -> Response:
         "anyway": moved.fits_anyway,
         "text": None if wanted.plan_text is None else text_after_conflict(moved, wanted.plan_text),
         "instead": {"label": moved.instead.label, "act": moved.instead.wanted} if moved.instead else None,
-        "moments": moved.moments[-TOLD:],
+        "moments": [entry_json(each) for each in moved.moments[-TOLD:]],
         "html": str(_moved_view(moved)),
     }
     return json_response(value, 409)

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from planwire import __version__
 from planwire.errors import JournalError
 from planwire.journal import Journal
-from planwire.readmodel.as_json import difference_json, plan_json, session_json
+from planwire.readmodel.as_json import difference_json, entry_json, plan_json, session_json
 from planwire.readmodel.as_markdown import plan_markdown
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
@@ -174,7 +174,7 @@ class BoardApp:
             place = min(_number(request, "moment", last), last)
         then = await self._then(timeline, place)
         if wants_json(request):
-            moments = await self._entries(timeline, 0, count)
+            moments = [entry_json(each) for each in await self._entries(timeline, 0, count)]
             return json_response({"session": session.id, "moments": moments, "then": session_json(then.session)})
         if request.query_params.get("part") == "then":
             return _html(await run_in_threadpool(then_part, timeline, then))
