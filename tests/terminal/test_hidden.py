@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
+from textual.widgets import Button, OptionList
 
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import PlanChanged, PlanSet, ReviewAsked
@@ -82,7 +84,7 @@ def test_show_on_a_terminal_hides_nothing(text: str, width: int, monkeypatch: py
     monkeypatch.setattr(lines, "new_console", lambda **_: console)
     answer("show", "s")
     assert hidden_in(printed.getvalue(), text) == []
-    assert max(map(lines.cell_len, printed.getvalue().split("\n"))) <= width
+    assert max(map(cell_len, printed.getvalue().split("\n"))) <= width
 
 
 @pytest.mark.usefixtures("url")
@@ -120,15 +122,15 @@ def test_watch_draws_every_word_and_counts_the_lines_that_were_not_in_sight(text
             drawn = {(line.row, line.words) for line in view.lines if line.words}
             assert hidden_in("\n".join(line.text for line in view.lines), text) == []
             assert view.sheet.unseen(card) == len(drawn - view.seen)
-            assert max(lines.cell_len(line.text) for line in view.lines) <= 80
+            assert max(cell_len(line.text) for line in view.lines) <= 80
             for _ in range(40):
                 await pilot.press("pagedown")
             await pilot.pause()
             left = view.sheet.unseen(card)
             assert (left == 0) == (len(view.lines) < 700)
             await pilot.press("v")
-            dialog = await asked(app, ChoiceDialog)
-            labels = [str(option.prompt) for option in dialog._list.options]
+            options = (await asked(app, ChoiceDialog)).query_one(OptionList).options
+            labels = [str(option.prompt) for option in options]
             count = f"{left} lines unseen" if left > 1 else ""
             assert count in labels[0]
             assert ("unseen" in labels[0]) == bool(left)
@@ -152,7 +154,7 @@ async def test_a_verdict_on_a_changed_text_counts_its_new_lines(tmp_path: Path) 
         add(Path(path), "s", "agent", PlanSet(MarkdownPlan("p", "and rm -rf /\n\n" + tall)))
         await eventually(lambda: view.sheet.unseen(view.sheet.cards[0]) == 1)
         await pilot.press("v", "a")
-        button = (await asked(app, TextDialog)).query("Button").first()
+        button = (await asked(app, TextDialog)).query(Button).first()
         assert str(button.label).strip() == "Approve, 1 line unseen"
 
 
