@@ -109,7 +109,7 @@ def test_a_plan_is_approved_as_standard_input_has_it(journal: Journal, tmp_path:
     words = ["approve", "s1", "--text-file", "-", "--as", "ana", "--yes", "--journal"]
     command = [*own_command(), *words, str(tmp_path / "default.db")]
     subprocess.run(command, input=EDITED, text=True, check=True, capture_output=True)
-    assert (text_of(plan(journal).state.plan), plan(journal).by) == (EDITED, "ana")
+    assert (text_of(plan(journal).state.plan), plan(journal).by) == (EDITED, "ana (by a script)")
 
 
 def test_an_editor_is_not_opened_for_nothing(journal: Journal, tmp_path: Path) -> None:
