@@ -62,7 +62,7 @@ def test_a_person_is_asked_before_the_plain_option_is_sent(journal: Journal) -> 
     assert plan(journal).decision is None
     assert "Send “No” to the agent?" in typing("n\n", "approve", "--changes").out
     assert "Send “Yes, always” to the agent?" in typing("n\n", "approve", "--option", "yes, ALWAYS").out
-    assert "Sent to the agent: “Yes”." in typing("y\n", "approve").out
+    assert "Queued for the agent: “Yes”." in typing("y\n", "approve").out
     decision = plan(journal).decision
     assert decision is not None
     assert (decision.option, decision.by, decision.question) == ("yes", "user", "about-new")
@@ -76,7 +76,7 @@ def test_a_person_chooses_where_no_option_is_plain(journal: Journal) -> None:
         refused = typing(nothing, "approve")
         assert (refused.code, refused.err) == (NOT_DONE, "planwire: nothing was sent\n")
         assert "  1  Yes\n  2  Yes, ask me\n" in refused.out
-    assert "Sent to the agent: “Yes, ask me”." in typing("2\n", "approve").out
+    assert "Queued for the agent: “Yes, ask me”." in typing("2\n", "approve").out
 
 
 def test_what_can_not_be_asked_is_an_error_that_names_the_options(journal: Journal) -> None:
@@ -103,7 +103,7 @@ def test_of_options_with_one_name_a_person_chooses_by_id(journal: Journal) -> No
     refused = typing("", "approve", "--option", "Yes", "--yes")
     assert "pass --option with one of 'yes' (Yes), '-2' (Yes). Nothing was sent" in refused.err
     assert "planwire approve s1 --option=-2" in answer("show", "s1").out
-    assert "Sent to the agent" in typing("", "approve", "--option=-2", "--yes").out
+    assert "Queued for the agent" in typing("", "approve", "--option=-2", "--yes").out
     decision = plan(journal).decision
     assert decision is not None
     assert decision.option == "-2"
@@ -151,10 +151,10 @@ def test_a_verdict_is_on_the_plan_that_the_agent_asks_about(journal: Journal) ->
     hold(journal)
     propose(journal, "main")
     propose(journal, "new", YES, NO)
-    assert typing("", "approve", "--yes").out == "Approved. Sent to the agent: “Yes”.\n"
+    assert typing("", "approve", "--yes").out == "Approved. Queued for the agent: “Yes”.\n"
     assert not plan(journal, "main").reviews
     propose(journal, "newer", YES, NO)
-    assert typing("", "approve", "--yes").out == "Approved. Sent to the agent: “Yes”.\n"
+    assert typing("", "approve", "--yes").out == "Approved. Queued for the agent: “Yes”.\n"
     assert plan(journal, "newer").decision
 
 
@@ -177,7 +177,7 @@ def test_a_verdict_is_for_the_session_here_that_asks_if_the_latest_does_not(jour
     hold(journal)
     propose(journal, "new", YES, NO)
     propose(journal, "main", session="s2")
-    assert typing("", "approve", "--yes").out == "Approved. Sent to the agent: “Yes”.\n"
+    assert typing("", "approve", "--yes").out == "Approved. Queued for the agent: “Yes”.\n"
     assert plan(journal).decision
     propose(journal, "new", YES, NO, session="s3")
     journal.lease("s3", IDLE)
@@ -268,7 +268,7 @@ def test_elsewhere_the_only_session_that_needs_a_person_is_meant_once_they_are_s
         assert typing("", "approve", "--journal", str(tmp_path / "default.db"), *unseen).code == NOT_FOUND
     assert "The new plan" in typing("n\n", "approve").out
     assert plan(journal).decision is None
-    assert "Sent to the agent: “Yes”." in typing("y\n", "approve").out
+    assert "Queued for the agent: “Yes”." in typing("y\n", "approve").out
     assert typing("y\n", "tell", "faster").code == NOT_FOUND, "only an answer has a question that it belongs to"
     journal.lease("s2", IDLE)
     journal.append(

@@ -65,7 +65,7 @@ def test_a_plan_is_edited_in_an_editor_and_approved(journal: Journal, tmp_path: 
     done = typing("y\n", *editing(tmp_path))
     assert done.code == DONE, done.err
     assert ASK in done.out
-    assert done.out.endswith("Approved as you edited it. Sent to the agent: “Approve”.\n")
+    assert done.out.endswith("Approved as you edited it. Queued for the agent: “Approve”.\n")
     now = plan(journal)
     assert (text_of(now.state.plan), now.by, now.version) == (EDITED, "user", 2)
     [*_, edited, _] = answer("log", "s1").out.splitlines()
@@ -100,7 +100,7 @@ def test_a_plan_is_approved_as_a_file_has_it(journal: Journal, tmp_path: Path) -
     assert typing("", "--text-file", "none.md", "--yes").code == USAGE
     done = typing("", "--text-file", "plan.md", "--yes", "--comment", "as discussed")
     assert done.code == DONE, done.err
-    assert done.out.startswith("Approved as you edited it, with 1 comment. Sent to the agent: “Approve”.")
+    assert done.out.startswith("Approved as you edited it, with 1 comment. Queued for the agent: “Approve”.")
     assert text_of(plan(journal).state.plan) == EDITED
 
 
@@ -109,7 +109,7 @@ def test_a_plan_is_approved_as_standard_input_has_it(journal: Journal, tmp_path:
     words = ["approve", "s1", "--text-file", "-", "--as", "ana", "--yes", "--journal"]
     command = [*own_command(), *words, str(tmp_path / "default.db")]
     subprocess.run(command, input=EDITED, text=True, check=True, capture_output=True)
-    assert (text_of(plan(journal).state.plan), plan(journal).by) == (EDITED, "ana")
+    assert (text_of(plan(journal).state.plan), plan(journal).by) == (EDITED, "ana (by a script)")
 
 
 def test_an_editor_is_not_opened_for_nothing(journal: Journal, tmp_path: Path) -> None:

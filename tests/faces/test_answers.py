@@ -101,16 +101,16 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     asking.asks()
     command = [*own_command(), "approve", "--as", "me", "--yes", "--journal", str(asking.journal)]
     said = subprocess.run([*command, SESSION], capture_output=True, text=True, check=True, timeout=60).stdout
-    assert said.endswith("\nApproved. Sent to the agent: “Yes”.\n")
+    assert said.endswith("\nApproved. Queued for the agent: “Yes”.\n")
     asking.client_hears("answer: yes")
     until(lambda: asking.plan.reviews[-1].told is not None)
-    assert re.search("me, just now · (Delivered|Seen) just now", asking.command("show", SESSION)) is not None
+    assert re.search("just now · (Delivered|Seen) just now", asking.command("show", SESSION)) is not None
     assert asking.command("approve", SESSION, "--option", "no", code=1).startswith("planwire: the answer was not sent")
     asking.relay.write(json.dumps({"jsonrpc": "2.0", "id": "ask-1", "result": LATE_NO}).encode() + b"\n")
     asking.client_hears("your answer “No” came too late")
     asking.asks()
     shown = asking.command("show", SESSION)
-    assert "The agent goes on with “Yes”, as me answered. The editor answered “No”, too late." in shown
+    assert "The agent goes on with “Yes”, as me (by a script) answered. The editor answered “No”, too late." in shown
     assert "planwire approve s1 --changes --now" in shown
     asking.command("approve", SESSION)
     assert not asking.state.needs_person

@@ -173,7 +173,7 @@ def test_an_approval_with_an_edit_brings_the_text_along(path: Path, journal: Jou
     with waiting(path) as process:
         asked(journal)
         assert act(journal, verdict=APPROVED, edited=EDITED).words == (
-            "Approved as you edited it. Sent to the agent: “Approve”."
+            "Approved as you edited it. Queued for the agent: “Approve”."
         )
         answer = said(process)
         assert answer is not None

@@ -78,7 +78,7 @@ def test_an_answer_from_elsewhere_reaches_the_agent_and_the_client_hears_of_it(
 ) -> None:
     with relayed(notes) as relay:
         ask(relay, journal)
-        assert "Sent to the agent" in decide(journal, verdict=verdict)
+        assert "Queued for the agent" in decide(journal, verdict=verdict)
         lines = [json.loads(relay.line()) for _ in range(2)]
         taken_back = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 0}}
         ended = {"jsonrpc": "2.0", "id": 9, "result": {"stopReason": "end_turn"}}

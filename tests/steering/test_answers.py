@@ -62,7 +62,7 @@ def chosen(choice: Choice, verdict: str) -> PlanReviewed:
 def test_a_plain_approval_takes_the_only_option_that_allows_once() -> None:
     decision = asking(ALWAYS, YES, NO).do("review", verdict=APPROVED)
     assert decision.events == (chosen(YES, APPROVED),)
-    assert decision.words == "Approved. Sent to the agent: “Yes, do it”."
+    assert decision.words == "Approved. Queued for the agent: “Yes, do it”."
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_an_option_says_its_own_verdict() -> None:
     assert given(asking().do("review", option="no")) == chosen(NO, CHANGES_REQUESTED)
     decision = asking(ODD, YES).do("review", option="Perhaps")
     assert given(decision) == chosen(ODD, DISMISSED)
-    assert decision.words == "Answered. Sent to the agent: “Perhaps”."
+    assert decision.words == "Answered. Queued for the agent: “Perhaps”."
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_the_sentence_says_when_the_agent_hears_the_words_that_come_with_a_rejec
     session = asking(reached=reached)
     before = session.state.seq
     decision = session.do("review", verdict=CHANGES_REQUESTED, text="smaller", now=now)
-    assert decision.words == f"Changes requested, with 1 comment. Sent to the agent: “No, keep planning”. {words}"
+    assert decision.words == f"Changes requested, with 1 comment. Queued for the agent: “No, keep planning”. {words}"
     review, request, *more = decision.events
     assert review == chosen(NO, CHANGES_REQUESTED)
     assert request == Remarked("main", REQUEST, "smaller", 1, review=before + 1)
@@ -246,4 +246,4 @@ def test_the_sentence_says_when_the_agent_hears_the_words_that_come_with_a_rejec
 
 def test_an_answer_without_words_says_nothing_of_words() -> None:
     decision = asking().do("review", verdict=CHANGES_REQUESTED)
-    assert decision.words == "Changes requested. Sent to the agent: “No, keep planning”."
+    assert decision.words == "Changes requested. Queued for the agent: “No, keep planning”."

@@ -59,7 +59,7 @@ def test_the_text_and_the_approval_of_it_are_one_write() -> None:
     assert isinstance(review, PlanReviewed)
     assert (review.revision, review.verdict, review.question) == (3, approval.verdict, approval.question)
     assert (review.option, review.answer, review.kind) == (YES.id, YES.name, YES.kind)
-    assert decision.words == "Approved as you edited it. Sent to the agent: “Yes, do it”."
+    assert decision.words == "Approved as you edited it. Queued for the agent: “Yes, do it”."
 
 
 def test_the_plan_stays_the_agents_and_the_version_is_the_persons() -> None:
@@ -106,13 +106,13 @@ def test_a_text_that_is_as_it_was_is_a_plain_approval() -> None:
     session = asking()
     decision = session.do("review", verdict=APPROVED, edited="\r\n# Parser\r\n\r\n1. Read\r\n2. Write\r\n", seen=1)
     assert [type(each) for each in decision.events] == [PlanReviewed]
-    assert decision.words == "Approved. Sent to the agent: “Yes, do it”."
+    assert decision.words == "Approved. Queued for the agent: “Yes, do it”."
 
 
 def test_words_go_with_an_edited_plan_and_belong_to_its_approval() -> None:
     session = asking()
     words = approve(session, EDITED, text="mind the tabs", comments=(Comment("both?", None, Passage("Read")),))
-    assert words.startswith("Approved as you edited it, with 2 comments. Sent to the agent:")
+    assert words.startswith("Approved as you edited it, with 2 comments. Queued for the agent:")
     assert [each.review for each in session.record.remarks] == [4, 4]
     assert {each.seq for each in session.record.reviews} == {4}
 

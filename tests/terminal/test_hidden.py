@@ -1,21 +1,27 @@
 """Nothing is decided unseen: whatever the layout, a terminal draws every word of a plan, or counts what it did not."""
 
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
+from textual.widgets import Button, OptionList
 
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import PlanChanged, PlanSet, ReviewAsked
+from planwire.model.events import PlanChanged, PlanSet, Recorded, ReviewAsked
+from planwire.model.fold import fold_all
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import RemoveStep
+from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
 from planwire.terminal import lines
 from planwire.terminal.dialogs import ChoiceDialog
+from planwire.terminal.plan_lines import card_lines
 from planwire.terminal.text_dialog import TextDialog
 from tests.cli.answers import answer
 from tests.journals import add
@@ -82,7 +88,7 @@ def test_show_on_a_terminal_hides_nothing(text: str, width: int, monkeypatch: py
     monkeypatch.setattr(lines, "new_console", lambda **_: console)
     answer("show", "s")
     assert hidden_in(printed.getvalue(), text) == []
-    assert max(map(lines.cell_len, printed.getvalue().split("\n"))) <= width
+    assert max(map(cell_len, printed.getvalue().split("\n"))) <= width
 
 
 @pytest.mark.usefixtures("url")
@@ -120,15 +126,15 @@ def test_watch_draws_every_word_and_counts_the_lines_that_were_not_in_sight(text
             drawn = {(line.row, line.words) for line in view.lines if line.words}
             assert hidden_in("\n".join(line.text for line in view.lines), text) == []
             assert view.sheet.unseen(card) == len(drawn - view.seen)
-            assert max(lines.cell_len(line.text) for line in view.lines) <= 80
+            assert max(cell_len(line.text) for line in view.lines) <= 80
             for _ in range(40):
                 await pilot.press("pagedown")
             await pilot.pause()
             left = view.sheet.unseen(card)
             assert (left == 0) == (len(view.lines) < 700)
             await pilot.press("v")
-            dialog = await asked(app, ChoiceDialog)
-            labels = [str(option.prompt) for option in dialog._list.options]
+            options = (await asked(app, ChoiceDialog)).query_one(OptionList).options
+            labels = [str(option.prompt) for option in options]
             count = f"{left} lines unseen" if left > 1 else ""
             assert count in labels[0]
             assert ("unseen" in labels[0]) == bool(left)
@@ -152,7 +158,7 @@ async def test_a_verdict_on_a_changed_text_counts_its_new_lines(tmp_path: Path) 
         add(Path(path), "s", "agent", PlanSet(MarkdownPlan("p", "and rm -rf /\n\n" + tall)))
         await eventually(lambda: view.sheet.unseen(view.sheet.cards[0]) == 1)
         await pilot.press("v", "a")
-        button = (await asked(app, TextDialog)).query("Button").first()
+        button = (await asked(app, TextDialog)).query(Button).first()
         assert str(button.label).strip() == "Approve, 1 line unseen"
 
 
@@ -183,3 +189,38 @@ def test_nothing_is_left_to_approve_where_all_is_done_and_nobody_asks(
     approve: Callable[..., str] = lambda *more: answer("approve", "s", *more, at_terminal=True, typed="y\n").err  # noqa: E731
     assert "no question is open, and nothing of “p” is left to do" in approve()
     assert approve("--yes") == ""
+
+
+@on_a_loop
+async def test_a_title_that_its_head_cuts_stands_below_it_and_a_difference_wraps(tmp_path: Path) -> None:
+    path, name = str(tmp_path / "plans.db"), f"{'a name that goes on ' * 6}to the end"
+    step = f"{'a step that goes on ' * 12}to its end"
+    with open_journal(path) as journal:
+        plans = (PlanSet(ItemsPlan(name, ())), PlanSet(ItemsPlan(name, (Entry(step, "medium", "pending"),))))
+        journal.append("s", [Stamped(1, "agent", each) for each in plans])
+    async with watching(path, "s", size=(80, 30)) as (app, pilot):
+        await shows(app, "○ a step")
+        assert hidden_in("\n".join(line.text for line in panel(app).lines), f"{name} {step}") == []
+        await pilot.press("h")
+        await shows(app, "As it was at event 2")
+        await pilot.press("d")
+        await eventually(lambda: hidden_in(seen(app, "#then-difference"), step) == [])
+
+
+def test_the_plan_beside_json_is_on_standard_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "plans.db")
+    monkeypatch.setenv("PLANWIRE_JOURNAL", path)
+    with open_journal(path) as journal:
+        journal.append("s", proposal("Remove it.\n\nAll of it."))
+    said = answer("approve", "s", "--as", "Ann", "--yes", "--json")
+    assert json.loads(said.out)["done"]
+    assert hidden_in(said.err, "Remove it. All of it.") == []
+
+
+def test_notes_that_are_left_out_are_counted() -> None:
+    notes = [("agent", PlanChanged("p", f"note {number}")) for number in range(5)]
+    events = [Recorded("s", n, 0, by, event) for n, (by, event) in enumerate(notes, 2)]
+    [card] = cards_of(fold_all("s", [Recorded("s", 1, 0, "agent", PlanSet(ItemsPlan("p", ()))), *events]))
+    drawn = "\n".join(line.text for line in card_lines(card, 80, 0))
+    assert "2 earlier notes: planwire log" in drawn
+    assert "note 1" not in drawn

@@ -65,7 +65,9 @@ def test_an_answer_says_where_it_is_until_the_agent_has_it(here: Here) -> None:
     with reached(here, "answer"):
         asks(here)
         said = answer(here, option="n", question="q1", text="smaller steps").json()
-        assert said["words"].startswith("Changes requested, with 1 comment. Sent to the agent: “No, keep planning”. ")
+        assert said["words"].startswith(
+            "Changes requested, with 1 comment. Queued for the agent: “No, keep planning”. "
+        )
         page = here.page()
         assert "You answered “No, keep planning”: on its way to the agent." in section(page)
         assert replies(page) == []

@@ -109,7 +109,7 @@ def test_an_option_is_chosen_in_the_inbox_while_the_editor_asks(editor: Editor, 
     expect(words).to_have_value("Smaller steps")
     buttons.filter(has_text=NO).press("Enter")
     assert editor.end_of_turn()["answer"] == {"outcome": "selected", "optionId": "no"}
-    expect(page.locator(".toast")).to_contain_text(f"Sent to the agent: “{NO}”.")
+    expect(page.locator(".toast")).to_contain_text(f"Queued for the agent: “{NO}”.")
     expect(page.locator(".session-link:focus")).to_have_count(1)
     page.mouse.move(1, 1)
     expect(page.locator("#needs-list > li")).to_have_count(1)

@@ -59,7 +59,7 @@ def test_an_edited_plan_is_written_with_its_approval(here: Here) -> None:
     with held(here):
         said = approve(here, edited=EDITED, text="as discussed")
         assert said.json()["words"].startswith(
-            "Approved as you edited it, with 1 comment. Sent to the agent: “Approve”."
+            "Approved as you edited it, with 1 comment. Queued for the agent: “Approve”."
         )
         record = here.record("plan-mode")
         assert (text_of(record.state.plan), record.by, record.version) == (EDITED, "user", 2)

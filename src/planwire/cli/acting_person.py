@@ -23,7 +23,7 @@ from planwire.readmodel.authors import authored, person_name
 from planwire.session.known_agents import own_way, way_below
 from planwire.session.steering import USER
 
-__all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "for_its_reader", "steering_person"]
+__all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "for_its_reader", "has_terminal", "steering_person"]
 
 #: The environment variable with the person's name.
 NAME_VARIABLE: Final = "PLANWIRE_NAME"
@@ -41,7 +41,7 @@ def add_person_options(parser: argparse.ArgumentParser, *, yes: str) -> None:
 
 def acting_person(arguments: argparse.Namespace) -> str:
     """The author of an act. Raises `InputError` if it needs a name and a yes."""
-    name, way = _given(arguments), own_way(at_terminal=_has_terminal())
+    name, way = _given(arguments), own_way(at_terminal=has_terminal())
     if way and not (name and arguments.yes):
         why = _BELOW if way_below() else _ALONE
         raise InputError(f"{why}: pass --as NAME and --yes, and it is recorded as NAME's, {way}. Nothing was changed")
@@ -85,7 +85,8 @@ def _own_name(arguments: argparse.Namespace) -> str:
     return USER
 
 
-def _has_terminal() -> bool:
+def has_terminal() -> bool:
+    """Whether a person can be asked, and sees what is printed."""
     return _is_terminal(sys.stdin) and (_is_terminal(sys.stdout) or _is_terminal(sys.stderr))
 
 

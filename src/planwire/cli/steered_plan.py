@@ -1,11 +1,11 @@
 """The plan that a person steers from the command line: finding it, confirming it, and writing the act."""
 
 import argparse
-import sys
 from collections.abc import Callable
 from time import time_ns
 from typing import Final, NamedTuple
 
+from planwire.cli.acting_person import has_terminal
 from planwire.cli.input_output import agreed
 from planwire.cli.session_argument import choose_plan, choose_session, named_session, session_at
 from planwire.errors import EngineAway, InputError, NotFound, Refused
@@ -79,7 +79,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str, *
     question, only show it: the person is asked for their answer next. An act that `decides` on the plan shows it even
     then, if nobody is at a terminal: what was decided stands beside the decision."""
     has_seen = _has_seen(arguments)
-    if has_seen and (not decides or sys.stdin.isatty()):
+    if has_seen and (not decides or has_terminal()):
         return
     if arguments.json and not has_seen:
         raise InputError(

@@ -93,7 +93,7 @@ def review(on: Target, wanted: Wanted) -> Decision:
     if choice is None:
         return Decision((given, *said), f"{words}{count}. {on.heard}")
     heard = f" {heard_with_answer(on.heard, on.reach, verdict, now=on.now)}" if spoken else ""
-    return Decision((*edit, given, *said), f"{words}{count}. Sent to the agent: {quoted(choice.name)}.{heard}")
+    return Decision((*edit, given, *said), f"{words}{count}. Queued for the agent: {quoted(choice.name)}.{heard}")
 
 
 def undoable(on: Target, decision: Decision, delay: int) -> Decision:

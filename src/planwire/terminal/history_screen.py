@@ -21,7 +21,7 @@ from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.cursor import CursorMoved
 from planwire.terminal.history_lines import MOMENT, clock, moment_rows, this_day
 from planwire.terminal.keys import APP_KEYS, CURSOR_KEYS, KeyGroups, ScreenKey, act_keys, bindings
-from planwire.terminal.lines import Line, cut, fitted
+from planwire.terminal.lines import Line, fitted, folded
 from planwire.terminal.lines_view import LinesView, RowList
 from planwire.terminal.panel import PlanPanel
 from planwire.terminal.slider import Slider
@@ -224,9 +224,9 @@ class HistoryScreen(Screen[None]):
     def _show_difference(self, first: int, last: int) -> None:
         moments = (self._timeline.entry(self.app.journal, place) for place in (first, last))
         before, after = (self._timeline.shown(self.app.journal, moment) for moment in moments)
-        lines = list(difference_lines("", session_differences(before, after)))
+        lines = [Line(((" ", ""), *each.parts)) for each in difference_lines("", session_differences(before, after))]
         self._difference.jump(0)
-        self._difference.show_lines(lambda width: [Line(cut(((" ", ""), *line.parts), width - 1)) for line in lines])
+        self._difference.show_lines(lambda width: [piece for line in lines for piece in folded(line, width - 1)])
 
 
 def _shares(timeline: Timeline) -> list[float]:

@@ -41,6 +41,8 @@ def card_lines(
         yield folded_line(card, width, "" if shown.unfold is None else "Enter shows it")
         return
     yield _head_line(card, width, now, shown)
+    if not card.text and cell_len(title := one_line(card.title)) > width // 2:  # the head may lack some of it
+        yield from folded(Line((("  ", ""), (title, "strong")), "", (PLAN, card.id), title), width)
     if card.above and alone:
         yield from way_lines(card, width)
     passages = Passages(card, width - 1, now, shown)

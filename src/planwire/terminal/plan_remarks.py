@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planwire.readmodel.card import OpenSuggestion, PlanCard, RemarkCard
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import counted, one_line
 from planwire.terminal.lines import Line, Row, cut, hanging, is_endless
 from planwire.terminal.plan_questions import verdict_words
 from planwire.terminal.remark_words import SHORT_LABELS, remark_parts, unwrapped_lines
@@ -89,7 +89,7 @@ def _drafts(card: PlanCard, width: int, shown: Shown, placed: Container[object])
 
 def _notes(card: PlanCard, width: int, now: int) -> Iterator[Line]:
     if len(card.notes) > NOTES:
-        yield Line(((f"  {len(card.notes) - NOTES} earlier notes: planwire log", "muted"),))
+        yield Line(((f"  {counted(len(card.notes) - NOTES, 'earlier note')}: planwire log", "muted"),))
     for note in card.notes[-NOTES:]:
         yield from _labelled("Note", "note", note.text, origin(note.by, note.at, now), width)
 

@@ -80,9 +80,13 @@ class _Cropped:
         self._height = max(height, 0)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in console.render_lines(self._view, options, pad=False)[: self._height]:
+        lines = console.render_lines(self._view, options, pad=False)
+        left_out = len(lines) - self._height + 1 if len(lines) > self._height else 0
+        for line in lines[: self._height - bool(left_out)]:
             yield from line
             yield Segment.line()
+        if left_out and self._height:
+            yield Line(((f"… {left_out} more lines: planwire show", "muted"),))
 
 
 class PrintedStage:
