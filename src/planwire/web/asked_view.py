@@ -95,8 +95,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY, hidd
     buttons = [
         el(
             "button",
-            each.label,
-            el("span", unseen_words(hidden), class_="count-unseen") if each.is_yes else None,
+            el("span", each.label, el("span", unseen_words(hidden), class_="count-unseen") if each.is_yes else None),
             type="button",
             data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
             data_bare=not each.takes_words,
