@@ -55,7 +55,7 @@ def question_view(session: str, card: PlanCard, before: PlanCard | None) -> tupl
         new = _what_changed(card, before, brief_difference(compared))
         pairs = compared.lines or compared.rows
         hidden = left_out(card, {each.key for each in pairs if each.kind != SAME})
-    words = counted(len(hidden), "more line" if before is None else "unchanged line")
+    words = counted(len(hidden), "more line")
     whole = el("a", words, href=plan_address(session, card.id))
     more = el("p", whole, class_="left-out", data_lines=joined_keys(hidden)) if hidden else EMPTY
     return el("div", name, _state_of_answer(card), new, more, class_="question"), len(hidden)
