@@ -133,7 +133,7 @@ def test_words_are_told_now_only_if_the_turn_may_be_cancelled(here: Here) -> Non
         assert (refused.status_code, refused.json()["interrupt"]) == (409, True)
         assert here.record().open_remarks == ()
         assert here.act("comment", text="Use tox").status_code == 200
-        assert "Not heard by the agent yet: 1" in here.page()
+        assert "Queued for the agent: 1" in here.page()
         assert re.search(r'<button[^>]* data-act="tell" data-plan="p0">Tell it now<', here.page())
         told = here.act("tell", interrupt=True)
         assert told.json()["words"] == "The agent's turn is cancelled, and then it hears it."

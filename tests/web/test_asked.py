@@ -56,7 +56,7 @@ def rows(page: str) -> list[tuple[str, ...]]:
 
 def replies(page: str) -> list[tuple[str, dict[str, str]]]:
     """The answers that people can give on the page, and the act of each."""
-    found = re.findall(r'<button type="button" data-send="([^"]*)"[^>]*>([^<]*)</button>', page)
+    found = re.findall(r'<button type="button" data-send="([^"]*)"[^>]*>(?:<span>)?([^<]*)<', page)
     return [(name, json.loads(unescape(act))) for act, name in found]
 
 

@@ -12,9 +12,10 @@ from planwire.model.identity import track
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
-from planwire.readmodel.unseen import LONGEST_RENDERED, prose
+from planwire.readmodel.unseen import LONGEST_RENDERED
 from planwire.web.addresses import decode_id, encode_id, plan_address, session_address
 from planwire.web.html import Html, el, escaped
+from planwire.web.prose import prose
 from tests.web.board import Running, running_board
 
 

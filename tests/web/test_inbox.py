@@ -31,7 +31,7 @@ def test_a_question_stands_first_with_what_changed_and_its_answers(board: Runnin
     ]
     needs = page[page.index('id="needs"') : page.index('id="runs"')]
     assert "What changed since version 1" in needs
-    assert re.findall(r'<tr class="pair-(\w+)"><td>([^<]*)</td><td>([^<]*)<', needs) == [
+    assert re.findall(r'<tr class="pair-(\w+)"[^>]*><td>([^<]*)</td><td>([^<]*)<', needs) == [
         ("changed", "2. Write", "2. Write slowly")
     ]
     assert [name for name, _ in replies(needs)] == ["Yes to all", "Yes, and ask", "No, keep planning"]
@@ -42,10 +42,11 @@ def test_a_question_stands_first_with_what_changed_and_its_answers(board: Runnin
 
 def test_a_plan_that_nobody_knows_yet_shows_its_beginning(board: Running) -> None:
     board.write("text", OPENED, proposal("Some words."), ReviewAsked("plan-mode", (NO,)))
-    board.write("list", items(*["pending"] * 7), ReviewAsked("main"))
+    board.write("list", items(*["pending"] * 10), ReviewAsked("main"))
     page = board.page("/sessions")
-    assert '<p class="beginning" dir="auto">Some words.</p>' in page
-    assert "and 2 more" in page
+    assert re.search(r'class="beginning"><div class="prose" dir="auto"><p data-lines="\S+">Some words.</p>', page)
+    assert re.search(r'class="left-out" data-lines="\S+ \S+"><a [^>]*>2 more lines</a>', page)
+    assert 'Approve<span class="count-unseen">, 2 lines unseen</span>' in page
 
 
 def test_the_rest_is_folded_by_day_and_folder_with_counts(board: Running) -> None:

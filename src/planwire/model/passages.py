@@ -26,6 +26,8 @@ AROUND: Final = 64
 #: The least number of characters that must be equal, in a passage and around it: a short one whose surroundings are
 #: gone may be quite another one with the same words.
 ENOUGH: Final = 16
+#: Lists in lists, and the like, counted twice: markdown drops what is deeper.
+MOST_NESTED: Final = 100
 #: Characters that nobody can point at. Faces show a mark for some of them, and nothing for others.
 _UNSEEN: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffd]")
 _SPACE: Final = re.compile(r"\s+")
@@ -64,8 +66,26 @@ def _words(token: "Token") -> str:
 
 
 def parsed(text: str) -> "list[Token]":
-    """A markdown text as the board draws it: HTML in it stays text."""
-    return _parser().parse(text)
+    """A markdown text as the board draws it: HTML in it stays text, and a table keeps the cells beyond its heads."""
+    from markdown_it.rules_block.table import escapedSplit  # noqa: PLC0415
+    from markdown_it.token import Token  # noqa: PLC0415
+
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    tokens: list[Token] = []
+    width = row = 0
+    for token in _parser().parse(text):
+        if token.type == "tr_open":
+            width, row = 0, token.map[0] if token.map else -1
+        elif token.type in ("td_open", "th_open"):
+            width += 1
+        elif token.type == "tr_close" and row >= 0:
+            cells = escapedSplit(lines[row].strip("> \t").removeprefix("|").removesuffix("|"))
+            for cell in cells[width:]:
+                child = Token("text", "", 0, content=cell.strip())
+                inline = Token("inline", "", 0, content=cell.strip(), children=[child])
+                tokens += [Token("td_open", "td", 1), inline, Token("td_close", "td", -1)]
+        tokens.append(token)
+    return tokens
 
 
 def rendered(tokens: "list[Token]") -> str:
@@ -77,7 +97,11 @@ def rendered(tokens: "list[Token]") -> str:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415  (40 ms that a plan without passages need not pay)
 
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
+    return (
+        MarkdownIt("commonmark", {"html": False, "maxNesting": MOST_NESTED})
+        .enable(["table", "strikethrough"])
+        .disable("reference")
+    )
 
 
 def _plain(text: str) -> str:

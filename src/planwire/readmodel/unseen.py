@@ -4,6 +4,7 @@ Where a person decides about a plan, a face counts the lines that they have not 
 by how many equal ones stand before it: what was read once stays read in the next version, wherever it stands there.
 """
 
+import re
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
@@ -29,10 +30,12 @@ __all__ = [
     "beginning",
     "left_out",
     "line_keys",
+    "lines_dropped",
     "lines_of",
     "lines_read",
     "parsed",
     "rendered",
+    "title_tokens",
     "unseen_words",
 ]
 
@@ -40,6 +43,7 @@ __all__ = [
 FIRST_LINES: Final = 8
 FIRST_TEXT: Final = 600
 LONGEST_RENDERED: Final = 100_000
+_WORD: Final = re.compile(r"[^\W_]")
 
 
 class Beginning(Struct, frozen=True):
@@ -72,23 +76,22 @@ def lines_of(card: PlanCard) -> tuple[str, ...]:
 def lines_read(tokens: Sequence["Token"]) -> Iterator[tuple["Token", range]]:
     """The parts of a parsed text that draw its lines, each with the numbers of its lines. All cells of a row in a table
     have its line."""
-    item: Token | None = None
     row = 0
+    is_bare = False  # the words of an item in a list without paragraphs: what is nested in it is not theirs
     for token in tokens:
         start, end = token.map or (0, 0)
         match token.type:
-            case "list_item_open":
-                item = token
-            case "paragraph_open" if token.hidden and item is not None:
-                yield item, range(start, end)
-            case "paragraph_open" | "heading_open" | "code_block":
+            case "inline" if is_bare:
+                yield token, range(start, end)
+            case "paragraph_open" | "heading_open" | "code_block" if not token.hidden:
                 yield token, range(start, end)
             case "fence":
-                yield token, range(start + 1, start + 1 + token.content.count("\n"))
+                yield token, range(start, start + 1 + token.content.count("\n"))
             case "tr_open":
                 row = start
             case "th_open" | "td_open":
                 yield token, range(row, row + 1)
+        is_bare = token.hidden and token.type == "paragraph_open"
 
 
 def _read(card: PlanCard) -> list[tuple[int, range]]:
@@ -97,9 +100,21 @@ def _read(card: PlanCard) -> list[tuple[int, range]]:
     if not card.text or len(card.text) > LONGEST_RENDERED:
         return [(at, range(at, at + 1)) for at, line in enumerate(lines) if line.strip()]
     tokens = parsed(card.text)
-    if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card):
-        tokens = tokens[3:]
-    return [(token.map[0] if token.map else lines.start, lines) for token, lines in lines_read(tokens)]
+    del tokens[: title_tokens(tokens, card)]
+    read = [(token.map[0] if token.map else numbers.start, numbers) for token, numbers in lines_read(tokens)]
+    return [*read, *((at, range(at, at + 1)) for at in lines_dropped(tokens, card))]
+
+
+def title_tokens(tokens: Sequence["Token"], card: PlanCard) -> int:
+    """How many of the first tokens are the title of the plan, which stands above its text."""
+    return 3 if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card) else 0
+
+
+def lines_dropped(tokens: Sequence["Token"], card: PlanCard) -> list[int]:
+    """The lines with words that markdown draws nowhere, such as a list nested too deep. `tokens` lack the title."""
+    drawn = {at for _, numbers in lines_read(tokens) for at in numbers}
+    first = tokens[0].map[0] if tokens and tokens[0].map else 0
+    return [at for at, line in enumerate(lines_of(card)) if at >= first and at not in drawn and _WORD.search(line)]
 
 
 def beginning(card: PlanCard) -> Beginning:
@@ -117,7 +132,8 @@ def beginning(card: PlanCard) -> Beginning:
         return Beginning(replace(card, rows=card.rows[:cut]), hidden)
     text = "\n".join(lines[:cut])
     begun = replace(card, text=text if card.text else "", fields="" if card.text else text, ghosts=(), moved=())
-    return Beginning(replace(begun, rows=card.rows[: len(parse(text).tasks)] if card.text else ()), hidden)
+    steps = sum(step.words[0] < cut for step in parse(card.text).steps)
+    return Beginning(replace(begun, rows=card.rows[:steps]), hidden)
 
 
 def left_out(card: PlanCard, shown: Container[str]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def question_view(session: str, card: PlanCard, before: PlanCard | None) -> tupl
         new = _what_changed(card, before, brief_difference(compared))
         pairs = compared.lines or compared.rows
         hidden = left_out(card, {each.key for each in pairs if each.kind != SAME})
-    words = counted(len(hidden), "more line" if before is None else "unchanged line")
+    words = counted(len(hidden), "more line")
     whole = el("a", words, href=plan_address(session, card.id))
     more = el("p", whole, class_="left-out", data_lines=joined_keys(hidden)) if hidden else EMPTY
     return el("div", name, _state_of_answer(card), new, more, class_="question"), len(hidden)
@@ -95,8 +95,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY, hidd
     buttons = [
         el(
             "button",
-            each.label,
-            el("span", unseen_words(hidden), class_="count-unseen") if each.is_yes else None,
+            el("span", each.label, el("span", unseen_words(hidden), class_="count-unseen") if each.is_yes else None),
             type="button",
             data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
             data_bare=not each.takes_words,

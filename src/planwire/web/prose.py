@@ -12,8 +12,17 @@ from markdown_it.token import Token
 
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line, printable
-from planwire.readmodel.text_pieces import is_numbered, is_task, is_title, neighbour_of, without_box
-from planwire.readmodel.unseen import LONGEST_RENDERED, line_keys, lines_of, lines_read, parsed, rendered
+from planwire.readmodel.text_pieces import is_numbered, is_task, neighbour_of, without_box
+from planwire.readmodel.unseen import (
+    LONGEST_RENDERED,
+    line_keys,
+    lines_dropped,
+    lines_of,
+    lines_read,
+    parsed,
+    rendered,
+    title_tokens,
+)
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el, joined_keys
 from planwire.web.status_look import checkbox
@@ -33,23 +42,30 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
     if len(card.text) > LONGEST_RENDERED:
         return el("pre", card.text, class_="prose long", data_lines=joined_keys(keys))
     tokens = parsed(card.text)
-    if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card):
-        del tokens[:3]
+    del tokens[: title_tokens(tokens, card)]
+    dropped = lines_dropped(tokens, card)
     for token in tokens:
         if token.children:
             token.children = list(_safe(token.children))
     is_step = _is_task if all(row.status for row in card.rows) else _is_numbered
     tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if is_step(tokens, at)]
+    lines = {id(token): joined_keys(keys[at] for at in numbers) for token, numbers in lines_read(tokens)}
     if len(tasks) == len(card.rows):
         for (item, words), row in zip(tasks, card.rows, strict=True):
-            _adorn(item, words, row, part_id, usable=usable, steerable=steerable)
+            _adorn(item, words, row, part_id, lines.pop(id(words), ""), usable=usable, steerable=steerable)
         _add_ghosts(tokens, [item for item, _ in tasks], card, part_id, steerable=steerable)
-    for token, numbers in lines_read(tokens):
-        token.attrs["data-lines"] = joined_keys(keys[at] for at in numbers)
+    for token in tokens:
+        if token.type == "inline" and id(token) in lines:
+            marked = _html(f"<span{attributes({'data-lines': lines[id(token)]})}>")
+            token.children = [marked, *(token.children or ()), _html("</span>")]
+        elif id(token) in lines:
+            token.attrs["data-lines"] = lines[id(token)]
         if token.type == "fence" and token.info:
             token.attrs["data-info"] = token.info
     safe = printable(rendered(tokens))  # markdown spells characters as `&#8238;` too
-    return Html(f'<div class="prose" dir="auto">{safe}</div>')
+    written = "\n".join(lines_of(card)[at] for at in dropped)
+    rest = el("pre", written, data_lines=joined_keys(keys[at] for at in dropped)) if dropped else ""
+    return Html(f'<div class="prose" dir="auto">{safe}{rest}</div>')
 
 
 def _is_task(tokens: Sequence[Token], at: int) -> bool:
@@ -60,7 +76,7 @@ def _is_numbered(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and is_numbered(tokens[at - 2])
 
 
-def _adorn(item: Token, words: Token, row: StepRow, part_id: str, *, usable: bool, steerable: bool) -> None:
+def _adorn(item: Token, words: Token, row: StepRow, part_id: str, lines: str, *, usable: bool, steerable: bool) -> None:
     children = words.children or []
     if children and children[0].type == "text":
         children[0].content = without_box(children[0].content)
@@ -76,7 +92,7 @@ def _adorn(item: Token, words: Token, row: StepRow, part_id: str, *, usable: boo
     name_id = f"{row_id}-w"
     words.children = [
         _html(checkbox(row, name_id, usable=usable)),
-        _html(f"<span{attributes({'class': 'words', 'id': name_id})}>"),
+        _html(f"<span{attributes({'class': 'words', 'id': name_id, 'data-lines': lines or None})}>"),
         *children,
         _html("</span>"),
         _html(annotations_html(row, steerable=steerable)),

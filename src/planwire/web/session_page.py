@@ -123,7 +123,7 @@ def _reach(session: ShownSession, cards: tuple[PlanCard, ...]) -> Part:
             on = _part_id(session, card.id)
             inside.append(el("button", label, type="button", class_="quiet", data_act=act, data_plan=on))
     if inside and unheard:
-        inside.insert(0, el("span", f"Not heard by the agent yet: {unheard:,}"))
+        inside.insert(0, el("span", f"Queued for the agent: {unheard:,}"))
     return leaf("session-reach", "div", *inside, class_="reach")
 
 

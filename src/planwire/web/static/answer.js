@@ -29,7 +29,7 @@ export const sendWithAnswers = (given) => { more = given; };
 export const answerOf = (plan) => (decides ? plan.querySelector(FORM) : null);
 
 /** The agent's or planwire's own words on a button, without what it adds. */
-const labelOf = (button) => button.firstChild.textContent;
+const labelOf = (button) => (button.querySelector(":scope > span") ?? button).firstChild?.textContent ?? "";
 
 async function send(button) {
   const form = button.closest(FORM), { seen, answer: address } = form.dataset;

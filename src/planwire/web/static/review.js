@@ -99,8 +99,7 @@ const area = el("textarea", { rows: 1, dir: "auto", placeholder: "Comment (optio
 const trouble = el("p", { class: "composer-trouble", role: "alert" });
 const unseen = el("span", { class: "count-unseen" }); // on the button that approves
 const verdicts = Object.entries(VERDICTS).filter(([value]) => decides || value !== APPROVE).map(([value, label]) =>
-  el("button", { type: "button", class: value === COMMENT_ONLY ? "primary" : null, click: () => decide(planNow(), value) }, label,
-    value === APPROVE ? unseen : null));
+  el("button", { type: "button", class: value === COMMENT_ONLY ? "primary" : null, click: () => decide(planNow(), value) }, el("span", {}, label, value === APPROVE ? unseen : null)));
 const bar = el(
   "form", { class: "review-bar", role: "region", "aria-labelledby": title.id },
   title, area, trouble,

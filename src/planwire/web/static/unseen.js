@@ -73,7 +73,7 @@ const isCut = (part) => [part, ...part.querySelectorAll(".words")].some((each) =
 
 /** Add what is in sight of an element. */
 function add(part, { boundingClientRect: box, intersectionRect: shown }) {
-  if (shown.width < box.width - 2 || isCut(part)) return;
+  if (shown.width < box.width - 2 || !part.checkVisibility() || isCut(part)) return;
   const height = box.height || 1, from = (shown.top - box.top) / height, to = (shown.bottom - box.top) / height;
   const all = [...stateOf(part).spans, [from, box.height ? to : 1]].sort(([one], [other]) => one - other);
   const joined = [all[0]];
