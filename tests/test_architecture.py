@@ -95,7 +95,6 @@ EFFECTFUL: Final = {
         "leases",
         "outage",
         "reading",
-        "recalled",
         "server",
     },
     "journal/jetstream": {

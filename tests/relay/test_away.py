@@ -64,6 +64,26 @@ def test_a_recorder_goes_on_through_an_outage_and_finds_what_others_wrote(outage
     assert sorted(each.__name__ for each in told) == ["PlanSet", "PlanSet", "PlanSet", "Remarked", "TurnEnded"]
 
 
+def test_a_recorder_whose_answer_was_lost_goes_on_with_what_it_wrote(outage: Outage, tmp_path: Path) -> None:
+    known: dict[str, SessionMemory] = {}
+    recorder = Recorder(lambda: behind(tmp_path), known.__setitem__)
+    recorder.start()
+    recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
+    recorder.put(Record("s1", a_plan("a")), 100)
+    until(lambda: known.get("s1") and known["s1"].seq == 1)
+    outage.deaf.touch()
+    recorder.put(Record("s1", a_plan("a", "b")), 100)
+    recorder.wake()
+    until(lambda: is_waiting(known["s1"].seq))
+    assert [step.id for step in known["s1"].state.plans[None].state.steps] == ["s1", "s2"]
+    outage.end()
+    until(lambda: known["s1"].seq == 2)
+    recorder.put(Record("s1", a_plan("a", "b", "c")), 100)
+    assert recorder.close(20) is None
+    ids = [each.ids for each in recorded(tmp_path, "s1") if isinstance(each, PlanSet)]
+    assert ids == [("s1",), ("s1", "s2"), ("s1", "s2", "s3")]
+
+
 def test_a_recorder_that_ends_while_the_server_is_away_leaves_everything_on_this_machine(
     outage: Outage, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from planwire.errors import CannotWait, EngineAway
 from planwire.journal import Once, Stamped, Terms, load_state, open_journal
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.sqlite.journal import SqliteJournal
-from planwire.journal.waiting import NOT_YET, go_by_last_known, is_waiting
+from planwire.journal.waiting import NOT_YET, go_by_last_known, is_waiting, waiting_of
 from planwire.model.events import ACP, Choice, PlanSet, Recorded, Remarked, ReviewAsked, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.readmodel.followed_files import FilePlans
@@ -395,6 +395,31 @@ def test_a_comment_and_a_suggestion_wait_and_say_so(away: AwayJournal, outage: O
     until(away.tend)
     with open_server(tmp_path) as server:
         assert sum(isinstance(each.event, Remarked) for each in server.read("s")) == 3
+
+
+def test_a_comment_whose_answer_was_lost_waits_and_is_there_once(
+    away: AwayJournal, outage: Outage, tmp_path: Path
+) -> None:
+    session = written(away)
+    outage.deaf.touch()
+    said = steer(away, session, "main", Wanted("comment", target="s1", text="Why?"))
+    assert said.words.endswith(NOT_YET)
+    outage.end()
+    until(away.tend)
+    with open_server(tmp_path) as server:
+        [remark] = load_state(server, "s").plans["main"].remarks
+    assert (remark.id, remark.text, remark.step) == (said.remark, "Why?", "s1")
+
+
+def test_a_persons_change_of_a_plan_whose_answer_was_lost_does_not_come_later(
+    away: AwayJournal, outage: Outage
+) -> None:
+    BlockingPlanSession(away, "s").call("set_plan", PLAN)
+    state = load_state(away, "s")
+    outage.deaf.touch()
+    with pytest.raises(EngineAway, match="may or may not have been written"):
+        steer(away, state, "main", Wanted("tick", target="s1", seen=1))
+    assert waiting_of(away).count == 0
 
 
 def test_remarks_that_the_server_has_and_remarks_that_wait_are_withdrawn(

@@ -19,10 +19,8 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from planwire.errors import CannotWait, Conflict, JournalUnavailable
-from planwire.journal.away.ahead_events import AheadEvents
-from planwire.journal.away.folder import AwayFolder
-from planwire.journal.away.known_here import KnownHere
-from planwire.journal.away.records import WaitingAppend
+from planwire.journal.away.folder import AwayFolder, WaitingAppend
+from planwire.journal.away.known_here import AheadEvents, KnownHere
 from planwire.journal.away.server import AwayServer
 from planwire.journal.codec import encode
 from planwire.journal.may_wait import can_wait
@@ -36,6 +34,13 @@ __all__ = ["NO_WAITING", "AheadWriter"]
 
 NO_WAITING: Final = "Nothing was written: this can't wait on this machine"
 _FULL: Final = "{} is full, or this user can't write to it"
+#: The fields that refer to events by number.
+_NUMBERS: Final[dict[type, tuple[str, ...]]] = {
+    Told: ("upto", "since"),
+    Remarked: ("revision", "review"),
+    PlanReviewed: ("revision",),
+    ContextCompacted: ("written",),
+}
 #: How many keys of lost appends are remembered.
 _MOST_LOST: Final = 64
 
@@ -47,13 +52,13 @@ class AheadWriter:
         self._server = server
         self._folder = folder
         self._known = known
-        self._lost: deque[tuple[str, Once | None]] = deque(maxlen=_MOST_LOST)
         self._lock = lock
+        self._lost: deque[tuple[str, Once | None]] = deque(maxlen=_MOST_LOST)
         self._source = os.urandom(8).hex()
         self._numbers = count()
 
     def is_lost(self, session: str, once: Once | None) -> bool:
-        """Whether the connection broke before the server answered an append with this key, which was not kept."""
+        """Whether it is unknown if the server has what was appended with a key and could not wait."""
         return once is not None and (session, once) in self._lost
 
     def append(
@@ -83,7 +88,7 @@ class AheadWriter:
             last = expected_seq if is_lost else ahead.last
             if last is not None:
                 events = [_named(session, seq, each) for seq, each in enumerate(events, start=last + 1)]
-            waiting = self._waiting(session, ahead, events, once, is_lost=is_lost)
+            waiting = self._record(session, ahead, events, once, is_lost=is_lost)
             is_kept = self._folder.put(waiting)
             added = ahead.add(events, waiting.once) if is_kept else ()
             if is_lost:
@@ -100,7 +105,7 @@ class AheadWriter:
             return self._server.absence(f"{why}. {NOT_KNOWN}" if why else NOT_KNOWN)
         return self._server.absence(f"Nothing was written: {why}" if why else NO_WAITING, CannotWait)
 
-    def _waiting(
+    def _record(
         self, session: str, ahead: AheadEvents, events: Sequence[Stamped], once: Once | None, *, is_lost: bool
     ) -> WaitingAppend:
         base = 0 if is_waiting(ahead.base) else ahead.base
@@ -118,16 +123,7 @@ def _within(event: Event, base: int) -> Event:
     """An event that refers to no number of an event that waits, but to the last one that its writer had from the
     server: `base`. So what others say meanwhile never counts as told, and at worst the agent is told something again.
     """
-    match event:
-        case Told(upto=upto, since=since):
-            return replace(event, upto=_clamped(upto, base), since=_clamped(since, base))
-        case Remarked(revision=revision, review=review):
-            return replace(event, revision=_clamped(revision, base), review=_clamped(review, base))
-        case PlanReviewed(revision=revision):
-            return replace(event, revision=_clamped(revision, base))
-        case ContextCompacted(written=written):
-            return replace(event, written=_clamped(written, base))
-    return event
+    return replace(event, **{each: _clamped(getattr(event, each), base) for each in _NUMBERS.get(type(event), ())})
 
 
 def _clamped(value: Any, base: int) -> Any:

@@ -11,8 +11,7 @@ from time import monotonic, time_ns
 from typing import Final
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
-from planwire.journal.away.folder import AwayFolder
-from planwire.journal.away.records import WaitingAppend, read_waiting
+from planwire.journal.away.folder import AwayFolder, WaitingAppend, read_waiting
 from planwire.journal.codec import decode
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped

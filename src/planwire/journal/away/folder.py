@@ -4,24 +4,43 @@ All processes of a user share it: one spool (`spool`), and files with what they 
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+import msgspec
+from msgspec import Struct
+
 from planwire.journal.away.outage import SharedOutage
-from planwire.journal.away.records import WaitingAppend, file_name, write_waiting
 from planwire.journal.protocol import Once
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES, Spool
 from planwire.journal.spool_append import LATE, MOST, MOST_IN_A_RECORD, SPOOL, put
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import WaitingRecords
 
-__all__ = ["AwayFolder", "waiting_here"]
+__all__ = ["AwayFolder", "WaitingAppend", "file_name", "read_waiting", "waiting_here"]
 
 #: Bytes that a record may take in the spool besides its body.
 _BESIDES: Final = 20_000
 _BLOCK: Final = 1 << 20
 _DELIVERED: Final = "delivered"
+
+
+class WaitingAppend(Struct, frozen=True, array_like=True):
+    """Events (time, author, text) of a session, to be written with the key `once`. Their writer knew the session up to
+    the event `base`. If the append `is_lost`, the server may have it without that key: it did not answer."""
+
+    session: str
+    base: int
+    rows: tuple[tuple[int, str, str], ...]
+    once: Once
+    is_lost: bool = False
+
+
+_write_waiting: Final[Callable[[WaitingAppend], bytes]] = msgspec.msgpack.Encoder().encode
+read_waiting: Final[Callable[[bytes], WaitingAppend]] = msgspec.msgpack.Decoder(WaitingAppend).decode
 
 
 class AwayFolder:
@@ -39,7 +58,7 @@ class AwayFolder:
 
     def put(self, waiting: WaitingAppend) -> bool:
         """Have an append wait, synced to the disk. False if there is no room; then nothing is kept."""
-        body = write_waiting(waiting)
+        body = _write_waiting(waiting)
         most = 2 * len(body) + _BESIDES  # escaping can double it
         if len(body) > MOST_IN_A_RECORD or sum(size for _, size in self.sizes()) + most > MOST:
             return False
@@ -92,6 +111,11 @@ def waiting_here(url: str) -> WaitingRecords:
     folder = AwayFolder(away_path(url))
     outage = folder.outage.known()
     return WaitingRecords(folder.count(), why=outage.why if outage else "")
+
+
+def file_name(session: str) -> str:
+    """A name for the files of a session. It is a hash, because an id may contain anything."""
+    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _aside(session: str) -> str:

@@ -8,10 +8,10 @@ its order.
 """
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from threading import RLock, Thread
+from secrets import choice
+from threading import Thread
 from time import monotonic
 from typing import Final, Self
 from weakref import ref
@@ -19,11 +19,8 @@ from weakref import ref
 from planwire.errors import CannotWait, EngineAway, JournalUnavailable, NotWritable, reason
 from planwire.journal.away.ahead_writer import NO_WAITING, AheadWriter
 from planwire.journal.away.folder import AwayFolder
-from planwire.journal.away.known_here import KnownHere
-from planwire.journal.away.last_known import LastKnown
 from planwire.journal.away.leases import AwayLeases
 from planwire.journal.away.reading import GLANCE, AwayReader
-from planwire.journal.away.recalled import RecalledSessions
 from planwire.journal.away.server import AwayServer
 from planwire.journal.checked import Checked, Trouble
 from planwire.journal.codec import encode_terms
@@ -33,10 +30,8 @@ from planwire.journal.protocol import (
     Journal,
     JournalFacts,
     KnownLease,
-    KnownSession,
     Lease,
     Once,
-    Snapshot,
     Stamped,
     Stop,
     StoredAppend,
@@ -49,6 +44,8 @@ from planwire.model.records import SessionState
 
 __all__ = ["AwayJournal"]
 
+#: What the ends of ids are made of: no letter that looks like another, or like a digit.
+_LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 #: Seconds between two attempts to reach a server that is away.
 TRY: Final = 1.0
 #: Seconds between two deliveries while the server answers and records wait.
@@ -65,22 +62,18 @@ KEEP: Final = 5.0
 _log = logging.getLogger("planwire")
 
 
-class AwayJournal:
+class AwayJournal(AwayReader):
     """A `Journal` around one that a server keeps. Appends wait in `folder`. Until the server has been reached once, it
     is not known where the journal's thoughts are kept, so what is recorded until then has none."""
 
     def __init__(self, open_engine: Callable[[], Journal], folder: Path, patience: float | None = None) -> None:
-        self._folder = AwayFolder(folder)
-        self._server = AwayServer(open_engine, self._folder, in_haste=patience is not None)
+        kept = AwayFolder(folder)
+        super().__init__(AwayServer(open_engine, kept, in_haste=patience is not None), kept)
         self._leases = AwayLeases(self._server.ask)
-        self._lock = RLock()
-        self._known = KnownHere()
-        self._last_known = LastKnown(folder / "known")
-        self._ahead = AheadWriter(self._server, self._folder, self._known, self._lock)
-        self._reader = AwayReader(self._server, self._known, self._last_known, self._lock)
+        self._ahead = AheadWriter(self._server, kept, self._known, self._lock)
         self._written_at = monotonic()
         self._clear_until = 0.0
-        self._suffix = f"k{os.urandom(2).hex()}"
+        self._suffix = "".join(choice(_LETTERS) for _ in range(5))
         thread = Thread(target=_tend_on, args=(ref(self), self._server), name="planwire-away", daemon=True)
         try:
             self._server.begin(patience, thread.start)
@@ -107,7 +100,7 @@ class AwayJournal:
         return self._server.waiting()
 
     def is_lost(self, session: str, once: Once) -> bool:
-        """Whether it is unknown if the server has what was appended with a key and can't wait."""
+        """Whether it is unknown if the server has what was appended with a key and could not wait."""
         return self._ahead.is_lost(session, once)
 
     @property
@@ -118,29 +111,6 @@ class AwayJournal:
     def note_state(self, state: SessionState) -> None:
         """Remember the newest state of a session, for when the server is away."""
         self._last_known.note(state)
-
-    def go_by_last_known(self) -> None:
-        """From now on, answer from what this machine last knew while the server is away."""
-        self._reader.recalled = RecalledSessions(self._folder, self._last_known, self._known)
-
-    def seen_here(self) -> list[KnownSession]:
-        """The sessions that this machine knew last, and those that wait here."""
-        return RecalledSessions(self._folder, self._last_known, self._known).sessions()
-
-    def begin_away(self, session: str, at: int) -> SessionState | None:
-        """Begin to work with a session at a time (in milliseconds) although only the server knows what it holds. The
-        state to begin with, which `read` continues. None, and nothing done, if the server is not away."""
-        with self._lock:
-            if not self._server.is_away:
-                return None
-            state = self._last_known.state(session) or SessionState(session)
-            RecalledSessions(self._folder, self._last_known, self._known).recall(session, at)
-            if state.seq > (self._known.last(session) or 0):
-                self._known.note_end(session, state.seq)
-            if self._known.read(session, state.seq, None) is None:
-                state = SessionState(session)
-                self._known.begin_without(session, at)
-            return state
 
     def tend(self, patience: float = LOOK_PATIENCE) -> bool:
         """Look whether the server is back, and deliver what waits, for at most `patience` seconds. Whether nothing
@@ -183,9 +153,8 @@ class AwayJournal:
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
     ) -> tuple[Recorded, ...]:
-        if self._must_queue():
-            if not self._is_delivered(MAKE_WAY if can_wait(events) else PATIENCE):
-                return self._ahead.append(session, events, expected_seq, once)
+        if self._must_queue() and not self._is_delivered(MAKE_WAY if can_wait(events) else PATIENCE):
+            return self._ahead.append(session, events, expected_seq, once)
         engine = self._server.engine
         if engine is None:
             raise self._server.absence()
@@ -200,12 +169,6 @@ class AwayJournal:
             self._known.settle(session)
         return written
 
-    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
-        return self._reader.read(session, after, upto)
-
-    def last_seq(self, session: str) -> int:
-        return self._reader.last_seq(session)
-
     def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
         return self._server.each(self._server.ask(lambda engine: engine.stored(session, after)))
 
@@ -215,9 +178,6 @@ class AwayJournal:
 
     def last_position(self) -> int:
         return self._server.ask(lambda engine: engine.last_position())
-
-    def sessions(self) -> list[KnownSession]:
-        return self._reader.sessions()
 
     def facts(self) -> JournalFacts:
         return self._server.ask(lambda engine: engine.facts())
@@ -237,7 +197,7 @@ class AwayJournal:
     ) -> Iterator[Followed]:
         ask = self._server.ask
         followed = ask(lambda engine: engine.follow(after, session=session, stop=stop, timeout=timeout))
-        return self._reader.followed(followed, stop)
+        return self._followed(followed, stop)
 
     def forget(self, *sessions: str) -> None:
         self._require_delivered()
@@ -260,9 +220,6 @@ class AwayJournal:
             raise self._server.absence()
         return self._server.engine.thoughts
 
-    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
-        return self._reader.snapshot(session, name)
-
     def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
         if not is_waiting(seq) and not self._server.is_away:
             self._server.ask(lambda engine: engine.keep_snapshot(session, seq, data, name))
@@ -270,9 +227,6 @@ class AwayJournal:
     def lease(self, session: str, terms: Terms = Terms()) -> Lease:
         encode_terms(session, terms)
         return self._leases.lease(session, terms)
-
-    def leases(self) -> list[KnownLease]:
-        return self._reader.leases()
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         self._server.ask(lambda engine: engine.end_lease(known, events, expected_seq))
