@@ -64,7 +64,7 @@ class _Matching:
         if contents[0] == contents[1]:
             self.ids = [step.id for step in self.last]
             return
-        self._read(sorted({*contents[0], *contents[1]}, key=len))
+        self._read(sorted(dict.fromkeys((*contents[0], *contents[1])), key=len))
         self.news, self.olds = ([self.texts[each] for each in side] for side in contents)
         wanted = _places(self.news, range(len(drafts)))
         for words, olds in _places(self.olds, range(len(self.last))).items():
