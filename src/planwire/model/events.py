@@ -30,7 +30,6 @@ __all__ = [
     "SUGGESTION",
     "TOLD",
     "TOOLS",
-    "Act",
     "Choice",
     "Comment",
     "ContextCompacted",
@@ -42,6 +41,7 @@ __all__ = [
     "MessagePinned",
     "Origin",
     "Passage",
+    "PersonEvent",
     "PlanChanged",
     "PlanRemoved",
     "PlanReopened",
@@ -119,7 +119,7 @@ class SessionOpened(Struct, frozen=True, tag_field="event", tag="session_opened"
     repository: str | None = None
 
 
-class Act(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PersonEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An event that a person may bring about. `way` is how it came: "" if by the person's own hand, signed in or at
     their own terminal; otherwise words (`below claude-code`, `by a script`) that every face and model is shown."""
 
@@ -133,7 +133,7 @@ class SessionForked(Struct, frozen=True, tag_field="event", tag="session_forked"
     seq: int
 
 
-class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
+class PlanSet(PersonEvent, frozen=True, tag_field="event", tag="plan_set", omit_defaults=True):
     """A whole plan, new or in place of the one with its id. `summary` is the why in a sentence; `why` is the digest of
     what the agent thought and said right before it, which is stored beside the journal (`journal.thoughts`).
 
@@ -162,7 +162,7 @@ class PlanSet(Act, frozen=True, tag_field="event", tag="plan_set", omit_defaults
     name: str = ""
 
 
-class PlanChanged(Act, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
+class PlanChanged(PersonEvent, frozen=True, tag_field="event", tag="plan_changed", omit_defaults=True):
     """A change to a plan instead of the whole plan again: a note, step changes, or both. The other fields are as in
     `PlanSet`."""
 
@@ -190,7 +190,7 @@ class FileSeen(Struct, frozen=True, tag_field="event", tag="file_seen", omit_def
     name: str = ""
 
 
-class PlanRemoved(Act, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
+class PlanRemoved(PersonEvent, frozen=True, tag_field="event", tag="plan_removed", omit_defaults=True):
     """A plan is removed. Its history stays."""
 
     plan_id: PlanId
@@ -235,7 +235,7 @@ class ReviewAsked(Struct, frozen=True, tag_field="event", tag="review_asked", om
     takes_edit: bool = False
 
 
-class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
+class PlanReviewed(PersonEvent, frozen=True, tag_field="event", tag="plan_reviewed", omit_defaults=True):
     """A person's verdict on a plan at a revision, and how it came (`via`).
 
     If it answers a `question` of the agent's, `answer` is the name of the chosen option, `option` its id and `kind` its
@@ -255,7 +255,7 @@ class PlanReviewed(Act, frozen=True, tag_field="event", tag="plan_reviewed", omi
     pending: int = 0
 
 
-class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
+class Remarked(PersonEvent, frozen=True, tag_field="event", tag="remarked", omit_defaults=True):
     """A person's remark on a plan, on a step of it, or on a `passage` of its text.
 
     `revision` is the revision that its author saw, `review` the number of the verdict that it came with. `steps` belong
@@ -278,7 +278,7 @@ class Remarked(Act, frozen=True, tag_field="event", tag="remarked", omit_default
     about: dict[str, str] = {}
 
 
-class ReviewPending(Act, frozen=True, tag_field="event", tag="review_pending", omit_defaults=True):
+class ReviewPending(PersonEvent, frozen=True, tag_field="event", tag="review_pending", omit_defaults=True):
     """A person's verdict on a plan that they can take back for `delay` milliseconds. Until it is handed on it changes
     nothing, and nobody is told of it.
 
@@ -293,14 +293,14 @@ class ReviewPending(Act, frozen=True, tag_field="event", tag="review_pending", o
     edit: PlanSet | None = None
 
 
-class ReviewUndone(Act, frozen=True, tag_field="event", tag="review_undone"):
+class ReviewUndone(PersonEvent, frozen=True, tag_field="event", tag="review_undone"):
     """A person takes a pending verdict back; `review` is the number of its event."""
 
     plan_id: PlanId
     review: int
 
 
-class RemarkClosed(Act, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
+class RemarkClosed(PersonEvent, frozen=True, tag_field="event", tag="remark_closed", omit_defaults=True):
     """A person ends a remark; `how` says in a word how, `text` why."""
 
     plan_id: PlanId
@@ -309,7 +309,7 @@ class RemarkClosed(Act, frozen=True, tag_field="event", tag="remark_closed", omi
     text: str = ""
 
 
-class RemarkAnswered(Act, frozen=True, tag_field="event", tag="remark_answered"):
+class RemarkAnswered(PersonEvent, frozen=True, tag_field="event", tag="remark_answered"):
     """An answer to a remark, usually the agent's. It ends a comment on a step, but no other remark."""
 
     plan_id: PlanId
@@ -317,14 +317,14 @@ class RemarkAnswered(Act, frozen=True, tag_field="event", tag="remark_answered")
     text: str
 
 
-class RemarkReopened(Act, frozen=True, tag_field="event", tag="remark_reopened"):
+class RemarkReopened(PersonEvent, frozen=True, tag_field="event", tag="remark_reopened"):
     """A person reopens a remark that had ended."""
 
     plan_id: PlanId
     remark: str
 
 
-class PlanReopened(Act, frozen=True, tag_field="event", tag="plan_reopened"):
+class PlanReopened(PersonEvent, frozen=True, tag_field="event", tag="plan_reopened"):
     """A person reopens a plan that was removed or had ended, with the remarks that had ended with it."""
 
     plan_id: PlanId
@@ -351,13 +351,13 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     name: str = ""
 
 
-class TellAsked(Act, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):
+class TellAsked(PersonEvent, frozen=True, tag_field="event", tag="tell_asked", omit_defaults=True):
     """A person wants the agent to hear remarks now. With `interrupt`, its turn may be cancelled for that."""
 
     interrupt: bool = False
 
 
-class StopAsked(Act, frozen=True, tag_field="event", tag="stop_asked"):
+class StopAsked(PersonEvent, frozen=True, tag_field="event", tag="stop_asked"):
     """A person wants the agent's turn to be cancelled."""
 
 
@@ -472,9 +472,9 @@ class Recorded(Struct, frozen=True):
     @property
     def author(self) -> str:
         """Its author with the way that it came."""
-        return authored(self.by, self.event.way) if isinstance(self.event, Act) else self.by
+        return authored(self.by, self.event.way) if isinstance(self.event, PersonEvent) else self.by
 
 
 def with_way(event: Event, way: str) -> Event:
     """The event with the way that it came, if it is an act of a person's."""
-    return replace(event, way=way) if way and isinstance(event, Act) else event
+    return replace(event, way=way) if way and isinstance(event, PersonEvent) else event

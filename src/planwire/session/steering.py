@@ -22,7 +22,7 @@ from planwire.journal.waiting import (
     why_away,
 )
 from planwire.model.decide import undecided
-from planwire.model.events import Act, Event, PlanReviewed, Recorded, Remarked
+from planwire.model.events import Event, PersonEvent, PlanReviewed, Recorded, Remarked
 from planwire.model.file_texts import address_of
 from planwire.model.fold import fold_all
 from planwire.model.kinds import text_of
@@ -176,7 +176,7 @@ def _made(recorded: Sequence[Recorded], decide_again: Callable[[], Decision]) ->
 def _wanted(event: Event) -> Event:
     """What an event was to say, however it came."""
     plain = undecided(event)
-    return replace(plain, way="") if isinstance(plain, Act) else plain
+    return replace(plain, way="") if isinstance(plain, PersonEvent) else plain
 
 
 def _added(before: PlanRecord | None, after: PlanRecord | None) -> str | None:
