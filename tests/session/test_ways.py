@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from planwire.journal import Journal, Stamped, open_journal
-from planwire.model.events import ACP, Act, PlanReviewed, PlanSet, ReviewAsked, SessionOpened
+from planwire.model.events import ACP, PersonEvent, PlanReviewed, PlanSet, ReviewAsked, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.unheard import CLIENT
 from planwire.own_process import own_command
@@ -83,7 +83,7 @@ def acts(path: Path) -> list[tuple[str, str]]:
 
 
 def ways(journal: Journal) -> list[tuple[str, str]]:
-    return [(each.by, each.event.way) for each in journal.read("s1", 2) if isinstance(each.event, Act)]
+    return [(each.by, each.event.way) for each in journal.read("s1", 2) if isinstance(each.event, PersonEvent)]
 
 
 @contextmanager

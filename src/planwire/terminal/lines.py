@@ -181,7 +181,8 @@ def folded(line: Line, width: int) -> list[Line]:
         return [line]
     indent = before if width > 2 * before + 2 else 0
     before += len(GUTTER[0]) if text.startswith(GUTTER[0], before) else 0
-    lines, end = [], 0
+    lines: list[Line] = []
+    end = 0
     for piece in wrapped(text[before:], max(width - max(indent + len(GUTTER[0]), before), 1)):
         begin = text.find(piece, max(end, before))
         end = begin + len(piece)

@@ -8,7 +8,6 @@ is a hollow sign, a suggested wording stands below the agent's, which is struck 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -229,6 +228,5 @@ def _step_lines(
         else:
             lines[-1] += (("  ", ""), (text, tag))
     key = (STEP, plan_id, row.id)
-    return tuple(
-        Line(parts, "", key, words) for parts, words in zip_longest((*lines, *over.below), texts, fillvalue="")
-    )
+    shown = enumerate((*lines, *over.below))
+    return tuple(Line(parts, "", key, texts[at] if at < len(texts) else "") for at, parts in shown)
