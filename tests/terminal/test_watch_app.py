@@ -321,7 +321,7 @@ async def test_plans_are_copied_as_markdown(journal: Path) -> None:
         await shows(app, "1 / 3")
         await pilot.press("y")
         assert app.clipboard == (
-            "# Plan\n\n- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n# Design\n\nThe first word.\n"
+            "# ◈ Plan\n\n- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n# Design\n\nThe first word.\n"
         )
 
 

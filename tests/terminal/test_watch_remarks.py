@@ -45,7 +45,7 @@ from tests.terminal.watched import (
 )
 from tests.waiting import eventually
 
-PROPOSAL = "# Sessions in Redis\n\nWe lose them today.\n\n1. Add a store.\n1. Switch over.\n\n## Risks\n\nNone.\n"
+PROPOSAL = "# Sessions in Redis\n\nWe lose them today.\n\n- Add a store.\n- Switch over.\n\n## Risks\n\nNone.\n"
 
 
 def proposed(journal: Path) -> None:
@@ -61,7 +61,7 @@ def proposed(journal: Path) -> None:
 async def test_comments_on_passages_and_on_the_plan_are_collected_and_sent_with_one_verdict(journal: Path) -> None:
     proposed(journal)
     async with watching(journal, THEIRS) as (app, pilot):
-        await shows(app, "The agent is waiting for a review", " 2 Switch over.")
+        await shows(app, "The agent is waiting for a review", "• Switch over.")
         assert panel(app).cursor.row == ("plan", "new"), "it begins with the plan that waits for a person"
         await click_row(app, pilot, "Switch over", 8)
         await write(app, pilot, "c", "behind a flag?")
@@ -97,7 +97,7 @@ STAGES = "# Stages\n\n" + "\n\n".join(f"## Stage {number}\n\nRun the **embedding
 
 def below(app: WatchApp, words: str) -> list[str]:
     """The two lines that follow one with these words."""
-    lines = [line.text.strip().partition("   ")[0] for line in panel(app).lines if line.text.strip()]
+    lines = [line.text.strip().removeprefix("│ ").partition("   ")[0] for line in panel(app).lines if line.text.strip()]
     place = next((at for at, line in enumerate(lines) if line == words), -3)
     return lines[place + 1 : place + 3]
 
@@ -121,7 +121,7 @@ async def test_a_comment_stands_at_the_passage_that_was_pointed_at_though_ten_sa
         await eventually(lambda: below(app, "Stage 0") == ["Run the embedding job.", "Stage 1"])
         assert below(app, "Stage 4") == ["Run the embedding job.", "› why again?"]
         add(journal, THEIRS, "agent", PlanSet(MarkdownPlan("new", "# Stages\n\nNothing runs again."), via=ACP))
-        await shows(app, "“Run the embedding job.” (about a passage that is gone): why again?")
+        await shows(app, "“Run the embedding job.”:  why again?", "↳ This is about a passage that is gone.")
 
 
 @on_a_loop
