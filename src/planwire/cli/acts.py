@@ -59,10 +59,7 @@ _TEXTS: Final = {
 }
 
 #: The default of acts on remarks without an id.
-_DEFAULTS: Final = {
-    "withdraw": "your verdict that is not sent yet, or your newest remark that is open",
-    "reopen": "the plan itself, if it has ended",
-}
+_DEFAULTS: Final = {"withdraw": "your unsent verdict, or newest open remark", "reopen": "the plan, if it has ended"}
 _ASKING: Final = (
     "a session's id, or the beginning of it (default: the session of this folder that needs you, or the latest; where "
     "none was run, the only one of all that needs you)"

@@ -157,8 +157,10 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
-        case ReviewPending(plan_id=plan_id) | ReviewUndone(plan_id=plan_id):
-            return plan_id, (_undoable(event),)
+        case ReviewPending(plan_id=plan_id, verdict=verdict):
+            return plan_id, (Phrase("asked", f"pending: {verdict_words(verdict)}"),)
+        case ReviewUndone(plan_id=plan_id):
+            return plan_id, (Phrase("withdrawn", "undid the pending verdict"),)
         case PlanReopened(plan_id=plan_id):
             return plan_id, (Phrase("reopened", "plan reopened"),)
         case Remarked(plan_id=plan_id):
@@ -296,12 +298,6 @@ def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, .
     if event.verdict not in (*known, COMMENTED):
         words.append(Phrase("other", verdict_words(event)))
     return tuple(words)
-
-
-def _undoable(event: ReviewPending | ReviewUndone) -> Phrase:
-    if isinstance(event, ReviewPending):
-        return Phrase("asked", f"pending: {verdict_words(event.verdict)}")
-    return Phrase("withdrawn", "undid the pending verdict")
 
 
 def verdict_words(review: PlanReviewed | Review) -> str:

@@ -133,8 +133,7 @@ def _with_file(
     shown, text = state.plans[plan_id], text_of(file.plan)
     with suppress(JournalError):
         state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
-    is_seen = wanted.seen == shown.revision
-    return state, replace(wanted, seen=_revision(state, plan_id)) if is_seen else wanted
+    return state, replace(wanted, seen=_revision(state, plan_id)) if wanted.seen == shown.revision else wanted
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:

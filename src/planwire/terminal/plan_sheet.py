@@ -67,17 +67,14 @@ class PlanSheet:
         self._notice(fresh)
         self._view.update_lines()
         self.show_current()
-        self._count_down()
+        if self._counting is None and any(card.pending for card in self.cards):
+            self._count_down()
 
     def _count_down(self) -> None:
         """Draw the seconds anew for as long as a verdict is pending."""
-        if self._counting is None and self._view.is_attached and any(card.pending for card in self.cards):
-            self._counting = self._view.set_timer(1, self._count)
-
-    def _count(self) -> None:
-        self._counting = None
+        is_pending = self._view.is_attached and any(card.pending for card in self.cards)
+        self._counting = self._view.set_timer(1, self._count_down) if is_pending else None
         self._view.update_lines()
-        self._count_down()
 
     @property
     def current(self) -> Row | None:
