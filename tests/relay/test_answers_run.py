@@ -97,6 +97,21 @@ def test_an_answer_from_elsewhere_reaches_the_agent_and_the_client_hears_of_it(
     assert len(answers(journal)) == 1
 
 
+@pytest.mark.parametrize(("variable", "author"), [("", "client"), ("1", "client (below an agent)")])
+def test_what_the_client_of_a_relay_below_an_agent_answers_is_recorded_as_below_it(
+    variable: str, author: str, notes: Path, journal: Journal
+) -> None:
+    """An agent that runs a relay of its own around a client of its own answers its own question."""
+    machine = {"PLANWIRE_AGENT": variable}
+    with Relayed("asks.py", str(notes), journal=notes.with_name("journal.db"), machine=machine) as relay:
+        ask(relay, journal)
+        relay.write(b'{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}\n')
+        until(lambda: judged(journal).review is not None)
+        review = judged(journal).review
+        assert review is not None
+        assert (review.by, review.verdict) == (author, APPROVED)
+
+
 def test_an_idle_agent_is_told_now_and_a_turn_is_stopped(notes: Path, journal: Journal) -> None:
     with relayed(notes) as relay:
         ask(relay, journal)
