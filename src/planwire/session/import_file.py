@@ -1,6 +1,6 @@
 """Files that `planwire export` wrote, read back as events: a whole session, or the plans of a document."""
 
-from planwire.journal import Stamped
+from planwire.journal.protocol import Stamped
 from planwire.journal.session_file import Exported, read_export
 from planwire.model.events import PlanSet
 from planwire.model.plan import MAIN, MarkdownPlan
