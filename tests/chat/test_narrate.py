@@ -74,7 +74,7 @@ def test_a_plan_that_was_set_is_told_with_its_version_and_what_it_supersedes() -
     story = Story()
     first = story.tell(PlanSet(TODO, "It broke", mode="agent"))
     assert first == PlanMessage(
-        made_name("plan", Recorded("s", 1, 1_000, "agent", TurnEnded(""))),
+        made_name(Recorded("s", 1, 1_000, "agent", PlanSet(TODO))),
         "s1 [ ] (high) Read\ns2 [ ] (medium) Write",
         {
             "id": "main",
