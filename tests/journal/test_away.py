@@ -334,7 +334,7 @@ def test_every_event_waits_or_is_refused_by_the_table(away: AwayJournal, outage:
     stamped = [Stamped(1, "user", event)]  # type: ignore[arg-type]
     if may_wait(event):  # type: ignore[arg-type]
         [written] = away.append("s", stamped)
-        assert written.event == named(replace(written, event=event))  # type: ignore[arg-type]
+        assert written.event == named(replace(written, event=event))
     else:
         with pytest.raises(EngineAway, match="Nothing was written"):
             away.append("s", stamped)

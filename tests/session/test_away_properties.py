@@ -17,7 +17,7 @@ from planwire.journal.away.journal import AwayJournal
 from planwire.journal.memory import MemoryJournal
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
-from tests.journal import outages
+from tests.journal.outages import SAID
 from tests.waiting import until
 
 OPERATIONS = st.tuples(
@@ -44,11 +44,11 @@ class Line:
 
     def _call(self, method: Any, *args: Any, **kwargs: Any) -> Any:
         if self.is_cut:
-            raise EngineAway("the line is cut")
+            raise EngineAway(SAID)
         given = method(*args, **kwargs)
         if self.cuts_answer and method.__name__ == "append" and given:
             self.is_cut = True
-            raise EngineAway("the line was cut before the answer came")
+            raise EngineAway(SAID)
         return given
 
 
@@ -115,10 +115,7 @@ def apart() -> Iterator[tuple[dict[str, Party], dict[str, Line]]]:
         lines = {name: Line(server) for name in ("here", "there")}
         online = Party("online", server)
         online._call("set_plan", {"entries": [{"content": each} for each in ("Read it", "Write it", "Send it")]})
-        here, there = (
-            AwayJournal(partial(_same, line), Path(folder) / name)  # type: ignore[arg-type]
-            for name, line in lines.items()
-        )
+        here, there = (AwayJournal(partial(_same, line), Path(folder) / name) for name, line in lines.items())
         with here, there:
             yield {"online": online, "here": Party("here", here), "there": Party("there", there)}, lines
 
@@ -148,13 +145,13 @@ def test_ids_that_were_given_apart_mean_the_same_steps_once_everything_is_delive
             if loses_answer:
                 parties[name].do("add", 0)
             line.is_cut = True
-        for party, what, pick in first:
-            parties[party].do(what, pick)
+        for name, what, pick in first:
+            parties[name].do(what, pick)
         for name, operations in zip(order, (between, last), strict=True):
             lines[name].is_cut = lines[name].cuts_answer = False
             until(parties[name].journal.tend)  # type: ignore[attr-defined]
-            for party, what, pick in operations:
-                parties[party].do(what, pick)
+            for who, what, pick in operations:
+                parties[who].do(what, pick)
         everyone, state = list(parties.values()), load_state(parties["online"].journal, "s")
         for party in everyone:
             assert party.agent.refresh() == state
@@ -169,6 +166,3 @@ def test_ids_that_were_given_apart_mean_the_same_steps_once_everything_is_delive
                 found = state.remark(remark)
                 assert found
                 assert (found.text, found.steps or (found.step,), found.by) == (text, steps, party.name)
-
-
-assert outages  # it has every process look for its server often

@@ -165,8 +165,8 @@ class AwayJournal(AwayReader):
             return self._ahead.append(session, events, expected_seq, once, is_lost=not isinstance(error, NotWritable))
         for each in written:
             self._known.note(each, is_new=once is None)
-        if self._known.resting and expected_seq is not None:
-            self._known.settle(session)
+        if expected_seq is not None:  # this writer, at least, goes by the server again
+            self._known.resting.pop(session, None)
         return written
 
     def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
@@ -255,10 +255,6 @@ class AwayJournal(AwayReader):
         if not self._folder.is_empty() and not self._is_delivered(PATIENCE):
             raise self._server.absence(NO_WAITING, CannotWait)
 
-    @property
-    def _next_look(self) -> float:
-        return SOON if self._known.ahead and self._server.takes_events else TRY
-
     def _look(self) -> None:
         is_late = self._server.is_away or monotonic() - self._written_at > KEEP
         if is_late and self._last_known.is_behind:
@@ -281,5 +277,5 @@ def _tend_on(journal: "ref[AwayJournal]", server: AwayServer) -> None:
         except Exception:
             if not server.closing.is_set():  # if it is, nothing is wrong: the journal was closed in the middle
                 _log.exception("what waits for a journal's server could not be delivered")
-        wait = found._next_look
+        wait = SOON if found._known.ahead and server.takes_events else TRY
         del found

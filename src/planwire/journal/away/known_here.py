@@ -101,20 +101,12 @@ class KnownHere:
             with self._noting:
                 self._take_in()
 
-    def note_end(self, session: str, seq: int) -> None:
-        """Note that this process has a session up to a number, or that the session has no events (0)."""
+    def note_end(self, session: str, seq: int, known: int = 0) -> None:
+        """Note that this process has a session up to a number, or that the session has no events (0). If more were
+        `known` before, it was forgotten and begun anew."""
         with self._noting:
             self._take_in()
-            if not seq or seq > self._ends.get(session, -1):
-                self._ends[session] = seq
-                self._tails.pop(session, None)
-
-    def note_whole(self, session: str, seq: int, known: int) -> None:
-        """Note that a session was read to its end, `seq`. If more events (`known`) were known before, it was forgotten
-        and begun anew."""
-        with self._noting:
-            self._take_in()
-            if seq < known:
+            if not seq or seq < known or seq > self._ends.get(session, -1):
                 self._ends[session] = seq
                 self._tails.pop(session, None)
 
@@ -129,10 +121,6 @@ class KnownHere:
     def ahead_of(self, session: str) -> AheadEvents | None:
         """The session's waiting events, or those that it goes on from if the server goes away again."""
         return self.ahead.get(session) or self.resting.get(session)
-
-    def settle(self, session: str) -> None:
-        """Note that a writer of this process knew the session up to its end on the server, and wrote to it."""
-        self.resting.pop(session, None)
 
     def end(self, session: str) -> int | None:
         """The number of the last event that came from the server; None if there is none."""

@@ -33,6 +33,16 @@ class _KeptLease:
             self.is_released = True
             self._leases.settle(self)
 
+    def settle(self, engine: Journal) -> None:
+        """Have a server hold what is wanted."""
+        if self.is_released:
+            if self.taken is not None:
+                self.taken.release()
+        elif self.taken is None:
+            self.taken = engine.lease(self.session, self.terms)
+        else:
+            self.taken.renew(self.terms)
+
 
 class AwayLeases:
     """The leases that this process wants. `ask` asks the server, and raises `EngineAway` while it is away."""
@@ -46,39 +56,25 @@ class AwayLeases:
         self.settle(lease)
         return lease
 
-    def settle(self, lease: _KeptLease) -> None:
+    def settle(self, lease: _KeptLease, *, is_new: bool = True) -> None:
         """Have the server hold what the holder of a lease wants, now or later."""
         with lease.settling:
-            self._unsettled[lease] = None
-            self._settle(lease)
+            if is_new or lease in self._unsettled:
+                self._unsettled[lease] = None
+                try:
+                    self._ask(lease.settle)
+                except EngineAway:
+                    return
+                except BaseException:
+                    del self._unsettled[lease]
+                    raise
+                del self._unsettled[lease]
 
     def settle_all(self) -> None:
         """Settle the leases that the server did not get yet. One that it refuses is let go, because delivery must not
         fail for it. If another thread does the same, a lease is still taken only once."""
         for lease in tuple(self._unsettled):
-            with lease.settling:
-                if lease in self._unsettled:
-                    try:
-                        self._settle(lease)
-                    except (JournalError, ValueError) as error:
-                        _log.warning("the lease of session %s is let go: %s", lease.session, error)
-
-    def _settle(self, lease: _KeptLease) -> None:
-        try:
-            self._ask(lambda engine: _settled(engine, lease))
-        except EngineAway:
-            return
-        except BaseException:
-            self._unsettled.pop(lease, None)
-            raise
-        self._unsettled.pop(lease, None)
-
-
-def _settled(engine: Journal, lease: _KeptLease) -> None:
-    if lease.is_released:
-        if lease.taken is not None:
-            lease.taken.release()
-    elif lease.taken is None:
-        lease.taken = engine.lease(lease.session, lease.terms)
-    else:
-        lease.taken.renew(lease.terms)
+            try:
+                self.settle(lease, is_new=False)
+            except (JournalError, ValueError) as error:
+                _log.warning("the lease of session %s is let go: %s", lease.session, error)

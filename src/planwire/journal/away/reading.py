@@ -152,7 +152,7 @@ class AwayReader:
                 after = each.seq
                 yield each
             if upto is None and (after > start or not start):
-                self._known.note_whole(session, after, known)
+                self._known.note_end(session, after, known)
                 if after < known:
                     with suppress(OSError):  # then it goes with the next look at all sessions
                         self._last_known.forget(session)
