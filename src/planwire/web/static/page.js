@@ -118,6 +118,7 @@ function showRemoved() {
     const isKept = plan?.querySelector("[data-step]") && !plan.querySelector(".gap"); // a window leaves rows out as it moves
     if (!isKept || !list.isConnected || !row.dataset.step || document.getElementById(row.id)) continue;
     for (const name of [...row.attributes].map((each) => each.name)) if (name !== "class") row.removeAttribute(name);
+    row.classList.add("ghost"); // no step of the plan
     row.setAttribute(REMOVED, Math.round(performance.now()));
     const tag = document.createElement("span");
     tag.className = "tag tag-removed";
