@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.markdown import parse
@@ -24,20 +23,7 @@ from planwire.readmodel.text_pieces import is_title
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = [
-    "LONGEST_RENDERED",
-    "Beginning",
-    "beginning",
-    "left_out",
-    "line_keys",
-    "lines_dropped",
-    "lines_of",
-    "lines_read",
-    "parsed",
-    "rendered",
-    "title_tokens",
-    "unseen_words",
-]
+__all__ = ["LONGEST_RENDERED", "beginning", "drawn", "left_out", "line_keys", "lines_of", "rendered", "unseen_words"]
 
 #: How much of a plan its beginning has: lines or steps, and characters. A longer text is shown as it is written.
 FIRST_LINES: Final = 8
@@ -46,11 +32,20 @@ LONGEST_RENDERED: Final = 100_000
 _WORD: Final = re.compile(r"[^\W_]")
 
 
-class Beginning(Struct, frozen=True):
+class Beginning(NamedTuple):
     """The beginning of a plan as a card of its own, and the keys of the lines that it leaves out."""
 
     card: PlanCard
     left_out: tuple[str, ...]
+
+
+class Drawn(NamedTuple):
+    """A text as the board draws it, below its title: its tokens, those that draw lines, each with the numbers of these,
+    and the lines with words that markdown draws nowhere, such as a list nested too deep."""
+
+    tokens: list["Token"]
+    parts: list[tuple["Token", range]]
+    dropped: list[int]
 
 
 @lru_cache(maxsize=64)
@@ -73,9 +68,20 @@ def lines_of(card: PlanCard) -> tuple[str, ...]:
     return tuple(row.text for row in card.rows)
 
 
-def lines_read(tokens: Sequence["Token"]) -> Iterator[tuple["Token", range]]:
-    """The parts of a parsed text that draw its lines, each with the numbers of its lines. All cells of a row in a table
-    have its line."""
+def drawn(card: PlanCard) -> Drawn:
+    """The text of a plan as the board draws it."""
+    tokens, lines = parsed(card.text), lines_of(card)
+    first = 0
+    if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card):
+        first = tokens[0].map[1] if tokens[0].map else 0
+        del tokens[:3]
+    parts = list(_parts(tokens))
+    known = {*range(first), *(at for _, numbers in parts for at in numbers)}
+    return Drawn(tokens, parts, [at for at, line in enumerate(lines) if at not in known and _WORD.search(line)])
+
+
+def _parts(tokens: Sequence["Token"]) -> Iterator[tuple["Token", range]]:
+    """The tokens that draw lines. All cells of a row in a table have its line."""
     row = 0
     is_bare = False  # the words of an item in a list without paragraphs: what is nested in it is not theirs
     for token in tokens:
@@ -99,22 +105,9 @@ def _read(card: PlanCard) -> list[tuple[int, range]]:
     lines = lines_of(card)
     if not card.text or len(card.text) > LONGEST_RENDERED:
         return [(at, range(at, at + 1)) for at, line in enumerate(lines) if line.strip()]
-    tokens = parsed(card.text)
-    del tokens[: title_tokens(tokens, card)]
-    read = [(token.map[0] if token.map else numbers.start, numbers) for token, numbers in lines_read(tokens)]
-    return [*read, *((at, range(at, at + 1)) for at in lines_dropped(tokens, card))]
-
-
-def title_tokens(tokens: Sequence["Token"], card: PlanCard) -> int:
-    """How many of the first tokens are the title of the plan, which stands above its text."""
-    return 3 if tokens and tokens[0].type == "heading_open" and is_title(tokens[1].content, card) else 0
-
-
-def lines_dropped(tokens: Sequence["Token"], card: PlanCard) -> list[int]:
-    """The lines with words that markdown draws nowhere, such as a list nested too deep. `tokens` lack the title."""
-    drawn = {at for _, numbers in lines_read(tokens) for at in numbers}
-    first = tokens[0].map[0] if tokens and tokens[0].map else 0
-    return [at for at, line in enumerate(lines_of(card)) if at >= first and at not in drawn and _WORD.search(line)]
+    _, parts, dropped = drawn(card)
+    read = [(token.map[0] if token.map else numbers.start, numbers) for token, numbers in parts]
+    return [*read, *((at, range(at, at + 1)) for at in dropped)]
 
 
 def beginning(card: PlanCard) -> Beginning:

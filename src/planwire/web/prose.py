@@ -13,16 +13,7 @@ from markdown_it.token import Token
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import is_numbered, is_task, neighbour_of, without_box
-from planwire.readmodel.unseen import (
-    LONGEST_RENDERED,
-    line_keys,
-    lines_dropped,
-    lines_of,
-    lines_read,
-    parsed,
-    rendered,
-    title_tokens,
-)
+from planwire.readmodel.unseen import LONGEST_RENDERED, drawn, line_keys, lines_of, rendered
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el, joined_keys
 from planwire.web.status_look import checkbox
@@ -41,15 +32,13 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
     keys = line_keys(lines_of(card))
     if len(card.text) > LONGEST_RENDERED:
         return el("pre", card.text, class_="prose long", data_lines=joined_keys(keys))
-    tokens = parsed(card.text)
-    del tokens[: title_tokens(tokens, card)]
-    dropped = lines_dropped(tokens, card)
+    tokens, parts, dropped = drawn(card)
     for token in tokens:
         if token.children:
             token.children = list(_safe(token.children))
     is_step = _is_task if all(row.status for row in card.rows) else _is_numbered
     tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if is_step(tokens, at)]
-    lines = {id(token): joined_keys(keys[at] for at in numbers) for token, numbers in lines_read(tokens)}
+    lines = {id(token): joined_keys(keys[at] for at in numbers) for token, numbers in parts}
     if len(tasks) == len(card.rows):
         for (item, words), row in zip(tasks, card.rows, strict=True):
             _adorn(item, words, row, part_id, lines.pop(id(words), ""), usable=usable, steerable=steerable)

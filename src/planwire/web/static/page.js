@@ -117,15 +117,19 @@ function showRemoved() {
     const [list, before] = places.get(row), plan = list.closest(".plan");
     const isKept = plan?.querySelector("[data-step]") && !plan.querySelector(".gap"); // a window leaves rows out as it moves
     if (!isKept || !list.isConnected || !row.dataset.step || document.getElementById(row.id)) continue;
-    for (const name of [...row.attributes].map((each) => each.name)) if (name !== "class") row.removeAttribute(name);
-    row.setAttribute(REMOVED, Math.round(performance.now()));
-    const tag = document.createElement("span");
+    const copy = row.cloneNode(true), tag = document.createElement("span");
+    for (const name of [...copy.attributes].map((each) => each.name)) if (name !== "class") copy.removeAttribute(name);
+    for (const each of copy.querySelectorAll("button, [data-my-guest]")) each.remove();
+    for (const each of copy.querySelectorAll("[id], [data-lines]")) { each.removeAttribute("id"); each.removeAttribute("data-lines"); }
+    copy.classList.add("ghost"); // it is no step of the plan
+    copy.setAttribute(REMOVED, Math.round(performance.now()));
     tag.className = "tag tag-removed";
     tag.textContent = "removed";
-    for (const each of row.querySelectorAll("[id], button, a")) each.removeAttribute("id");
-    (row.querySelector(".words") ?? row).after(tag);
-    if (before?.isConnected) before.after(row);
-    else list.prepend(row);
+    (copy.querySelector(".words") ?? copy).after(tag);
+    places.set(row, [list, copy]);
+    const at = before?.isConnected ? before : places.get(before)?.[1];
+    if (at?.isConnected) at.after(copy);
+    else list.prepend(copy);
   }
 }
 
