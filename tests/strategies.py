@@ -171,9 +171,11 @@ def updates_for(dialect: Dialect) -> SearchStrategy[Update]:
     if dialect.baseline:
         kinds += _updates("plan", baseline_plans(entries), (), st.none())
     if dialect.operations:
-        plan_updates = plans(plan_ids, entries)
+        plan_updates = plans(plan_ids.filter(bool), entries)
+        if not dialect.custom_types:
+            plan_updates = plan_updates.filter(lambda plan: not isinstance(plan, OtherPlan))
         kinds += _updates("plan_update", plan_updates, dialect.id_keys, fields_beside("sessionUpdate", "plan"))
-        removals = st.builds(Removal, plan_ids)
+        removals = st.builds(Removal, plan_ids.filter(bool))
         beside = fields_beside("sessionUpdate", "planId", "id")
         kinds += _updates("plan_removed", removals, dialect.id_keys, beside)
     return st.one_of(kinds)

@@ -179,6 +179,7 @@ EFFECTFUL: Final = {
 PURE: Final = {
     "_sha2",
     "_sha256",
+    "base64",
     "bisect",
     "collections",
     "contextlib",
@@ -198,6 +199,7 @@ PURE: Final = {
     "typing",
     "unicodedata",
     "xml",
+    "base64",
     "hashlib",
     "zlib",
 }

@@ -88,7 +88,7 @@ def test_a_session_that_can_not_be_read_hides_no_other_one_and_is_told(tmp_path:
         until(lambda: not sessions.loading)
         assert {glance.id for glance in sessions.glances()} == {"old", "new"}
         assert "event 1 of session 'damaged'" in str(sessions.problem)
-        write(journal, "damaged")
+        journal.append("damaged", [Stamped(1, "agent", PlanSet(items("main", "pending")))])
         write(journal, "newer")
         until(lambda: {glance.id for glance in sessions.glances()} == {"old", "new", "newer"})
         journal.forget("damaged")
