@@ -122,3 +122,13 @@ def test_a_proposal_that_has_ended_stands_behind_all_others_and_says_how() -> No
     cards = shown(*asked, *later).cards()
     assert [(card.id, card.ended_words) for card in cards] == [("second", ""), ("first", ENDED_WORDS["replaced"])]
     assert "reopen" in cards[1].acts
+
+
+def test_a_client_or_an_agent_by_a_persons_name_does_not_pass_for_them() -> None:
+    for name in ("Ann", "user", "Ann 1.0", "\u202eAnn", "Ann (by a script)", "you"):
+        opened = AGENT, SessionOpened(agent=name, client=name)
+        [card] = shown(opened, told("pending"), ("client", PlanReviewed("main", 2, APPROVED))).cards()
+        [review] = card.reviews
+        assert card.giver(review).startswith("someone in ")
+        assert card.giver(review) not in ("Ann", "user", "you")
+        assert not {*"()\u202e"} & {*card.giver(review)}

@@ -9,11 +9,22 @@ from typing import Final
 
 from planwire.model.plan import Fields
 
-__all__ = ["BY_SCRIPT", "LONGEST_NAME", "authored", "below", "by_fields", "name_and_way", "name_of", "reported_by"]
+__all__ = [
+    "BY_SCRIPT",
+    "LONGEST_NAME",
+    "authored",
+    "below",
+    "by_fields",
+    "name_and_way",
+    "name_of",
+    "program_name",
+    "reported_by",
+]
 
 LONGEST_NAME: Final = 64
 #: No person was at a terminal.
 BY_SCRIPT: Final = "by a script"
+_UNNAMED: Final = "an agent"
 _AUTHOR: Final = re.compile(r"(.*) \((below [^()]+|by a script|as [^()]+ reports)\)", re.DOTALL)
 
 
@@ -32,12 +43,12 @@ def name_of(author: str) -> str:
 
 def below(agent: str) -> str:
     """The way of an act by a process that descends from an agent."""
-    return f"below {_plain(agent)}"
+    return f"below {program_name(agent) or _UNNAMED}"
 
 
 def reported_by(agent: str) -> str:
     """The way of an answer that an agent's hook says a person gave in its terminal."""
-    return f"as {_plain(agent)} reports"
+    return f"as {program_name(agent) or _UNNAMED} reports"
 
 
 def by_fields(author: str) -> Fields:
@@ -46,6 +57,7 @@ def by_fields(author: str) -> Fields:
     return {"by": name, "way": way} if way else {"by": name}
 
 
-def _plain(agent: str) -> str:
-    """An agent's name without what a name of people can't have either."""
-    return re.sub(r"[^\w.@/+-]+", " ", agent).strip()[:LONGEST_NAME] or "an agent"
+def program_name(name: str) -> str:
+    """The name that an agent or a client gives itself, without what a person's name can't have either; "" if nothing
+    is left."""
+    return re.sub(r"[^\w.@/+-]+", " ", name)[:LONGEST_NAME].strip()

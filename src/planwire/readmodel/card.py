@@ -23,7 +23,7 @@ from planwire.readmodel.authors import author
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.questions import PendingCard, QuestionCard
 from planwire.steering.acts import ACTS, On
-from planwire.steering.delivery import client_name
+from planwire.steering.delivery import client_name, someone_in
 from planwire.steering.offers import Offer, status_offers
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark, remark_number
@@ -273,7 +273,7 @@ class PlanCard(Struct, frozen=True):
     def giver(self, review: ReviewCard) -> str:
         """The giver of a verdict: a person, or the client in which a person answered."""
         name, way = name_and_way(review.by)
-        return authored(one_line(self.client_name), way) if name == CLIENT else author(review.by)
+        return authored(someone_in(self.client), way) if name == CLIENT else author(review.by)
 
     @property
     def ended_words(self) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from planwire.model.authors import program_name
 from planwire.model.children import children_of
 from planwire.model.events import Origin
 from planwire.model.records import SessionState
@@ -114,8 +115,8 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         state.id,
         state_of(state, progress, hold, last_at, last_at if now is None else now),
         state.stopped,
-        opened.agent if opened else None,
-        opened.client if opened else None,
+        program_name(opened.agent) if opened and opened.agent else None,
+        program_name(opened.client) if opened and opened.client else None,
         opened.cwd if opened else None,
         opened.title if opened else None,
         len(state.live()),

@@ -14,7 +14,7 @@ from planwire.model.authors import name_and_way
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice
 from planwire.model.records import OpenQuestion, PlanRecord, SessionState
 from planwire.model.unheard import CLIENT
-from planwire.steering.delivery import client_name
+from planwire.steering.delivery import client_name, someone_in
 from planwire.steering.reach import ANSWER
 from planwire.steering.target import Target
 from planwire.steering.wanted import Wanted
@@ -116,6 +116,6 @@ def _answered(state: SessionState, record: PlanRecord, question: str) -> str:
     if last is None:
         return "The agent's question is over."
     by, way = name_and_way(last.by)
-    by = client_name(state.opened.client if state.opened else None) if by == CLIENT else by
+    by = someone_in(state.opened.client if state.opened else None) if by == CLIENT else by
     who = ", ".join(filter(None, (by, way)))
     return f"The agent's question is over: {quoted(last.answer or '')} was the answer ({who})."

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from planwire.model.authors import program_name
 from planwire.model.events import CHANGES_REQUESTED
 from planwire.model.records import ANSWER, IN_TURN, PLANWIRE, PlanRecord, Remark, SessionState, Telling
 from planwire.model.remarks import (
@@ -17,7 +18,7 @@ from planwire.model.remarks import (
 )
 from planwire.steering.reach import HEAR, NOBODY, STEER, TELL, WORDS, Reach
 
-__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer", "how_far"]
+__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer", "how_far", "someone_in"]
 
 #: How a remark ended, for people.
 CLOSED_WORDS: Final = {
@@ -39,8 +40,13 @@ _INTERRUPTED: Final = "The agent's turn is cancelled, and then it hears it."
 
 def client_name(client: str | None) -> str:
     """The name of the agent's client, without its version."""
-    name, _, version = (client or "").rpartition(" ")
-    return name if name and version[:1].isdigit() else client or "the editor"
+    name, _, version = program_name(client or "").rpartition(" ")
+    return name if name and version[:1].isdigit() else program_name(client or "") or "the editor"
+
+
+def someone_in(client: str | None) -> str:
+    """Whoever answers in the agent's client. A client that calls itself by a person's name does not pass for them."""
+    return f"someone in {client_name(client)}"
 
 
 def heard_when(state: SessionState, record: PlanRecord, reach: Reach = NOBODY, *, now: bool = False) -> str:
