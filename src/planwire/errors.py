@@ -47,51 +47,6 @@ A line on the wire never raises one of them: `Report` values say what is wrong w
 wrong, where, and what to do about it.
 """
 
-__all__ = [
-    "BadMessage",
-    "BadStream",
-    "CannotCarry",
-    "CannotWait",
-    "ChatError",
-    "ChoiceNeeded",
-    "Conflict",
-    "DamagedJournal",
-    "DialectError",
-    "EmptyText",
-    "EngineAway",
-    "FormatError",
-    "InputError",
-    "InterruptNeeded",
-    "JournalError",
-    "JournalUnavailable",
-    "LoginRefused",
-    "MissingExtra",
-    "NewerJournal",
-    "NoJournal",
-    "NotAJournal",
-    "NotAllowed",
-    "NotFound",
-    "NotWritable",
-    "NothingChanges",
-    "PlanError",
-    "PlanwireError",
-    "Refused",
-    "StaleRevision",
-    "TooLong",
-    "ToolError",
-    "UneditableText",
-    "UnknownAct",
-    "UnknownDialect",
-    "UnknownJournal",
-    "UnknownPlan",
-    "UnknownRemark",
-    "UnknownStep",
-    "UnknownWord",
-    "UnmarkableStatus",
-    "UnstorableEvent",
-    "reason",
-]
-
 
 class PlanwireError(Exception):
     """The root of the tree. planwire raises its leaves, and `PlanError` where none of them fits."""

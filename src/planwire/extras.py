@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 
 from planwire.errors import MissingExtra
 
-__all__ = ["PACKAGES", "Package", "missing_extra", "need_of"]
-
 
 class Package(NamedTuple):
     """A package as people call it and as pip does, the extra that brings it, and the oldest version that works.

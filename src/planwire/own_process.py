@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Final
 
-__all__ = ["PYTHON", "isolated", "leave_folder", "own_command"]
-
 #: The Python that runs this planwire.
 PYTHON: "Final" = sys.executable
 _HERE: "Final" = os.path.abspath(__file__)  # noqa: PTH100  (pathlib is not loaded yet)

@@ -5,8 +5,6 @@ from typing import Final
 import msgspec
 from msgspec import Raw
 
-__all__ = ["BYTE_ORDER_MARK", "UNREADABLE", "is_batch", "split_batch"]
-
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 #: Every error a decoder raises for a line that is not JSON.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

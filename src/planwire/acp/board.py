@@ -25,8 +25,6 @@ from planwire.model.plan import Fields, Plan, PlanId
 from planwire.model.plan_change import PlanChange, plan_change
 from planwire.model.steps import PlanState
 
-__all__ = ["Board", "Change", "Moment", "SessionBoard"]
-
 
 class Change(Struct, frozen=True):
     """The effect of one line on the board. False if no plan changed; reports come either way."""

@@ -16,23 +16,6 @@ from planwire.acp.messages import Message
 from planwire.acp.requests import Requests
 from planwire.model.plan import Fields
 
-__all__ = [
-    "AGENT",
-    "CLIENT",
-    "Conversation",
-    "Meaning",
-    "Prompted",
-    "Request",
-    "Retelling",
-    "Retold",
-    "asked_in",
-    "asks_for_replay",
-    "name_in",
-    "sender_of",
-    "spoken_in",
-    "value_of",
-]
-
 CLIENT: Final = "client"
 AGENT: Final = "agent"
 

@@ -14,23 +14,6 @@ from planwire.errors import UnknownDialect
 from planwire.model.plan import PRIORITIES, Entry, Fields, OtherPlan
 from planwire.model.statuses import STATUSES, V1_STATUSES
 
-__all__ = [
-    "COMPACTION",
-    "DIALECTS",
-    "V1",
-    "V1_DRAFT",
-    "V1_RFD",
-    "V2",
-    "Dialect",
-    "capabilities_of",
-    "dialect",
-    "dialect_of_option",
-    "dialect_options",
-    "has_object",
-    "id_keys",
-    "negotiate",
-]
-
 #: The path, among a client's capabilities, of the object that announces that it takes compaction updates.
 COMPACTION: Final = ("session", "compaction")
 

@@ -24,8 +24,6 @@ from planwire.acp.messages import Envelope, Update
 from planwire.acp.salvage import MAX_ENTRIES, MAX_NESTING
 from planwire.model.plan import Entry, ItemsPlan
 
-__all__ = ["read_around_entries", "read_strictly"]
-
 
 class _StrictPlan(Struct, tag_field="sessionUpdate", tag="plan", forbid_unknown_fields=True):
     entries: tuple[Entry, ...]

@@ -24,8 +24,6 @@ from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields, MarkdownPlan, Plan, PlanId
 from planwire.model.sameness import is_same
 
-__all__ = ["MAX_PLANS", "Heard", "HeardPlans", "TooMany"]
-
 #: The most plans of one session at a time. Real sessions have a handful; the limit only stops runaway agents.
 MAX_PLANS: Final = 1_000
 

@@ -37,8 +37,6 @@ from planwire.model.plan import Entry, Fields, ItemsPlan, Plan, PlanId
 from planwire.model.statuses import status_of
 from planwire.model.titles import numbered, path_words, plan_title
 
-__all__ = ["Fallback", "ListPlace"]
-
 
 class ListPlace(Struct, frozen=True):
     """A plan's place among others: the ids of its steps, in order, and the step that it works for."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from planwire.acp.batches import BYTE_ORDER_MARK
 
-__all__ = ["escaped", "lenient_value", "mended_text"]
-
 
 def lenient_value(line: bytes) -> Any:
     """Decode a line, replacing bytes that are not UTF-8 and turning numbers that JSON lacks into texts.

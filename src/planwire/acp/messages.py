@@ -6,8 +6,6 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from planwire.model.plan import Fields, Plan, PlanId
 
-__all__ = ["PLAIN", "Body", "Envelope", "Extension", "Message", "Reading", "Removal", "Report", "Update"]
-
 
 class Report(Struct, frozen=True):
     """One defect of a line, and how the reader dealt with it.

@@ -11,8 +11,6 @@ from msgspec import Struct
 from planwire.acp.words import OUTCOME_CANCELLED
 from planwire.model.plan import Fields
 
-__all__ = ["Option", "allows", "options_of", "rejects", "selected", "selection", "tool_call_of"]
-
 
 class Option(Struct, frozen=True):
     """An answer on offer: its name, as people read it, and its kind."""

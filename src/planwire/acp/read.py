@@ -15,8 +15,6 @@ from planwire.acp.messages import Message, Reading, Report, Update
 from planwire.acp.salvage import MAX_REPORTS, Reports, excerpt, salvage
 from planwire.acp.unknown_values import unknown_values
 
-__all__ = ["MAX_LINE_BYTES", "read"]
-
 #: Longer lines are not read: no plan needs 64 MiB, and decoding one would take many times that in memory. The relay
 #: still forwards them.
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024

@@ -6,8 +6,6 @@ Both sides of a connection count their requests from 0, so an id alone names not
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
-__all__ = ["MAX_UNANSWERED", "Requests"]
-
 #: The most requests kept. Beyond that the oldest is dropped: after 10,000 newer ones its answer will not come.
 MAX_UNANSWERED: Final = 10_000
 

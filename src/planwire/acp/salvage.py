@@ -17,8 +17,6 @@ from planwire.model.kinds import KINDS
 from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan, PlanId
 from planwire.model.statuses import DEFAULT_STATUS
 
-__all__ = ["MAX_ENTRIES", "MAX_NESTING", "MAX_REPORTS", "Reports", "excerpt", "salvage"]
-
 #: The most entries of one plan; the rest is reported. Real plans have dozens; 20,000 still take under a second.
 MAX_ENTRIES: Final = 20_000
 #: Depth to which `_meta` and unknown fields may nest. Comparing and encoding recurse, and Python stops at about 1,000.

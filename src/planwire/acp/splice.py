@@ -10,8 +10,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-__all__ = ["Unspliceable", "append_element", "replace_value", "set_members", "spell_member"]
-
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _SCALAR: Final = re.compile(rb"[^ \t\r\n{}\[\]:,\"]++")

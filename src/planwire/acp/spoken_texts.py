@@ -20,8 +20,6 @@ from planwire.model.kinds import is_prose, prose_of, text_of
 from planwire.model.plan import MAIN, Fields, Plan, PlanId
 from planwire.model.titles import UNNAMED, readable_id
 
-__all__ = ["SpokenTexts"]
-
 #: What separates texts from each other: a blank line.
 _GAP: Final = "\n\n"
 

@@ -26,8 +26,6 @@ from planwire.model.file_texts import no_files
 from planwire.model.kinds import entries_of
 from planwire.model.plan import MAIN, ItemsPlan, Plan, PlanId
 
-__all__ = ["Translator"]
-
 #: Codes of the defects that planwire mends, but for which other readers drop the plan or the entry.
 _DROPPED_BY_OTHERS = frozenset(
     (

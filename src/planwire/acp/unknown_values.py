@@ -6,8 +6,6 @@ from planwire.acp.dialects import V1, Dialect
 from planwire.acp.messages import Report, Update
 from planwire.model.kinds import entries_of
 
-__all__ = ["unknown_values"]
-
 
 def unknown_values(update: Update, dialect: Dialect) -> Iterator[Report]:
     """A report for each word in an update that readers of the dialect don't know."""

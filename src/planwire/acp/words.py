@@ -2,24 +2,6 @@
 
 from typing import Final
 
-__all__ = [
-    "ATTACHING",
-    "COMPACTION_CANCELLED",
-    "COMPACTION_COMPLETED",
-    "COMPACTION_FAILED",
-    "COMPACTION_IN_PROGRESS",
-    "COMPACTION_UPDATES",
-    "FORK",
-    "OPENING",
-    "OUTCOME_CANCELLED",
-    "PLAN_UPDATES",
-    "SPOKEN",
-    "SWITCH_MODE",
-    "TOOL_COMPLETED",
-    "TOOL_FAILED",
-    "TOOL_IN_PROGRESS",
-]
-
 #: The `sessionUpdate`s about plans, and those about compactions.
 PLAN_UPDATES: Final = frozenset(("plan", "plan_removed", "plan_update"))
 COMPACTION_UPDATES: Final = frozenset(("compaction_summary_chunk", "compaction_update"))

@@ -18,8 +18,6 @@ from planwire.model.kinds import text_of
 from planwire.model.plan import MAIN, MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import DEFAULT_STATUS, status_of
 
-__all__ = ["fitted", "update_fields", "write", "write_update"]
-
 _encode = msgspec.json.Encoder().encode
 
 

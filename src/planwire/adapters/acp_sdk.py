@@ -26,8 +26,6 @@ try:
 except ImportError as error:
     raise missing_extra("this peer", "acp", error) from error
 
-__all__ = ["sdk_peer"]
-
 
 def sdk_peer(
     connection: Client,

@@ -61,4 +61,4 @@ def __getattr__(name: str) -> _typing.Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     modules = (_importlib.import_module(f"planwire.chat.{home}") for home in _HOMES)
-    return next(getattr(module, name) for module in modules if name in module.__all__)
+    return next(getattr(module, name) for module in modules if hasattr(module, name))

@@ -48,8 +48,6 @@ from planwire.model.records import AGENT, PlanRecord, SessionState
 from planwire.model.sizes import plan_bytes
 from planwire.model.step_changes import StepChange
 
-__all__ = ["Adopted", "adopted"]
-
 #: The most bytes of a plan or a note from another program: more than Refact allows (96 Ki characters) in any language.
 MOST_BYTES: Final = 512 * 1024
 #: A count of remarks that no chat can reach: a greater one is not believed.

@@ -13,23 +13,6 @@ from typing import Final
 from planwire.chat.calls import CANCELLED_TEXT, CallRef, objects, text, unmatched
 from planwire.model.plan import Fields
 
-__all__ = [
-    "BREAKPOINTS",
-    "CALL",
-    "HOSTED_CALLS",
-    "HOSTED_RESULTS",
-    "PLAIN",
-    "RESULT",
-    "ROLES",
-    "answered_by_server",
-    "calls",
-    "cancellation",
-    "has_breakpoint",
-    "results",
-    "stands_for_all_before",
-    "with_breakpoint",
-]
-
 #: How many breakpoints planwire sets in a request.
 BREAKPOINTS: Final = 2
 

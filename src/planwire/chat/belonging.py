@@ -22,8 +22,6 @@ from planwire.model.records import PlanRecord, SessionState
 from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step
 
-__all__ = ["Belonging", "CurrentSteps", "belonging", "is_pinned", "open_steps", "with_pin", "with_steps"]
-
 _M = TypeVar("_M", bound=Stored)
 
 

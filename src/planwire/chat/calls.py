@@ -11,8 +11,6 @@ from msgspec import Struct
 
 from planwire.model.plan import Fields
 
-__all__ = ["CANCELLED_TEXT", "CallRef", "objects", "still_open", "text", "unmatched"]
-
 Key = TypeVar("Key")
 
 CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call was answered"

@@ -35,8 +35,6 @@ from planwire.errors import BadStream
 from planwire.model.names import free_name
 from planwire.model.plan import BODY_CAP, PLANS_CAP, Fields
 
-__all__ = ["CompactedChat", "Counter", "FromState"]
-
 #: The cost of a message, as its provider gets it, in tokens.
 Counter: TypeAlias = Callable[[Fields], int]
 #: Makes the message with what people said and still holds, for a chat of the messages that stay; None for nothing.

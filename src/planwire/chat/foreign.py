@@ -15,8 +15,6 @@ from planwire.chat.messages import EventMessage, Ordinary
 from planwire.chat.roles import GOAL
 from planwire.model.plan import Fields
 
-__all__ = ["foreign_block", "goal_update"]
-
 
 def foreign_block(message: Ordinary) -> str:
     """The block for a message whose role the provider does not know; the role is given as its source. Empty if the

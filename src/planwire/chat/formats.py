@@ -18,8 +18,6 @@ from planwire.chat.calls import CallRef
 from planwire.errors import FormatError
 from planwire.model.plan import Fields
 
-__all__ = ["CHAT_FORMATS", "Format", "chat_format"]
-
 #: The roles of the model in all formats.
 _MODEL: Final = ("assistant", "model")
 

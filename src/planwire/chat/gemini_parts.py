@@ -7,8 +7,6 @@ from typing import Final
 from planwire.chat.calls import CANCELLED_TEXT, CallRef, objects, text, unmatched
 from planwire.model.plan import Fields
 
-__all__ = ["CALLS", "HOSTED", "PLAIN", "RESULTS", "ROLES", "answered_by_server", "calls", "cancellation", "results"]
-
 #: The roles that the provider takes. Results used to have their own (`function`) and now come from the user.
 ROLES: Final = frozenset(("function", "model", "user"))
 

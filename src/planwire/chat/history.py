@@ -22,8 +22,6 @@ from planwire.model.plan import Fields
 from planwire.model.readers import LEAD, reader_of_event
 from planwire.model.records import SessionState
 
-__all__ = ["COMPACT", "REBASE", "ChatHistory"]
-
 #: Reasons for a compaction by planwire itself.
 COMPACT: Final = "compact"
 REBASE: Final = "rebase"

@@ -18,8 +18,6 @@ from planwire.chat.messages import EventMessage, Stored
 from planwire.chat.what_goes import LAST, Leaving
 from planwire.errors import BadMessage
 
-__all__ = ["Room", "Summaries"]
-
 #: Asks for the summaries of messages, one after the other, by their indexes.
 Summaries: TypeAlias = Generator[Sequence[int], str, None]
 _Key: TypeAlias = tuple[str, ...] | int

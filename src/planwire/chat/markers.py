@@ -11,19 +11,6 @@ from planwire.chat.messages import EventMessage, PlanMessage, Stored
 from planwire.chat.roles import PLAN_DELTA, SUMMARIZATION_MARKER
 from planwire.model.plan import Fields
 
-__all__ = [
-    "counted",
-    "history_marker",
-    "is_count",
-    "is_summary",
-    "past_plans",
-    "plan_messages",
-    "priced_marker",
-    "retired_ids",
-    "retired_marker",
-    "summary_marker",
-]
-
 SOURCE: Final = "planwire.compact"
 
 

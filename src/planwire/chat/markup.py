@@ -11,8 +11,6 @@ from typing import Final, TypeAlias
 
 from planwire.model.authors import name_and_way
 
-__all__ = ["attribute", "element", "inside", "tag"]
-
 #: The values that an attribute takes; None leaves it out.
 Value: TypeAlias = str | int | None
 

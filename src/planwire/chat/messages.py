@@ -24,21 +24,6 @@ from msgspec.structs import replace
 from planwire.errors import BadMessage, BadStream
 from planwire.model.plan import MAIN, Fields
 
-__all__ = [
-    "EventMessage",
-    "Hidden",
-    "Ordinary",
-    "PlanMessage",
-    "Stored",
-    "in_one_form",
-    "read_message",
-    "read_stream",
-    "read_trajectory",
-    "stored_message",
-    "write_message",
-    "write_stream",
-]
-
 PLAN: Final = "plan"
 EVENT: Final = "event"
 

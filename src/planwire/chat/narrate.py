@@ -38,8 +38,6 @@ from planwire.model.step_changes import AddStep, RemoveStep, RewordStep, SetStat
 from planwire.model.titles import plan_title
 from planwire.model.unheard import Words, news
 
-__all__ = ["merged_plan", "merged_plans", "message_for", "parent_fields", "remark_message"]
-
 
 def message_for(recorded: Recorded, before: SessionState, after: SessionState) -> Stored | None:
     """The message of an event, or None if the event has none for the model."""

@@ -12,8 +12,6 @@ from planwire.chat.calls import CallRef, still_open
 from planwire.chat.formats import Format
 from planwire.model.plan import Fields
 
-__all__ = ["OpenCalls"]
-
 
 class OpenCalls:
     """The open calls of one chat, by the ids of the results that would cancel them."""

@@ -11,19 +11,6 @@ from msgspec import Struct
 from planwire.chat.calls import CANCELLED_TEXT, CallRef, text
 from planwire.model.plan import Fields
 
-__all__ = [
-    "CALLS",
-    "COMPACTION",
-    "HOLD_THE_NEXT",
-    "PLAIN",
-    "ROLES",
-    "CallItem",
-    "calls",
-    "cancellation",
-    "is_of_model",
-    "results",
-]
-
 #: The roles of messages. Other items have none, except settings.
 ROLES: Final = frozenset(("assistant", "developer", "system", "user"))
 

@@ -8,17 +8,6 @@ import msgspec
 from planwire.chat.calls import CANCELLED_TEXT, CallRef, objects, text
 from planwire.model.plan import Fields
 
-__all__ = [
-    "CALL_TYPES",
-    "RESULT_ROLES",
-    "ROLES",
-    "as_result",
-    "calls",
-    "cancellation",
-    "results",
-    "without_foreign_fields",
-]
-
 #: The roles that the provider takes.
 ROLES: Final = frozenset(("assistant", "developer", "function", "system", "tool", "user"))
 #: The types of tool calls: each has its name in a field of that name.

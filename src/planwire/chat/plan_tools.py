@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["GET_PLAN", "REMOVE_PLAN", "SERVER", "SET_PLAN", "TOOL_NAMES", "UPDATE_PLAN"]
-
 #: The name of planwire's MCP server. An agent puts it before the names of the tools.
 SERVER: Final = "planwire"
 SET_PLAN: Final = "set_plan"

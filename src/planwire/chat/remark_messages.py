@@ -12,8 +12,6 @@ from planwire.chat.messages import EventMessage, Ordinary, Stored
 from planwire.chat.roles import REMARK
 from planwire.model.records import TOOL, SessionState
 
-__all__ = ["ids_in", "made_here", "remarks_of", "say_the_same", "told_in_answers"]
-
 _SAID_IN: Final = '"said_in"'
 
 

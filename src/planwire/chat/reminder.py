@@ -12,8 +12,6 @@ from planwire.chat.messages import EventMessage, write_message
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.model.plan import Fields
 
-__all__ = ["ELEMENT", "HAS_TOOLS", "Reminder", "read_reminder", "write_reminder"]
-
 #: The name of the element around a reminder, by which its echo can be found.
 ELEMENT: Final = "planwire-context"
 

@@ -30,8 +30,6 @@ from planwire.model.statuses import DEFAULT_STATUS
 from planwire.model.steps import Step
 from planwire.model.text import shortened, unwrapped
 
-__all__ = ["LEFT_OUT", "block", "message_steps", "remark_elements", "step_line"]
-
 #: Length of a step's text in the index of a markdown plan, below the whole text.
 INDEXED_CHARACTERS: Final = 48
 

@@ -23,8 +23,6 @@ from planwire.model.statuses import STATUSES
 from planwire.model.titles import plan_names
 from planwire.model.unheard import Words
 
-__all__ = ["ANNOUNCED", "CLEARED", "COMPACTED", "RESUMED", "STEERED", "announce", "retell"]
-
 COMPACTED: Final = "Your context was compacted. This is the plan as it stands: go on from there."
 RESUMED: Final = "This session was resumed. This is the plan as it stands: go on from there."
 CLEARED: Final = "Your context was cleared. This was the plan: go on from there, or replace it if it is over."

@@ -7,26 +7,6 @@ from typing import Final
 
 from planwire.chat.messages import EventMessage, Ordinary, PlanMessage, Stored
 
-__all__ = [
-    "CLASSES",
-    "DROP_ON_AGE",
-    "FROM_STATE",
-    "GOAL",
-    "KEEP_RECENT_N",
-    "KEPT_RECENT",
-    "MODE_SWITCH",
-    "NEVER",
-    "PARENT",
-    "PLAN_DELTA",
-    "PRESERVE_ANCHOR",
-    "PRESERVE_WINDOW",
-    "REMARK",
-    "SUBKINDS",
-    "SUMMARIZATION_MARKER",
-    "SYSTEM_NOTICE",
-    "class_of",
-]
-
 #: Comes out of a compaction byte for byte, unless its plan is past.
 NEVER: Final = "Never"
 #: Gone once it is older than the kept tail. The newest mode_switch stays: it says which mode holds.

@@ -17,8 +17,6 @@ from planwire.model.authors import authored
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["Said", "said_in"]
-
 #: The outermost elements of blocks.
 _BLOCKS: Final = frozenset(
     (

@@ -20,8 +20,6 @@ from planwire.chat.render import block
 from planwire.chat.roles import SYSTEM_NOTICE
 from planwire.model.plan import Fields
 
-__all__ = ["ChatStream", "sent", "units"]
-
 #: The mark of a result that planwire made for an interrupted call.
 _CANCELLED: Final = {"cancelled": True}
 

@@ -12,8 +12,6 @@ from planwire.chat.roles import MODE_SWITCH, PLAN_DELTA, SUMMARIZATION_MARKER, S
 from planwire.errors import BadMessage
 from planwire.model.plan import Fields
 
-__all__ = ["EVENT_SUBKINDS", "Subkind", "event_message"]
-
 
 class Subkind(Struct, frozen=True):
     """A row: what happened, where that usually happens, and the fields of its payload."""

@@ -12,9 +12,6 @@ import msgspec
 
 from planwire.model.plan import Fields
 
-__all__ = ["about_tokens"]
-
-
 #: Kinds of characters, by their bytes: letters, digits, spaces, symbols of three bytes, emoji of four. Every other byte
 #: of UTF-8 is an `x`, and every other sign a full stop.
 _MEMBERS: Final = {

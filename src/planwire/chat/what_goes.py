@@ -27,8 +27,6 @@ from planwire.chat.markers import is_summary
 from planwire.chat.messages import Ordinary, Stored
 from planwire.chat.plan_tools import TOOL_NAMES
 
-__all__ = ["LAST", "Leaving", "in_order", "may_ever_go"]
-
 #: Roles of the author's instructions, which stay.
 _INSTRUCTIONS: Final = ("system", "developer")
 #: Roles of the model and of its tools. A message with any other one may be a person's.

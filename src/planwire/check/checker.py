@@ -30,8 +30,6 @@ from planwire.check.sightings import approved_plan, written_list
 from planwire.check.table import CONVERSATION_RULES, DRIVING_RULES
 from planwire.model.plan import PlanId
 
-__all__ = ["Checker", "Verdict"]
-
 
 class Verdict(Struct, frozen=True):
     """The findings, and the extent of the traffic: updates about plans, sessions, the dialect, the agent's name, and

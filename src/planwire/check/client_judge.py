@@ -17,8 +17,6 @@ from planwire.check.findings import ERROR, Breach, Finding, Findings
 from planwire.check.table import CLIENT_RULES
 from planwire.check.trials import BARE, MESSAGE, PERMISSION, PROBE, UNKNOWN, Trial, sent_in
 
-__all__ = ["ClientVerdict", "TextsShown", "TrialRun", "TrialVerdict", "greeting_in", "judge"]
-
 _STYLES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _COMPLAINT: Final = re.compile(
     r"error|invalid|unexpected|unhandled|traceback|exception|fail|reject|refus", re.IGNORECASE

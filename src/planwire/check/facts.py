@@ -10,8 +10,6 @@ from planwire.model.kinds import entries_of
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState, Step
 
-__all__ = ["CheckedSession", "Facts", "PlanHistory", "PlanUpdate", "Replay", "ReplayEnd", "Turn", "TurnEnd"]
-
 
 class Turn(Struct):
     """One prompt and its consequences. `planned_at` is a line on which the model made a plan, reported or not."""

@@ -9,19 +9,6 @@ from msgspec.structs import replace
 from planwire.acp.dialects import V2
 from planwire.model.plan import PlanId
 
-__all__ = [
-    "ERROR",
-    "PRACTICE",
-    "SCHEMA",
-    "WARNING",
-    "Breach",
-    "Finding",
-    "Findings",
-    "Rule",
-    "RuleFamily",
-    "by_code",
-]
-
 #: The protocol says MUST, or a reader loses something.
 ERROR: Final = "error"
 #: The protocol says SHOULD, or its page on plans advises it.

@@ -10,8 +10,6 @@ from planwire.acp.salvage import excerpt
 from planwire.acp.unknown_values import unknown_values
 from planwire.check.findings import SCHEMA, WARNING, Breach, Rule, by_code
 
-__all__ = ["ENVELOPE_RULES", "READER_RULES", "envelope_breaches", "reader_breaches"]
-
 _ID = "name the plan in `planId`, a string that stays the same for this plan throughout the session"
 _WHOLE_ENTRY = "give every entry `content`, `priority` and `status`, each a string; readers drop an entry without them"
 _STDOUT = "write only JSON-RPC messages to stdout; log to stderr"

@@ -13,8 +13,6 @@ from planwire.acp.words import COMPACTION_UPDATES
 from planwire.check.offers import COMPACT, LOAD, compact_command
 from planwire.check.script import ModelRequest
 
-__all__ = ["ECHOED", "SERVER", "TOOL", "TOOLS", "Observed", "Observer"]
-
 #: The part in which the agent has an MCP server, the server's name, and its only tool.
 TOOLS: Final = "tools"
 SERVER: Final = "trialserver"

@@ -9,20 +9,6 @@ from msgspec import Struct
 from planwire.acp.dialects import V1, V2, has_object
 from planwire.model.plan import Fields
 
-__all__ = [
-    "COMPACT",
-    "FORK",
-    "LOAD",
-    "PLAN_MODE",
-    "PROMPT",
-    "RESUME",
-    "AgentOffer",
-    "compact_command",
-    "drives",
-    "offers_of",
-    "plan_mode_of",
-]
-
 #: What an agent can be driven to do. These words are also the names of the parts of a script.
 PROMPT: Final = "prompt"
 LOAD: Final = "load"

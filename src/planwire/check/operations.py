@@ -12,8 +12,6 @@ from planwire.check.findings import WARNING, Breach, RuleFamily
 from planwire.model.kinds import entries_of
 from planwire.model.plan import Fields, OtherPlan
 
-__all__ = ["OPERATION_RULES"]
-
 OPERATION_RULES: Final = RuleFamily[PlanUpdate]()
 
 

@@ -10,8 +10,6 @@ from msgspec import Struct
 from planwire.check.script import ModelCall, ModelRequest
 from planwire.model.statuses import STATUSES, folded_status
 
-__all__ = ["STEPS", "list_call", "progress", "proposal_call"]
-
 #: The steps of a script's list.
 STEPS: Final = ("Collect five names", "Compare them", "Pick one")
 

@@ -18,8 +18,6 @@ from planwire.check.plan_tools import STEPS, list_call, proposal_call
 from planwire.check.script import ModelCall, ModelRequest, ModelTurn, Usage, say
 from planwire.errors import InputError
 
-__all__ = ["DEFAULT", "Play", "Script", "WrittenStep", "read_script"]
-
 #: The name of the script that comes with planwire.
 DEFAULT: Final = "default"
 PROPOSAL: Final = "# A name for the cat\n\n" + "\n".join(f"{n}. {step}" for n, step in enumerate(STEPS, 1))

@@ -12,8 +12,6 @@ from planwire.model.plan import Plan, PlanId
 from planwire.model.steps import PlanState
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = ["END_RULES", "REPLAY_RULES", "TURN_RULES", "UPDATE_PRACTICES"]
-
 #: Characters of a concise entry: about two lines of a terminal.
 CONCISE_CHARACTERS: Final = 200
 #: Entries that become completed in one update: two may finish together, three come from an agent that reports late.

@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from planwire.check.script import ModelTurn
 
-__all__ = ["APIS", "Api", "Asked", "Event", "Json", "api_for"]
-
 Json: TypeAlias = dict[str, Any]
 Body: TypeAlias = Mapping[str, Any]
 Event: TypeAlias = tuple[str | None, Json | str]

@@ -7,8 +7,6 @@ from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-__all__ = ["Latch", "ModelCall", "ModelRequest", "ModelTurn", "ScriptStep", "Usage", "call", "say"]
-
 
 class ModelCall(Struct, frozen=True):
     """One call of a tool."""

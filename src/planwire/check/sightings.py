@@ -6,8 +6,6 @@ from typing import Any, Final
 from planwire.acp.permissions import allows, options_of, selected, tool_call_of
 from planwire.acp.words import SWITCH_MODE
 
-__all__ = ["approved_plan", "asks_about_a_plan", "written_list"]
-
 _APPROVAL: Final = re.compile(
     r"exit.?plan|(approve|accept|review|ready).*\bplan|\bplan\b.*(approv|review)", re.IGNORECASE
 )

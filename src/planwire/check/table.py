@@ -7,8 +7,6 @@ from planwire.check.lines import ENVELOPE_RULES, READER_RULES
 from planwire.check.operations import OPERATION_RULES
 from planwire.check.practices import END_RULES, REPLAY_RULES, TURN_RULES, UPDATE_PRACTICES
 
-__all__ = ["CLIENT_RULES", "CONVERSATION_RULES", "DRIVING_RULES", "RULES"]
-
 #: The rules about messages other than plans.
 CONVERSATION_RULES: Final = by_code(
     Rule(

@@ -18,20 +18,6 @@ from planwire.check.plan_tools import progress
 from planwire.model.plan import PRIORITIES, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
-__all__ = [
-    "BARE",
-    "MESSAGE",
-    "PERMISSION",
-    "PROBE",
-    "UNKNOWN",
-    "Sent",
-    "Trial",
-    "TrialAgent",
-    "sent_in",
-    "trial_named",
-    "trials_for",
-]
-
 #: The text of a message in every trial: a client that prints it would print plans, too.
 MESSAGE: Final = "planwire says sample"
 #: The trials without a dialect of their own.

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["EXAMPLES"]
-
 _SUGGESTED: Final = """
 On an agent's own plan this is a suggestion: the agent sees it with your next prompt and decides.
 """

@@ -23,8 +23,6 @@ from planwire.readmodel.authors import authored, person_name
 from planwire.session.known_agents import own_way, way_below
 from planwire.session.steering import USER
 
-__all__ = ["NAME_VARIABLE", "acting_person", "add_person_options", "for_its_reader", "has_terminal", "steering_person"]
-
 #: The environment variable with the person's name.
 NAME_VARIABLE: Final = "PLANWIRE_NAME"
 _BELOW: Final = "an agent that planwire knows runs this"

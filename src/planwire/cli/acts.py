@@ -41,8 +41,6 @@ from planwire.steering.conflict import Touches
 from planwire.steering.reviews import VERDICTS
 from planwire.steering.wanted import Comment, Passage, Wanted, is_remark
 
-__all__ = ["fill_parser", "run"]
-
 _STEP: Final = "a step: its id, its number in planwire show, or part of its text"
 
 #: The positional arguments, in the order of an act's needs.

@@ -18,8 +18,6 @@ from planwire.cli.recording import RecordedLine
 from planwire.relay.process import not_started
 from planwire.session.agent_environment import agent_environment
 
-__all__ = ["AgentClient", "AgentRefusal", "AgentTrouble", "Message", "Replies", "declined"]
-
 Message: TypeAlias = dict[str, Any]
 
 #: Seconds for the agent to end after its input did, and again after SIGTERM.

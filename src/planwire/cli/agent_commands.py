@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from planwire.errors import InputError, NotFound, Refused, reason
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["Ran", "must_run", "program_path", "run_command", "shown_command"]
-
 #: An agent may look for updates first, and wait for a network that is not there.
 _SECONDS: Final = 180
 _WORDS: Final = 500

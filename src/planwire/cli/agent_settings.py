@@ -21,8 +21,6 @@ from planwire.cli.settings_edit import (
 from planwire.errors import InputError
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["AgentSettings", "Edit", "is_behind_relay"]
-
 _COMMAND: Final = "command"
 _ARGUMENTS: Final = "args"
 

@@ -14,8 +14,6 @@ from planwire.readmodel.questions import AnswerOption
 from planwire.session.steering import Steered
 from planwire.steering.wanted import Wanted
 
-__all__ = ["answering"]
-
 
 def answering(journal: Journal, target: SteeredPlan, wanted: Wanted, by: str, *, asks: bool) -> Steered:
     """Write an act. `asks`: ask the person for what it lacks."""

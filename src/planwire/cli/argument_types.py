@@ -4,8 +4,6 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["count", "digits", "number", "revision", "seconds"]
-
 _N = TypeVar("_N", int, float)
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from planwire.web import BoardServer
     from planwire.web.team import Team
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 _EDITORS = ("vscode", "vscodium", "cursor", "windsurf", "zed", "idea", "sublime", "none")
 
 DESCRIPTION = "Serve the board: every session in a journal, with its plans and history, live."

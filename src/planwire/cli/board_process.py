@@ -8,8 +8,6 @@ from threading import Event, Thread
 from planwire.cli.journal_secrets import with_journal
 from planwire.own_process import own_command
 
-__all__ = ["board_process"]
-
 
 @contextmanager
 def board_process(journal: str | None, tell: Callable[[str | None], None]) -> Iterator[Thread]:

@@ -16,8 +16,6 @@ from planwire.cli.verdict_text import verdict_text
 from planwire.errors import InputError
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Check what an agent sends about plans: which rules it breaks, where, and how to fix it."
 
 EXAMPLES = """\

@@ -22,8 +22,6 @@ from planwire.cli.scripted_home import furnish
 from planwire.cli.scripted_model import ScriptedModel
 from planwire.errors import InputError, reason
 
-__all__ = ["AgentRun", "check_agent"]
-
 
 class AgentRun(Struct, frozen=True, kw_only=True):
     """How to run an agent, from the arguments of the command."""

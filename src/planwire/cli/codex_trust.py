@@ -14,8 +14,6 @@ from typing import Any, Final
 from planwire import __version__
 from planwire.hooks.plugin import NAME
 
-__all__ = ["untrusted_hooks"]
-
 _SECONDS: Final = 30
 _GRACE: Final = 5
 _LIST: Final = 2

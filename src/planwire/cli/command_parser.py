@@ -5,8 +5,6 @@ from typing import NoReturn
 
 from planwire.errors import InputError
 
-__all__ = ["CommandParser", "HelpFormatter", "Misuse"]
-
 
 class Misuse(InputError):
     """Arguments that a command doesn't take. `usage` shows the arguments that it does take."""

@@ -15,8 +15,6 @@ from planwire.cli.input_output import print_json, write_text
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 from planwire.readmodel.plain_text import escaped_json
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Print a chat after a compaction, in the stored shapes. The report goes to stderr."
 
 EXAMPLES = f"""\

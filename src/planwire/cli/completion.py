@@ -15,8 +15,6 @@ from planwire.errors import PlanwireError
 from planwire.extras import missing_extra
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "completion_script", "run"]
-
 DESCRIPTION = (
     "Print a script that lets a shell complete commands, options and the ids of sessions, plans, steps, remarks and "
     "answers."

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["Condition", "good", "trouble"]
-
 
 class Condition(NamedTuple):
     """`what` was checked, whether it is `ok`, and in `words` what was seen or what to do. `is_choice`: only a person's

@@ -6,8 +6,6 @@ from planwire.chat import ChatStream
 from planwire.cli.input_output import print_json
 from planwire.cli.streams import STREAM_SHAPE, add_stream_arguments, format_of, stream_file
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Print the messages of a chat as a provider receives them, as JSON: hidden messages become blocks of text in their "
     "places."

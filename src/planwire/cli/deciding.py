@@ -6,8 +6,6 @@ from planwire.acp.permissions import options_of, selection
 from planwire.check.sightings import asks_about_a_plan
 from planwire.cli.agent_client import Message, declined
 
-__all__ = ["Decider"]
-
 
 class Decider:
     """Decides on permissions at once, and declines everything else. `allow` grants every permission.

@@ -16,8 +16,6 @@ from planwire.demo.keys import Keys
 from planwire.journal import open_journal
 from planwire.readmodel.replay import replayed
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Start a small agent behind the relay and watch its plans, live in the terminal and on the board. It asks you to\n"
     "approve its proposal: answer with a key, on the board, or not at all. Then its context is compacted; the relay\n"

@@ -20,8 +20,6 @@ from planwire.readmodel.differences import PlanDifference
 from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.timeline import compare_sessions, session_differences
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Show what changed between two moments of a session, or between the plans of two sessions."
 
 EXAMPLES = """\

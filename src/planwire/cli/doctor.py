@@ -8,8 +8,6 @@ from planwire.cli.input_output import print_json
 from planwire.cli.journal_option import add_journal_option
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Check the journal, the plugins in agents' terminals and the relays in editors' settings: a line for each, with "
     "what to do."

@@ -14,8 +14,6 @@ from planwire.cli.deciding import Decider
 from planwire.cli.learning import compaction_announced
 from planwire.cli.recording import RecordedLine
 
-__all__ = ["ASK", "SKIPPABLE", "Course", "Driver"]
-
 _PLAN: Final = "choosing a name for a cat: collect five names, compare them, pick one"
 ASK: Final = (
     f"Make a plan of three short steps for {_PLAN}. Put it into your plan or to-do tool, mark each step as you begin "

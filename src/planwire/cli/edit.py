@@ -15,8 +15,6 @@ from planwire.session.steering import Steered
 from planwire.steering.acts import check_early
 from planwire.steering.wanted import Wanted
 
-__all__ = ["edit"]
-
 
 def edit(journal: Journal, target: SteeredPlan, arguments: argparse.Namespace, by: str) -> Steered:
     """Open a plan in the editor and write the person's changes. After a conflict, the editor shows the plan as it is

@@ -19,8 +19,6 @@ from planwire.session.moved_on import MovedOn
 from planwire.steering.acts import check_early
 from planwire.steering.wanted import Wanted
 
-__all__ = ["kept_if_refused", "with_edit"]
-
 #: The most bytes to read from a file. The limit of a plan is checked elsewhere.
 _MOST: Final = 16 * 1024 * 1024
 

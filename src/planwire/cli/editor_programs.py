@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["emacs_settings", "neovim_settings"]
-
 #: CodeCompanion's adapters that can log in to these agents. Other agents get `opencode`, which needs no login.
 _ADAPTERS: Final = {
     "claude": "claude_code",

@@ -10,8 +10,6 @@ from planwire.cli.agent_settings import AgentSettings, Edit
 from planwire.cli.editor_programs import emacs_settings, neovim_settings
 from planwire.cli.input_output import indented_json
 
-__all__ = ["EDITORS", "Editor", "SettingsFile", "settings_path"]
-
 
 class SettingsFile(NamedTuple):
     """A file that planwire can edit, and the edits, each from its text to the text after it.

@@ -2,8 +2,6 @@
 
 from planwire.errors import PlanError, PlanwireError
 
-__all__ = ["error_words"]
-
 
 def error_words(error: PlanwireError) -> str:
     """An error in one style: without an initial capital, and on a single line without a full stop.

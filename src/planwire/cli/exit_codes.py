@@ -19,8 +19,6 @@ from planwire.errors import (
     UnknownWord,
 )
 
-__all__ = ["DAMAGED", "DONE", "NOT_DONE", "NOT_FOUND", "USAGE", "exit_code"]
-
 #: Done, or nothing to do.
 DONE: Final = 0
 #: Refused or failed: the plan has changed, a person said no, the journal is locked.

@@ -25,8 +25,6 @@ from planwire.readmodel.as_markdown import session_markdown
 from planwire.readmodel.plain_text import escaped_json
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Print a session: its plans as a document or as ACP messages, or all of its events for planwire import."
 
 EXAMPLES = """\

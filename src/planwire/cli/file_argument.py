@@ -7,8 +7,6 @@ from typing import Final
 from planwire.cli.journal_secrets import shown_journal
 from planwire.errors import InputError
 
-__all__ = ["file_argument"]
-
 #: A scheme with slashes after it, or one that a path may follow. Any other colon may be part of a name.
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|sqlite:|memory:", re.IGNORECASE)
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from planwire.errors import InputError, Refused, reason
 
-__all__ = ["read_bytes", "refuse_if_changed", "swap_bytes"]
-
 
 def read_bytes(path: Path) -> bytes | None:
     """The content of a file; None if there is no such file."""

@@ -20,8 +20,6 @@ from planwire.journal import Journal
 from planwire.readmodel.folders import KnownSession, newest_first
 from planwire.readmodel.plain_text import counted
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Delete sessions from the journal: their events, and every trace of them in the file. Or only what agents thought, "
     "which lies beside it."

@@ -10,8 +10,6 @@ from planwire.hooks.drained import open_drained
 from planwire.readmodel.plain_text import one_line
 from planwire.session.forks import fork_session
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 #: The author of a fork, which is no person's act on a plan.
 _BY: Final = "planwire"
 

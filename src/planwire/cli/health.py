@@ -30,8 +30,6 @@ from planwire.journal.spool_append import LATE, OVERFLOW, SPOOL, is_drained
 from planwire.journal.waiting import waiting_of, waiting_words
 from planwire.readmodel.plain_text import counted
 
-__all__ = ["checked"]
-
 #: Files in the folder of hooks: those that wait, those that count losses, and those that could not be read.
 _SPOOL: Final = (SPOOL, f"{SEALED}*", f"{LATE}*")
 _LOST: Final = (OVERFLOW, f"{SEALED_LOSSES}*")

@@ -13,8 +13,6 @@ from planwire.hooks.drained import folder_of_hooks
 from planwire.hooks.happenings import Chance
 from planwire.hooks.thin_hook import serve
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Take an event of an agent that runs in its own terminal, as JSON on standard input, and print what the agent is "
     "to be told, in its own dialect."

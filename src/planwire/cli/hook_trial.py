@@ -15,8 +15,6 @@ from uuid import uuid4
 
 from planwire.hooks.command_line import QUIETLY
 
-__all__ = ["command_problems", "tried"]
-
 _SECONDS: Final = 30
 #: Where the program, its file, the role and the folder are among the words of a hook's command.
 _PROGRAM, _FILE, _ROLE, _FOLDER = 0, 3, 4, 5

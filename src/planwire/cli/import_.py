@@ -17,8 +17,6 @@ from planwire.session.chat_import import chat_events
 from planwire.session.import_file import read_import
 from planwire.session.writer import append_new
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = """\
 Add a session to the journal: one that was exported as JSON, with its whole history; the plans of a document by
 planwire export; or a stored chat, such as Refact's trajectories, with its plans.

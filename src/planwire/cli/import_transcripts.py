@@ -19,8 +19,6 @@ from planwire.hooks.transcripts import Keep
 from planwire.journal import Journal
 from planwire.readmodel.plain_text import counted, one_line
 
-__all__ = ["add_arguments", "check", "run"]
-
 #: The options that mean nothing without --from.
 _OPTIONS: Final = ("folder", "since", "with_prompts", "with_thoughts", "dry_run")
 

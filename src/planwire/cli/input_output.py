@@ -12,8 +12,6 @@ import msgspec
 from planwire.errors import InputError, reason
 from planwire.readmodel.plain_text import escaped_json, one_line, printable
 
-__all__ = ["agreed", "chosen", "indented_json", "json_line", "note", "opened", "print_json", "write_line", "write_text"]
-
 
 @contextmanager
 def opened(name: str) -> Iterator[IO[bytes]]:

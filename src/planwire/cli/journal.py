@@ -8,8 +8,6 @@ from typing import Final, NamedTuple
 from planwire.cli.command_parser import HelpFormatter
 from planwire.cli.journal_option import add_journal_option
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Check, back up, restore or copy a journal, and say what keeps it."
 
 EXAMPLES = """\

@@ -23,8 +23,6 @@ from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.verifying import verify
 from planwire.readmodel.plain_text import counted, one_line
 
-__all__ = ["run"]
-
 
 def run(arguments: argparse.Namespace) -> int:
     return {"backup": _backup, "restore": _restore, "copy": _copy}[arguments.command](arguments)

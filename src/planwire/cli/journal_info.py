@@ -9,8 +9,6 @@ from planwire.journal import open_journal
 from planwire.readmodel.away_words import last_known_words
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["run"]
-
 
 def run(arguments: argparse.Namespace) -> int:
     with open_journal(arguments.journal, create=False) as journal:

@@ -2,8 +2,6 @@
 
 from argparse import ArgumentParser
 
-__all__ = ["add_journal_option"]
-
 
 def add_journal_option(parser: ArgumentParser) -> None:
     parser.add_argument(

@@ -11,8 +11,6 @@ from typing import Final
 from planwire.own_process import PYTHON
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["hide_secret", "shown_journal", "take_hidden", "warn_of_secret", "with_journal"]
-
 #: Commands that end at once, and that an agent waits for. Any other may last: a server, a pager, an editor, a copy.
 _BRIEF: Final = {"hook"}
 #: The arguments that are URLs of journals: an option, and the places of `planwire journal copy`.

@@ -19,8 +19,6 @@ from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.verifying import JournalNote, SessionCheck, Verified, verify
 from planwire.readmodel.plain_text import counted, one_line
 
-__all__ = ["run"]
-
 
 class _KindOfFile(msgspec.Struct):
     """The kind that a file claims to be."""

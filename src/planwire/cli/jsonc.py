@@ -11,8 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from planwire.errors import InputError
 
-__all__ = ["BadSettings", "Items", "JsoncMember", "Members", "Node", "read_settings"]
-
 #: More than any settings have, and less than Python's stack.
 _DEEPEST: Final = 100
 #: What may come between two tokens, including a byte order mark, which some editors put first.

@@ -15,8 +15,6 @@ from planwire.relay.agents import AGENTS, AgentRow, matches, ways_of
 from planwire.relay.capabilities import names_in
 from planwire.relay.learned_agents import keep_row
 
-__all__ = ["compaction_announced", "keep", "learned_row", "server_entry"]
-
 _DEFAULT: Final = AgentRow(agent="", names=())
 #: Programs that run agents of any name.
 _RUNNER: Final = re.compile(r"(python|pypy|ruby)[0-9.]*|node|bun|bunx|deno|npx|uv|uvx|pipx|sh|bash|env|docker|java")

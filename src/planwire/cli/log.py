@@ -22,8 +22,6 @@ from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.timeline import moments_of
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "List the changes in a session, one per line, oldest first; below a change to a plan, what its agent thought right "
     "before, as far as that was kept on this machine."

@@ -7,8 +7,6 @@ from planwire.cli.argument_types import seconds
 from planwire.cli.journal_option import add_journal_option
 from planwire.errors import InputError
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Run an MCP server with the tools set_plan, update_plan, get_plan and remove_plan, and the plans as resources."
 )

@@ -20,8 +20,6 @@ from planwire.readmodel.folders import newest_first
 from planwire.readmodel.shown import ShownSession
 from planwire.steering.acts import ACTS
 
-__all__ = ["KINDS", "offered_ids", "plain_ids"]
-
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~%+,-]*")
 #: Commands with a session as their first word that also have options with ids.
 _SESSION_FIRST: Final = ("approve", "dismiss", "edit", "log", "show", "stop")

@@ -7,8 +7,6 @@ from planwire.errors import PlanwireError
 from planwire.journal.sqlite.modes import files_open_to_all
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["warn_of_open_modes"]
-
 
 def warn_of_open_modes(url: str | None) -> None:
     """Print one line on standard error, with the command that fixes it. The modes stay: they may be intended."""

@@ -10,8 +10,6 @@ from planwire.cli.settings_edit import insert_member
 from planwire.errors import InputError
 from planwire.hooks.plugin import NAME
 
-__all__ = ["edited_files"]
-
 _SERVERS = "mcp"
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 
-__all__ = ["add_pager_option", "paged"]
-
 
 class _PagerInput(TextIOWrapper):
     """Text on its way to a pager. It counts as a terminal, since the pager shows colours."""

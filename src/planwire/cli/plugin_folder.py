@@ -26,17 +26,6 @@ from planwire.journal.shown_urls import shown_url
 from planwire.journal.user_files import default_path
 from planwire.own_process import own_command
 
-__all__ = [
-    "Receipt",
-    "SettingsWere",
-    "folder_of_hooks",
-    "is_beside_journal",
-    "new_receipt",
-    "plugin_folder",
-    "read_receipt",
-    "receipts",
-]
-
 #: Agents with a plugin of their own, whose hooks need not find out which agent calls them.
 _KNOWN: Final = (GEMINI, OPENCODE)
 

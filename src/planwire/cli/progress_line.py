@@ -4,8 +4,6 @@ import sys
 from time import monotonic
 from typing import Final, Self
 
-__all__ = ["ProgressLine"]
-
 #: Seconds between two lines.
 _PACE: Final = 0.1
 

@@ -9,8 +9,6 @@ from msgspec import Struct, field
 
 from planwire.cli.input_output import opened
 
-__all__ = ["RecordedLine", "as_recorded", "read_recording"]
-
 _SENDERS: Final = ("client", "agent")
 
 

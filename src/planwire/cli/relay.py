@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from planwire.journal import Journal
     from planwire.relay.handoffs import Handoffs
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Run an ACP agent behind planwire. Use this wherever you would start the agent itself."
 
 EXAMPLES = """\

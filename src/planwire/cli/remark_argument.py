@@ -9,8 +9,6 @@ from planwire.readmodel.card import PlanCard
 from planwire.readmodel.shown import ShownSession
 from planwire.steering.wanted import is_remark, remark_number
 
-__all__ = ["all_remarks", "closed_remarks", "newest_remark", "open_remarks", "plan_of_remark", "remark"]
-
 
 def remark(text: str) -> str:
     """A type for argparse: the id of a remark."""

@@ -11,8 +11,6 @@ from planwire.cli.recording import read_recording
 from planwire.readmodel.as_json import plan_json
 from planwire.readmodel.cards import cards_of
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Read the recorded lines of an ACP connection and show its plans."
 
 EXAMPLES = """\

@@ -13,8 +13,6 @@ from typing import Final
 from planwire.check.play import Script
 from planwire.errors import InputError, reason
 
-__all__ = ["CODEX_SETTINGS", "furnish"]
-
 _KEY: Final = "scripted-model-needs-no-key"
 _NOWHERE: Final = "http://127.0.0.1:9"  # the discard port: every way out is refused at once
 #: The variables of the user's environment that an agent needs to start at all. The rest is removed, since it may hold

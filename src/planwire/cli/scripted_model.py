@@ -23,8 +23,6 @@ from typing import Any, Self
 from planwire.check.providers import Api, Asked, Json, api_for
 from planwire.check.script import ModelRequest, ModelTurn, ScriptStep, say
 
-__all__ = ["SUMMARY_ASKED", "ScriptedModel", "beside_the_work", "fitting_answer"]
-
 SUMMARY_ASKED = "create a detailed summary of the conversation"  # claude-agent-acp, when it compacts its context
 SUGGESTION_ASKED = "[SUGGESTION MODE"
 #: Before each prompt, Gemini CLI asks which of its models fits. It repeats the question after any other answer.

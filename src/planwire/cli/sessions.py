@@ -24,8 +24,6 @@ from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "List the sessions in the journal: first those that need you, then the latest."
 
 EXAMPLES = """\

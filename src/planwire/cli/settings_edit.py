@@ -11,8 +11,6 @@ from typing import Any
 
 from planwire.cli.jsonc import BadSettings, Items, JsoncMember, Members, Node, read_settings
 
-__all__ = ["compact_json", "drop_items", "insert_member", "prepend_items", "remove_member", "replace_value"]
-
 _UNIT = "  "
 
 

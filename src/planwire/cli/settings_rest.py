@@ -12,8 +12,6 @@ from planwire.cli.jsonc import read_settings
 from planwire.cli.settings_edit import remove_member
 from planwire.hooks.plugin import NAME
 
-__all__ = ["without_members", "without_trust"]
-
 _TABLE: Final = re.compile(r"^\s*\[", re.MULTILINE)
 _OUR_TRUST: Final = re.compile(rf'^\s*\[hooks\.state\."{NAME}@{NAME}:')
 _BARE: Final = re.compile(r"^\s*\[hooks(?:\.state)?\]\s*\Z")

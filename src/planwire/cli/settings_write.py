@@ -20,8 +20,6 @@ from planwire.cli.jsonc import BadSettings
 from planwire.errors import InputError, Refused
 from planwire.readmodel.plain_text import printable
 
-__all__ = ["FileChange", "plan_edit", "plan_undo"]
-
 _BEFORE: Final = ".before-planwire"
 _AFTER: Final = ".after-planwire"
 

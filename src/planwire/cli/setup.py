@@ -25,8 +25,6 @@ from planwire.journal.user_files import VARIABLE
 from planwire.own_process import own_command
 from planwire.relay.process import name_of
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = (
     "Install planwire in an agent that runs in a terminal. Or make an editor start an agent behind planwire: print the "
     "settings for it, or write them."

@@ -25,8 +25,6 @@ from planwire.readmodel.folders import short_ids
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "print_session", "run"]
-
 DESCRIPTION = (
     "Show a session's plans: progress, reasons, and what people said of them: open remarks and suggestions with their "
     "ids (r3), their authors, and whether the agent has seen them."

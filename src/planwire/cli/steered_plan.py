@@ -18,8 +18,6 @@ from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
 
-__all__ = ["SteeredPlan", "confirm", "conflict_error", "find_plan", "write"]
-
 #: The most events that a conflict error lists.
 LISTED: Final = 8
 

@@ -6,8 +6,6 @@ from typing import Final
 from planwire.errors import InputError, NotFound
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["choose_step"]
-
 #: The most steps that an error message lists, and the characters of each.
 LISTED: Final = 8
 TEXT_LENGTH: Final = 60

@@ -8,8 +8,6 @@ from planwire.chat import CHAT_FORMATS, Format, Ordinary, Stored, chat_format, r
 from planwire.cli.input_output import opened
 from planwire.errors import BadStream, InputError
 
-__all__ = ["STREAM_SHAPE", "add_stream_arguments", "format_of", "stream_file"]
-
 STREAM_SHAPE: Final = """\
 STREAM is a JSON list of messages, or an object that has it as "messages". Messages of the chat are as the provider's
 API takes them, with a message_id; hidden ones are

@@ -12,8 +12,6 @@ from planwire.steering.roles import ROLES
 if TYPE_CHECKING:
     from planwire.web.team import Team
 
-__all__ = ["add_team_options", "team_of", "tls_of"]
-
 _HEADER: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{2,60}")
 #: Options that mean nothing on a personal board.
 _ONLY_TEAM: Final = ("users", "tls_cert", "tls_key", "behind_proxy", "proxy_from", "proxy_role", "uds", "insecure")

@@ -25,8 +25,6 @@ from planwire.hooks.plugin import hook_commands
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.hook_folders import journal_of_hooks
 
-__all__ = ["check_terminal", "fired"]
-
 _HOOKS: Final = "hooks/hooks.json"
 
 

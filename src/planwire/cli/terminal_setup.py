@@ -35,8 +35,6 @@ from planwire.hooks.hook_table import OPENCODE
 from planwire.hooks.plugin import NAME
 from planwire.own_process import PYTHON
 
-__all__ = ["set_up_terminal"]
-
 
 def set_up_terminal(arguments: argparse.Namespace) -> int:
     """Install planwire in an agent, or undo that."""

@@ -19,8 +19,6 @@ from planwire.cli.settings_rest import without_members, without_trust
 from planwire.cli.terminals import FOLDER, TERMINALS, Terminal
 from planwire.errors import InputError, Refused
 
-__all__ = ["agree", "check_settings", "take_out", "undo_terminal"]
-
 
 def undo_terminal(agent: str, *, yes: bool) -> int:
     """Show what will be undone, ask, and do it."""

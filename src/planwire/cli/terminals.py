@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 
 from planwire.hooks.plugin import NAME, gemini_policy
 
-__all__ = ["FOLDER", "TERMINALS", "Terminal"]
-
 #: Stands for planwire's plugin folder in a command.
 FOLDER: Final = "{folder}"
 _ID: Final = f"{NAME}@{NAME}"

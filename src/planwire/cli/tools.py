@@ -5,8 +5,6 @@ import argparse
 from planwire.cli.input_output import print_json
 from planwire.tools.schemas import FORMATS, tool_schemas
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Print the schemas of the plan tools as JSON, in the form that a provider's API takes."
 
 EXAMPLES = """\

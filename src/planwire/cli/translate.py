@@ -7,8 +7,6 @@ from planwire.acp import CLIENT, DIALECTS, Translator, dialect
 from planwire.cli.input_output import write_line
 from planwire.cli.recording import read_recording
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Print an agent's recorded lines as a client of another dialect would receive them."
 
 EXAMPLES = """\

@@ -12,8 +12,6 @@ from planwire.acp.conversation import AGENT, CLIENT, value_of
 from planwire.check.trials import TrialAgent, trial_named
 from planwire.cli.recording import RecordedLine, as_recorded
 
-__all__ = ["main"]
-
 
 def main(name: str, dialect: str, log: str) -> None:
     agent = TrialAgent(trial_named(name, dialect))

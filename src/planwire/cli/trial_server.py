@@ -10,8 +10,6 @@ from typing import Any
 
 from planwire.check.observing import SERVER, TOOL
 
-__all__ = ["main"]
-
 _TOOL = {"name": TOOL, "description": "Looks at a sample.", "inputSchema": {"type": "object", "properties": {}}}
 
 

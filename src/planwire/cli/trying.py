@@ -21,8 +21,6 @@ from planwire.own_process import own_command
 from planwire.readmodel.plain_text import one_line
 from planwire.relay.process import not_started
 
-__all__ = ["client_text", "try_client"]
-
 #: Stands for the agent's command in the client's.
 PLACE: Final = "{agent}"
 #: Seconds for a client to end by itself after the turn, and seconds between two looks.

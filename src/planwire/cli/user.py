@@ -17,8 +17,6 @@ from planwire.session.team_users import CODE_LIFE, AccessKey, TeamUser, checked_
 from planwire.session.users_file import UsersFile
 from planwire.steering.roles import ROLES, STEER
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "The users of a team's board: who they are, what they may do, and their browsers and tokens."
 
 EXAMPLES = """\

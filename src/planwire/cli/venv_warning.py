@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-__all__ = ["warn_of_venv"]
-
 #: Environments that are kept for one command: those of pipx and uv.
 _KEPT: Final = re.compile(r"/pipx/venvs/|/uv/tools/")
 

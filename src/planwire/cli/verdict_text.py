@@ -9,8 +9,6 @@ from planwire.check import ERROR, Finding, Verdict
 from planwire.check.offers import RESUME
 from planwire.readmodel.plain_text import counted, one_line
 
-__all__ = ["block", "count_of", "painted", "unpainted_unless_seen", "verdict_text"]
-
 
 def verdict_text(verdict: Verdict) -> str:
     """One block per finding, then a line that counts them."""

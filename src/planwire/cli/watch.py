@@ -26,8 +26,6 @@ from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
 
-__all__ = ["DESCRIPTION", "EXAMPLES", "add_arguments", "run"]
-
 DESCRIPTION = "Follow plans while they change: live on a terminal, else one line per change."
 
 EXAMPLES = """\

@@ -28,8 +28,6 @@ from planwire.demo.story import PROPOSAL, Beat, Story
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
-__all__ = ["main"]
-
 _QUESTION: Final = "May I fix the export this way?"
 _OPTIONS: Final = {
     "yes": Option("Yes, and keep asking", "allow_once"),

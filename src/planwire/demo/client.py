@@ -17,8 +17,6 @@ from planwire.journal.engines import unrevealing_url
 from planwire.journal.user_files import default_path
 from planwire.own_process import own_command
 
-__all__ = ["DemoConversation", "project_folder"]
-
 BEGIN: Final = "Our nightly export drops rows with umlauts. Find out why and fix it."
 GO_ON: Final = "Go on."
 _AIR: Final = {"jetbrains": {"air": {"planContentDelta": True}}}

@@ -14,8 +14,6 @@ from planwire.errors import BadMessage
 from planwire.model.records import USER
 from planwire.model.statuses import status_of
 
-__all__ = ["Listed", "heard_in", "take_up"]
-
 _WORDS: Final = frozenset(("comment", "request"))
 
 

@@ -7,8 +7,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self
 
-__all__ = ["Keys"]
-
 _ENTER: Final = ("\r", "\n")
 #: More than any key sends.
 _LONGEST: Final = 64

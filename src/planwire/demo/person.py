@@ -15,8 +15,6 @@ from planwire.readmodel.shown import ShownSession
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 
-__all__ = ["People"]
-
 #: The name of the demo's own person, and the step that they suggest.
 DEMO_USER: Final = "demo user"
 SUGGESTED: Final = "Add a row with umlauts to the smoke test"

@@ -15,8 +15,6 @@ from planwire.acp.permissions import Option, allows, options_of, selection
 from planwire.cli.agent_client import Message, declined
 from planwire.demo.keys import Keys
 
-__all__ = ["Narrator", "Reviewer"]
-
 #: The code of the answer to a request that was taken back.
 _REQUEST_CANCELLED: Final = -32800
 #: Keys for the options of each kind; an option of another kind can be chosen elsewhere only.

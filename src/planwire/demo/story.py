@@ -13,8 +13,6 @@ from planwire.chat.said import Said
 from planwire.demo.heard import Listed, take_up
 from planwire.model.statuses import BOXES
 
-__all__ = ["PROPOSAL", "Beat", "Story"]
-
 #: The fields of a `session/update`.
 UpdateFields: TypeAlias = dict[str, Any]
 #: Seconds to wait, and then an update.

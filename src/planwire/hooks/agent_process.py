@@ -6,8 +6,6 @@ whatever the cause.
 
 from typing import Final
 
-__all__ = ["agent_process"]
-
 _SHELLS: Final = frozenset(("sh", "ash", "bash", "busybox", "dash", "env", "fish", "ksh", "mksh", "zsh"))
 
 

@@ -10,8 +10,6 @@ from planwire.hooks.answers import Answer
 from planwire.hooks.happenings import HookCall
 from planwire.model.plan import Fields
 
-__all__ = ["HOOKED_AGENTS", "HookPayload", "HookedAgent", "read_hook"]
-
 
 class HookedAgent(NamedTuple):
     """An agent with hooks. `is_caller` judges a payload and the names of the hook's environment variables: these may

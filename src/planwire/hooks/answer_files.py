@@ -19,8 +19,6 @@ from msgspec import Struct
 from planwire.journal.spool_append import make_folder, put
 from planwire.model.events import REFUSED, TOLD, Told
 
-__all__ = ["AnswerFiles", "OfferedTelling", "Settled"]
-
 #: Seconds after which an untaken answer is taken back: no hook waits that long.
 _PATIENCE: Final = 3.0
 

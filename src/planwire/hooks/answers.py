@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-__all__ = ["AllowCall", "Answer", "Approve", "SendBack", "Tell"]
-
 
 class Tell(Struct, frozen=True):
     """A text for the model."""

@@ -28,8 +28,6 @@ from planwire.hooks.own_tools import is_of_plugin, own_tool
 from planwire.hooks.plan_calls import FILE_CALLS, PROPOSALS, plan_file_draft
 from planwire.model.plan import Fields
 
-__all__ = ["NAME", "TITLE", "is_caller", "is_machine_made", "is_plan_file", "read", "speak"]
-
 NAME: Final = "claude-code"
 TITLE: Final = "Claude Code"
 

@@ -26,21 +26,6 @@ from planwire.hooks.plan_calls import PLAN_CALLS, PROPOSALS
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = [
-    "EventTable",
-    "Meaning",
-    "after_failed_call",
-    "after_plan_call",
-    "before_call",
-    "child_began",
-    "child_ended",
-    "heard",
-    "session_ended",
-    "session_started",
-    "turn_failed",
-    "turn_over",
-]
-
 #: What an event means: what its answer can do, and what happened. None if it means nothing.
 Meaning: TypeAlias = tuple[Chance, tuple[Happening, ...]] | None
 EventTable: TypeAlias = Mapping[str, Callable[[Fields], Meaning]]

@@ -15,8 +15,6 @@ import msgspec
 
 from planwire.hooks.loose_fields import fields_in, text_in
 
-__all__ = ["RefusalWatch"]
-
 #: Bytes of the transcript before the question that are searched for its call: the plan, and other calls with it.
 _BEFORE: Final = 1 << 20
 #: The most bytes of news that one look reads. The rest is left to the next looks.

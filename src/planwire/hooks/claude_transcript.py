@@ -28,8 +28,6 @@ from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCall, PastCal
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
-__all__ = ["head", "read"]
-
 #: The lines that have a title, and its field in each. The last line of the first kind found counts.
 _TITLES: Final = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 #: Marks of lines that the person did not write, though they have the person's role.

@@ -25,8 +25,6 @@ from planwire.hooks.own_tools import own_tool
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
-
 NAME: Final = "codex"
 TITLE: Final = "Codex"
 

@@ -9,8 +9,6 @@ import msgspec
 
 from planwire.hooks.loose_fields import fields_in, text_in
 
-__all__ = ["TAIL_BYTES", "newest_plan", "plan_item"]
-
 #: Bytes at the end of a transcript to look at. A turn may have said a lot since it wrote the plan.
 TAIL_BYTES: Final = 4 * 1024 * 1024
 #: What a line with a plan has in it.

@@ -29,8 +29,6 @@ from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCalls, Transc
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
-__all__ = ["head", "read"]
-
 _META: Final = "session_meta"
 #: The role that hooks give a sub-agent without one.
 _USUAL_ROLE: Final = "default"

@@ -11,8 +11,6 @@ from typing import Final, Literal, TypeAlias
 
 from planwire.own_process import isolated
 
-__all__ = ["ENTRY", "QUIETLY", "Role", "hook_command"]
-
 #: `record` what a hook says; also `tell` the model something, or only the `news` of what people said; allow a `call` of
 #: planwire's own tools; `ask` a person.
 Role: TypeAlias = Literal["record", "tell", "news", "call", "ask"]

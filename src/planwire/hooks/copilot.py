@@ -37,8 +37,6 @@ from planwire.hooks.plan_calls import PLAN_CALLS, TODOS
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = ["ABOUT_TODOS", "NAME", "TITLE", "WRITERS", "draft_in", "is_caller", "read", "speak", "written"]
-
 NAME: Final = "copilot"
 TITLE: Final = "Copilot CLI"
 

@@ -15,8 +15,6 @@ from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_CANCELLED
 
-__all__ = ["head", "read"]
-
 _FILE: Final = "events.jsonl"
 _BEGINNING: Final = "session.start"
 

@@ -18,8 +18,6 @@ from planwire.hooks.draining import HookDrainer
 from planwire.journal import Followed, Journal, follower_of
 from planwire.journal.waiting import is_away
 
-__all__ = ["DrainThread"]
-
 #: Seconds between two looks at the spool, between two looks after a while without hooks, the length of that while, and
 #: between two tries to become the drainer.
 _LOOK: Final = 0.02

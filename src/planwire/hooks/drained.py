@@ -13,8 +13,6 @@ from planwire.journal import Journal, open_journal
 from planwire.journal.hook_folders import hooks_path, journal_of_hooks, make_hooks_path
 from planwire.journal.spool import Spool
 
-__all__ = ["drain_into", "folder_of_hooks", "open_drained", "open_followed", "open_journal_of", "tell_hooks"]
-
 
 def folder_of_hooks(url: str | None) -> Path | None:
     """The folder where the records of hooks wait for a journal; None for a journal that no hook can reach."""

@@ -35,8 +35,6 @@ from planwire.session.origin import placed
 from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest
 
-__all__ = ["HookDrainer"]
-
 #: The id of a session, in the remains of a payload.
 _SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
 #: Milliseconds after which no hook still waits for an answer.

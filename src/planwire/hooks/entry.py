@@ -7,8 +7,6 @@ nothing here: `thin_hook` has it all.
 
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the hook. Its imports are looked for in this folder and the journal's, but last, so that nothing there can

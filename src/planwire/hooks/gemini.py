@@ -26,8 +26,6 @@ from planwire.hooks.own_tools import own_tool
 from planwire.hooks.plan_calls import PLAN_CALLS, plan_file_draft
 from planwire.model.plan import PLAN_MODE, Fields
 
-__all__ = ["NAME", "TITLE", "is_caller", "plan_path", "read", "speak", "written"]
-
 NAME: Final = "gemini"
 TITLE: Final = "Gemini CLI"
 

@@ -15,8 +15,6 @@ from planwire.hooks.past_reading import PastReading
 from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
 from planwire.model.plan import Fields
 
-__all__ = ["head", "read"]
-
 _FOLDER: Final = re.compile(r"\*\*Workspace Directories:\*\*\n\s+- (.+)\n")
 #: The beginnings of messages that no person wrote.
 _MACHINE_MADE: Final = ("<session_context>", "<state_snapshot>", "System:")

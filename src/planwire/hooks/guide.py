@@ -6,8 +6,6 @@ with a compaction got worse. So: few plans, written once, then only changes, nev
 
 from typing import Final
 
-__all__ = ["INSTRUCTIONS", "NAME", "SUMMARY", "TITLE", "prompt_text"]
-
 NAME: Final = "plan"
 TITLE: Final = "Work to a plan"
 SUMMARY: Final = "When a plan is worth making, how to make it, and how to keep it up to date."

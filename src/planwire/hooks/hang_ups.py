@@ -11,8 +11,6 @@ from typing import Final
 
 from planwire.journal.processes import lineage
 
-__all__ = ["hang_ups", "processes_above"]
-
 #: The processes above a hook that its answer is for: the shell that runs it, and the agent.
 _ABOVE: Final = 2
 _SIGNALS: Final = ("SIGTERM", "SIGINT", "SIGHUP")

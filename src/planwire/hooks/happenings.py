@@ -11,28 +11,6 @@ from msgspec import Struct
 
 from planwire.model.plan import Entry
 
-__all__ = [
-    "Chance",
-    "Child",
-    "ChildBegan",
-    "ChildEnded",
-    "Compacted",
-    "Decided",
-    "Ended",
-    "Happening",
-    "HookCall",
-    "ListHeard",
-    "OwnCall",
-    "PlanInTranscript",
-    "Proposed",
-    "Started",
-    "TaskChanged",
-    "Titled",
-    "TodosInDatabase",
-    "TurnBegan",
-    "TurnOver",
-]
-
 
 class Chance(Enum):
     """What an answer to this hook can do, in this agent. Each reader has a table of its events."""

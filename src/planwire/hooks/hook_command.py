@@ -19,8 +19,6 @@ from planwire.hooks.hooked_sessions import HookedSessions
 from planwire.hooks.thin_hook import PATIENCE, say
 from planwire.journal.waiting import MOMENT
 
-__all__ = ["ask", "settle", "tell_now"]
-
 #: Seconds between two looks whether another process has drained the spool.
 _GLANCE: Final = 0.003
 

@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 
 from planwire.hooks.review_terms import terms_of
 
-__all__ = ["GEMINI", "HOOKS", "OPENCODE", "REVIEWS", "SHARED", "Hook", "hooks_of"]
-
 #: The agents that take a plugin in the form of Claude Code's.
 SHARED: Final = ("claude-code", "codex", "copilot", "qwen")
 GEMINI: Final = "gemini"

@@ -28,8 +28,6 @@ from planwire.session.known_agents import note_agent
 from planwire.session.writer import stamped
 from planwire.steering.reach import HEAR
 
-__all__ = ["HookedSessions"]
-
 #: An id that is spelled the same in a payload, and that can be a file's name.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 

@@ -19,8 +19,6 @@ from planwire.model.events import Event, PlanSet, SessionOpened
 from planwire.model.records import SessionState
 from planwire.session.origin import placed
 
-__all__ = ["Imported", "Skipped", "import_session"]
-
 _KNOWN: Final = "already in the journal"
 _EMPTY: Final = "without a plan"
 

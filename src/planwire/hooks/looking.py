@@ -15,8 +15,6 @@ from planwire.hooks.happenings import Happening, HookCall, ListHeard, PlanInTran
 from planwire.hooks.recording import LARGEST_PLAN
 from planwire.hooks.todo_database import todos_in
 
-__all__ = ["looked_up"]
-
 #: Bytes to read of a plan's file: a longer file is too large a plan in any script, and recorded as such, not cut.
 _MOST_BYTES: Final = 4 * LARGEST_PLAN + 4
 

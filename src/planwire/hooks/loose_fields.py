@@ -4,8 +4,6 @@ from typing import Any, Final
 
 from planwire.model.plan import Fields
 
-__all__ = ["LONGEST_ID", "fields_in", "id_in", "list_in", "text_in"]
-
 #: A longer text is no id of a session or a call, whatever its field.
 LONGEST_ID: Final = 200
 

@@ -31,8 +31,6 @@ from planwire.hooks.plan_calls import PLAN_CALLS, plan_file_draft
 from planwire.model.plan import PLAN_MODE, Fields
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 
-__all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
-
 NAME: Final = "opencode"
 TITLE: Final = "opencode"
 

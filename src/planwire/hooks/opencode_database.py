@@ -20,8 +20,6 @@ from planwire.hooks.opencode import NAME
 from planwire.hooks.transcripts import Keep, Past, TranscriptHead
 from planwire.model.plan import Fields
 
-__all__ = ["OpencodeSession", "default_database", "read_session", "sessions_in"]
-
 _BUSY_SECONDS: Final = 2
 _SESSIONS: Final = "SELECT id, parent_id, directory, title, time_updated FROM session ORDER BY time_created, id"
 #: A message that was stopped at once has no parts, and says so.

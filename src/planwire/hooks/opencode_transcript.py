@@ -16,8 +16,6 @@ from planwire.hooks.transcripts import Keep, Past, TranscriptHead
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_CANCELLED
 
-__all__ = ["read"]
-
 _PLAN_FILE: Final = re.compile(r"[\\/]\.?opencode[\\/]plans[\\/][^\\/]+\.md\Z")
 #: The beginnings of parts that opencode wrote, in versions that do not mark them.
 _MACHINE_MADE: Final = ("<system-reminder>",)

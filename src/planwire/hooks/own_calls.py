@@ -23,8 +23,6 @@ from planwire.journal.processes import lineage
 from planwire.journal.spool_records import read_note
 from planwire.readmodel.states import HOOK
 
-__all__ = ["BoundCall", "OwnCalls"]
-
 #: Where hosts put the id of a model's call, and that of its session.
 _CALL_IDS: Final = ("claudecode/toolUseId", "callId")
 _SESSION_IDS: Final = ("sessionId", "threadId")

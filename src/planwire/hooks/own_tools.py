@@ -9,8 +9,6 @@ from typing import Any, Final
 from planwire.chat.plan_tools import SERVER, TOOL_NAMES
 from planwire.hooks.loose_fields import fields_in, text_in
 
-__all__ = ["PLUGIN", "is_of_plugin", "own_tool"]
-
 #: The name of planwire's plugin.
 PLUGIN: Final = "planwire"
 _SERVERS: Final = (f"plugin_{PLUGIN}_{SERVER}", SERVER)

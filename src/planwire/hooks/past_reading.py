@@ -22,8 +22,6 @@ from planwire.hooks.plan_calls import FILE_CALLS, PLAN_CALLS, PROPOSALS, plan_fi
 from planwire.hooks.transcripts import TRANSCRIPT, Keep, Past, PastCall, PastCalls, TranscriptHead
 from planwire.model.stop_reasons import STOP_END_TURN
 
-__all__ = ["PastReading"]
-
 
 class PastReading:
     """What a reader of any format reports, as values with their times."""

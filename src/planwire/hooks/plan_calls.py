@@ -18,18 +18,6 @@ from planwire.hooks.plan_verdicts import verdict_in
 from planwire.model.plan import PLAN_MODE, Entry
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
 
-__all__ = [
-    "FILE_CALLS",
-    "GOAL",
-    "GOAL_CALL",
-    "PLAN_CALLS",
-    "PROPOSALS",
-    "TODOS",
-    "PlanCall",
-    "entries_of",
-    "plan_file_draft",
-]
-
 #: The id of an agent's own list of steps. A sub-agent's own list gets its id later.
 TODOS: Final = "todos"
 #: The id of an agent's goal, a list of one entry.

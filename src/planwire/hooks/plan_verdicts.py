@@ -7,8 +7,6 @@ neither is no verdict: the call failed, was cancelled, or comes from a version w
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["PlanVerdict", "verdict_in"]
-
 
 class PlanVerdict(NamedTuple):
     """A person's answer, and the words that they added."""

@@ -12,8 +12,6 @@ from typing import Any, Final, NamedTuple
 from planwire.chat.plan_tools import TOOL_NAMES
 from planwire.hooks.hook_table import GEMINI, OPENCODE, SHARED, Hook, hooks_of
 
-__all__ = ["NAME", "PLUGIN", "Parts", "gemini_policy", "hook_commands", "plugin_files"]
-
 #: The name of the plugin, of the marketplace that has it, of the extension and of the server.
 NAME: Final = "planwire"
 #: The folder of the plugin in its marketplace.

@@ -41,8 +41,6 @@ from planwire.hooks.plan_calls import GOAL, PLAN_CALLS, PROPOSALS
 from planwire.model.plan import Entry, Fields
 from planwire.model.statuses import DEFAULT_STATUS, folded_status
 
-__all__ = ["NAME", "TITLE", "is_caller", "read", "speak"]
-
 NAME: Final = "qwen"
 TITLE: Final = "Qwen Code"
 

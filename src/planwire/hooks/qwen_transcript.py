@@ -14,8 +14,6 @@ from planwire.hooks.qwen import NAME
 from planwire.hooks.transcripts import Keep, Past, TranscriptHead, instant
 from planwire.model.plan import PLAN_MODE, Fields
 
-__all__ = ["head", "read"]
-
 #: The `provenance` of a `user` line that a person wrote ("" in versions without one), and the beginnings of other
 #: lines.
 _PERSON: Final = ("", "real_user")

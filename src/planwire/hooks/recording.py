@@ -67,17 +67,6 @@ from planwire.model.titles import title_of_prompt
 from planwire.model.unheard import CLIENT
 from planwire.steering.answers import plain_choice
 
-__all__ = [
-    "LARGEST_PLAN",
-    "TERMINAL",
-    "TERMINAL_OPTIONS",
-    "Authored",
-    "HookedSession",
-    "child_reader",
-    "has_text",
-    "record",
-]
-
 #: The client of a session in a terminal, as people read it.
 TERMINAL: Final = "the terminal"
 #: The reason when a session ends because its context is cleared: its agent goes on, under another id.

@@ -34,17 +34,6 @@ from planwire.model.readers import LEAD, heard_by
 from planwire.model.records import ANSWER, TOOL, PlanRecord, Remark, Review, SessionState
 from planwire.model.unheard import remark_item
 
-__all__ = [
-    "answer_to",
-    "asking",
-    "held_back",
-    "is_asked",
-    "proposal_in",
-    "refused",
-    "told",
-    "unanswered",
-]
-
 APPROVE: Final = "approve"
 CHANGES: Final = "changes"
 _CHANGES_NAME: Final = "Request changes"

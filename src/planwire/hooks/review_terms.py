@@ -7,8 +7,6 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["REVIEW_TERMS", "ReviewTerms", "terms_of"]
-
 _ELSEWHERE: Final = 540
 
 

@@ -47,8 +47,6 @@ from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest, stamped
 from planwire.steering.reach import ANSWER, WORDS
 
-__all__ = ["HeldReview", "hold_review", "leave_undecided"]
-
 #: Seconds between two looks at the journal, between two after QUIET seconds, and between two at the processes above.
 LOOK: Final = 0.2
 LOOK_LATER: Final = 1.0

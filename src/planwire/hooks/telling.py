@@ -20,8 +20,6 @@ from planwire.model.readers import LEAD, heard_by, plans_of, told_as
 from planwire.model.records import HOOK, RECAP, SessionState
 from planwire.model.unheard import Words, news, standing
 
-__all__ = ["MOST_BYTES", "HookText", "to_tell"]
-
 #: The most bytes of a text. Codex takes 2,500 tokens, Claude Code 10,000 characters.
 MOST_BYTES: Final = 7_900
 #: The most of these that people's words may take.

@@ -24,8 +24,6 @@ else:
     except ImportError:  # imported as a part of planwire
         from planwire.journal.spool_append import MOST_IN_A_RECORD, append, encode_note, is_drained, make_folder, put
 
-__all__ = ["PATIENCE", "is_away", "run", "say", "serve"]
-
 #: Variables that tell which agent started a process. Only their presence is noted, never their values.
 TELLING = ("COPILOT_CLI", "QWEN_CODE_CLI", "GEMINI_SESSION_ID", "CLAUDECODE")
 #: The variable of an agent behind planwire's relay, which records that agent itself.

@@ -12,8 +12,6 @@ from typing import Final
 from planwire.model.plan import Entry
 from planwire.model.statuses import DEFAULT_STATUS
 
-__all__ = ["todos_in"]
-
 #: The most steps to read. No one reads a longer plan.
 _MOST: Final = 1_000
 _BUSY_SECONDS: Final = 0.05

@@ -30,8 +30,6 @@ from planwire.hooks import (
 from planwire.hooks.transcripts import Keep, Past, ReadTranscript, TranscriptHead, records
 from planwire.model.plan import Fields
 
-__all__ = ["TRANSCRIPTS", "FindSessions", "PastSession", "UnreadTranscript"]
-
 #: How many lines are read to find out whose transcript it is.
 _HEAD_LINES: Final = 64
 _LONGEST_LINE: Final = 64 << 20

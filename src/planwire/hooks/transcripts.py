@@ -15,18 +15,6 @@ from msgspec import Struct
 from planwire.hooks.happenings import Child, HookCall
 from planwire.model.plan import Fields
 
-__all__ = [
-    "TRANSCRIPT",
-    "Keep",
-    "Past",
-    "PastCall",
-    "PastCalls",
-    "ReadTranscript",
-    "TranscriptHead",
-    "instant",
-    "records",
-]
-
 #: The event of everything that comes from a transcript.
 TRANSCRIPT: Final = "transcript"
 #: The most calls that may wait for their results.

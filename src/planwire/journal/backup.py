@@ -30,8 +30,6 @@ from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.journal.thoughts_file import check_thoughts
 from planwire.journal.verifying import Verified, verify
 
-__all__ = ["BackedUp", "back_up", "checked", "copy_file", "sync_file"]
-
 #: Pages that SQLite copies at a time, so that each time takes only a moment.
 _PAGES: Final = 500
 _PATIENCE: Final = 30.0

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
 
-__all__ = ["Bell"]
-
 
 class Bell:
     """Wakes all listeners. A ring between two waits ends the next one at once."""

@@ -8,8 +8,6 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-__all__ = ["Checked", "PositionCheck", "Trouble"]
-
 
 class Trouble(Struct, frozen=True):
     """Something in a journal that is not as it was written: a sentence, and the session and event number if they are

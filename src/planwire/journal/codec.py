@@ -15,18 +15,6 @@ from planwire.journal.chain import NO_LINK, link
 from planwire.journal.protocol import Stamped, StoredAppend, StoredEvent, Terms
 from planwire.model.events import Event, KnownEvent, Recorded, UnknownEvent
 
-__all__ = [
-    "EventRow",
-    "chained",
-    "decode",
-    "decode_event",
-    "decode_terms",
-    "encode",
-    "encode_event",
-    "encode_terms",
-    "refuse_unless_next",
-]
-
 #: The longest text of one event, in bytes. Plans and messages are a thousand times shorter: this only protects.
 LARGEST_EVENT: Final = 64 * 1024 * 1024
 _LEAST, _MOST = -(2**63), 2**63 - 1

@@ -15,8 +15,6 @@ from msgspec import Struct, field
 from planwire.errors import Conflict, DamagedJournal
 from planwire.journal.protocol import Journal, Once, StoredAppend, StoredEvent
 
-__all__ = ["CopiedJournal", "copy_journal"]
-
 #: A batch ends with the append that reaches either of these.
 BATCH_EVENTS: Final = 500
 BATCH_BYTES: Final = 1_000_000

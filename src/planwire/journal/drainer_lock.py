@@ -26,8 +26,6 @@ except ImportError:
 else:
     _HAS_FLOCK = True
 
-__all__ = ["DrainerLock"]
-
 #: Held for a moment while a process removes a stale lock, so that no other process removes the new one.
 _REMOVAL: Final = "removal.lock"
 _PRIVATE_FILE: Final = 0o600

@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from planwire.journal.jetstream.journal import JetStreamJournal
     from planwire.journal.postgres.journal import PostgresJournal
 
-__all__ = [
-    "ENTRY_POINTS",
-    "FILE_SCHEME",
-    "Engine",
-    "file_of",
-    "is_remote",
-    "open_engine",
-    "open_journal",
-    "require_folder",
-    "shared_url",
-    "unrevealing_url",
-]
-
 #: The scheme of a journal in a file, which a path need not name.
 FILE_SCHEME: Final = "sqlite"
 #: The group of entry points by which other packages add engines.

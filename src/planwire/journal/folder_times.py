@@ -3,8 +3,6 @@
 from time import time_ns
 from typing import Final
 
-__all__ = ["is_settled"]
-
 #: Nanoseconds within which two changes of a folder may show the same time.
 _TICK: Final = 50_000_000
 

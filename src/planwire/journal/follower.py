@@ -25,8 +25,6 @@ from weakref import WeakKeyDictionary, ref
 from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.protocol import Followed, Journal
 
-__all__ = ["Follower", "follower_of"]
-
 #: Seconds until the follower retries a journal that was unavailable.
 RETRY: Final = 1.0
 

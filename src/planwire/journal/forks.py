@@ -6,8 +6,6 @@ a wait, when the processor's caches are cold.
 
 import os
 
-__all__ = ["forks"]
-
 _forks = 0
 
 

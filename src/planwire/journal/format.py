@@ -9,8 +9,6 @@ from typing import Final
 
 from planwire.errors import NewerJournal, NotAJournal
 
-__all__ = ["FORMAT", "development", "newer"]
-
 FORMAT: Final = 1
 
 

@@ -21,8 +21,6 @@ from planwire.journal.codec import EventRow
 from planwire.journal.protocol import Once
 from planwire.model.events import Recorded
 
-__all__ = ["Append", "GroupCommit", "Outcome"]
-
 #: Events that an earlier append wrote may still have to be read: each caller does that itself, by iterating.
 Outcome: TypeAlias = Iterable[Recorded] | BaseException
 

@@ -12,8 +12,6 @@ from typing import Final, Protocol, runtime_checkable
 
 from planwire.journal.protocol import Journal
 
-__all__ = ["ANSWER", "Hasty", "hurry", "take_time"]
-
 #: Seconds to wait for an answer, in haste. A lost connection has only a `MOMENT` to come back.
 ANSWER: Final = 2.0
 

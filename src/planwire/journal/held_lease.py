@@ -7,8 +7,6 @@ from typing import Final
 from planwire.journal.codec import encode_terms
 from planwire.journal.protocol import Terms
 
-__all__ = ["PROCESS_TTL", "TTL", "HeldLease"]
-
 #: Seconds that a lease on a server lasts without a renewal; and one that was taken on behalf of another process.
 TTL: Final = 30
 PROCESS_TTL: Final = 600

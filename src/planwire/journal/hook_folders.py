@@ -9,8 +9,6 @@ from planwire.journal.engines import FILE_SCHEME, file_of, is_remote, shared_url
 from planwire.journal.private_urls import read_url, write_url
 from planwire.journal.user_files import default_path, digest
 
-__all__ = ["HOOKS", "hooks_path", "journal_of_hooks", "make_hooks_path"]
-
 #: Added to the name of a journal's file, this names its folder of hooks.
 HOOKS: Final = "-hooks"
 #: The file in a folder of hooks that holds the URL of a journal on another machine.

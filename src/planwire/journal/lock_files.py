@@ -25,8 +25,6 @@ except ImportError:
 else:
     _HAS_FLOCK = True
 
-__all__ = ["LockFile", "is_locked", "sweep"]
-
 _PRIVATE_FILE: Final = 0o600
 _PRIVATE_FOLDER: Final = 0o700
 #: More often than sweeps can catch one maker.

@@ -5,8 +5,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-__all__ = ["this_machine"]
-
 
 @cache
 def this_machine() -> str:

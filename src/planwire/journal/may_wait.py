@@ -41,8 +41,6 @@ from planwire.model.events import (
 )
 from planwire.steering.reviews import VIA
 
-__all__ = ["can_wait", "may_wait"]
-
 
 class _Waits(Enum):
     """Whose events of a kind may wait."""

@@ -31,8 +31,6 @@ from planwire.journal.thoughts import MemoryThoughts
 from planwire.journal.unusable import closed
 from planwire.model.events import Recorded
 
-__all__ = ["MemoryJournal"]
-
 #: `follow` takes this many events at a time, so that it never holds up writers for long.
 PAGE: Final = 1_000
 

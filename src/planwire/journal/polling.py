@@ -14,8 +14,6 @@ from typing import Final, NamedTuple, Protocol, Self
 from planwire.journal.bell import Bell
 from planwire.journal.protocol import Followed, Stop
 
-__all__ = ["Found", "PolledJournal"]
-
 #: Seconds between two looks while events come in, and between two glances when none has come for QUIET seconds. Waking
 #: up costs a tenth of a millisecond, most of it the system's: 22 ms keep an idle loop well under 1 % of a core.
 BUSY_WAIT: Final = 0.004

@@ -12,8 +12,6 @@ from planwire.errors import UnknownJournal, reason
 from planwire.journal.spool_append import make_folder
 from planwire.journal.user_files import expanded
 
-__all__ = ["FILE", "read_url", "resolved", "write_url"]
-
 #: What comes before the path of a file that holds a URL.
 FILE: Final = "@"
 _LONGEST: Final = 64 * 1024

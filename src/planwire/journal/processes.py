@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["is_running", "lineage", "process_name"]
-
 #: More than any real process has.
 _MOST_ANCESTORS: Final = 1_000
 #: The states of processes that ended.

@@ -13,25 +13,6 @@ from msgspec import Struct
 
 from planwire.model.events import Event, Recorded
 
-__all__ = [
-    "Followed",
-    "Journal",
-    "JournalFacts",
-    "KnownLease",
-    "KnownSession",
-    "Lease",
-    "Once",
-    "Snapshot",
-    "Stamped",
-    "Stop",
-    "StoredAppend",
-    "StoredEvent",
-    "Terms",
-    "Thought",
-    "Thoughts",
-    "require_journal",
-]
-
 
 class Stamped(Struct, frozen=True):
     """An event to write: when it happened (Unix time in milliseconds), by whom, and what. Unless it `waits`, it is

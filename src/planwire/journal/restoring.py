@@ -21,8 +21,6 @@ from planwire.journal.sqlite.log import refuse_foreign_log
 from planwire.journal.thoughts import keep_all
 from planwire.model.event_why import why_in
 
-__all__ = ["restore_file", "restore_thoughts"]
-
 
 def restore_file(backup: Path, path: Path, aside: str, heard: Heard = lambda _: None) -> Path | None:
     """Put a copy of a backup in the place of a SQLite journal. The old one, which no process may have open, is kept

@@ -13,8 +13,6 @@ from planwire.journal.protocol import Stamped, Thought, Thoughts
 from planwire.model.event_why import why_in
 from planwire.model.events import Recorded
 
-__all__ = ["Exported", "export_lines", "read_export"]
-
 #: Marks the file, so that no other JSON passes for one; how development versions marked it.
 KIND: Final = "planwire.session"
 OLD_KIND: Final = "planwire session"

@@ -8,8 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["has_raw_login", "has_secret", "lasting_url", "shown_url"]
-
 HIDDEN: Final = "***"
 _HIDING: Final = rf"\1{HIDDEN}"
 #: A scheme of two letters or more: a single one before a colon is a drive.

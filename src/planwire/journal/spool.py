@@ -24,8 +24,6 @@ from planwire.journal.protocol import Once
 from planwire.journal.spool_append import HEAD, LATE, MOST, OVERFLOW, SPOOL, append, encode_note, locked, refill
 from planwire.journal.spool_records import TornRecord, WholeRecord, pieces, read_piece
 
-__all__ = ["ASIDE", "SEALED", "SEALED_LOSSES", "Lost", "Segment", "Spool", "Spooled"]
-
 #: How the names of segments begin, by the file that they were before.
 SEALED: Final = "sealed-"
 SEALED_LOSSES: Final = "lost-"

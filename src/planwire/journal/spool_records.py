@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, Protocol
 
-__all__ = ["TornRecord", "WholeRecord", "pieces", "read_note", "read_piece"]
-
 _BLOCK: Final = 1 << 20
 _FIRST_LINE: Final = re.compile(rb"(\d{1,18}) (\d{1,10}) (\d{1,10})\n")
 

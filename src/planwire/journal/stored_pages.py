@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 
-__all__ = ["PAGE_BYTES", "PAGE_EVENTS", "KeySpan", "StoredPage", "by_keys"]
-
 #: A page ends with the event that reaches either of these.
 PAGE_EVENTS: Final = 1_000
 PAGE_BYTES: Final = 4_000_000

@@ -22,18 +22,6 @@ from planwire.model.event_why import why_in
 from planwire.model.events import Recorded
 from planwire.model.text import newest
 
-__all__ = [
-    "SESSION_CAP",
-    "THOUGHT_CAP",
-    "MemoryThoughts",
-    "carry_over",
-    "is_genuine",
-    "keep_all",
-    "kept_why",
-    "think",
-    "too_old",
-]
-
 #: Limits in bytes: of one thought's text, and of all thoughts of a session. A short one counts as `_LEAST`, so that a
 #: session has about a thousand at most.
 THOUGHT_CAP: Final = 4 * 1024

@@ -23,8 +23,6 @@ from planwire.journal.sqlite.rows import bindable
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.journal.thoughts import too_old
 
-__all__ = ["FileThoughts", "check_thoughts"]
-
 #: "plwt" in ASCII.
 APPLICATION_ID: Final = 0x706C7774
 #: Seconds to wait for other processes: few, since an event waits for its thought, and more to forget thoughts for a

@@ -4,8 +4,6 @@ from typing import Final
 
 from planwire.errors import JournalUnavailable, NewerJournal, NoJournal, NotAJournal
 
-__all__ = ["UNUSABLE", "absent", "closed", "forked", "went_back"]
-
 #: What is wrong with a journal whatever is to be written to it. So a record that met one of these is not at fault, and
 #: waits until the journal can be used again.
 UNUSABLE: Final = (JournalUnavailable, NewerJournal, NoJournal, NotAJournal)

@@ -8,8 +8,6 @@ from typing import Final
 from planwire.errors import UnknownJournal
 from planwire.journal.shown_urls import lasting_url
 
-__all__ = ["VARIABLE", "away_path", "default_path", "digest", "expanded", "thoughts_path"]
-
 #: The environment variable that names the journal.
 VARIABLE: Final = "PLANWIRE_JOURNAL"
 

@@ -19,8 +19,6 @@ from planwire.journal.codec import decode
 from planwire.journal.format import FORMAT
 from planwire.journal.protocol import Journal, StoredEvent
 
-__all__ = ["JournalNote", "NotedEnd", "SessionCheck", "Verified", "check_session", "verify"]
-
 #: The most problems of a session that are named; the others are only counted.
 _MOST: Final = 20
 #: What else may be the reason: a session that is forgotten while its agent works begins anew under its name.

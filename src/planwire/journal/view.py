@@ -17,8 +17,6 @@ from planwire.model.events import Recorded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 
-__all__ = ["STATE", "UNKEEPABLE", "Folded", "View", "catch_up", "load_state", "read_on", "state_at"]
-
 #: A view keeps a snapshot whenever it has folded this many more events.
 EVENTS_PER_SNAPSHOT: Final = 256
 #: The errors of a journal that can't keep a snapshot, and of a state that a snapshot can't hold (a huge number, say).

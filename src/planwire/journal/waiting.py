@@ -10,28 +10,6 @@ from msgspec import Struct
 from planwire.journal.protocol import Journal, KnownSession, Once
 from planwire.model.records import SessionState
 
-__all__ = [
-    "FIRST_WAITING",
-    "MOMENT",
-    "NOT_KNOWN",
-    "NOT_YET",
-    "WaitingRecords",
-    "begin_away",
-    "go_by_last_known",
-    "id_suffix",
-    "is_away",
-    "is_lost",
-    "is_right_after",
-    "is_waiting",
-    "note_state",
-    "refusal_of",
-    "seen_here",
-    "waiting_count",
-    "waiting_of",
-    "waiting_words",
-    "why_away",
-]
-
 #: The numbers of events that wait begin here, so that no session reaches them. They stay below 2**53, where JavaScript
 #: and JSON readers keep numbers exact.
 FIRST_WAITING: Final = 10**12

@@ -23,8 +23,6 @@ from planwire.session.handoff import Handoff, read_handoff, take_up
 from planwire.session.plan_session import PlanSession
 from planwire.session.recording_mark import MARK, read_mark
 
-__all__ = ["RelayedSession", "find_session", "new_session", "plan_folders"]
-
 #: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
 TOLD_SECONDS: Final = 2.0
 #: Limits how long a call waits for the journal to have what the agent sent before: in a flood there is no order to

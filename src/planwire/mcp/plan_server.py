@@ -42,8 +42,6 @@ from planwire.session.pool import in_pool
 from planwire.tools.answers import Answer, failure
 from planwire.tools.schemas import GET_PLAN, SESSION, SET_PLAN, tool_schemas
 
-__all__ = ["PlanServer", "hooked_session", "own_session", "relayed_session"]
-
 #: Seconds between reports to a client that waits for a review.
 PROGRESS_SECONDS: Final = 5.0
 #: Limits how long a call waits for its session.

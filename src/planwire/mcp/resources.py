@@ -27,19 +27,6 @@ from planwire.readmodel.followed_files import FilePlans
 from planwire.session.plan_session import PlanSession
 from planwire.session.pool import in_pool
 
-__all__ = [
-    "JSON",
-    "MARKDOWN",
-    "TEMPLATE",
-    "Cards",
-    "PlanUri",
-    "ResourceNews",
-    "SessionCards",
-    "plan_text",
-    "plan_uris",
-    "read_uri",
-]
-
 MARKDOWN: Final = "text/markdown"
 JSON: Final = "application/json"
 TEMPLATE: Final = "plan:///{session}/{plan_id}{?format}"

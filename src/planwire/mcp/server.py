@@ -29,8 +29,6 @@ from planwire.mcp.stdin import MendedInput
 if TYPE_CHECKING:
     from planwire.mcp.plan_server import PlanServer
 
-__all__ = ["serve"]
-
 #: Imports and makes the server that answers the requests.
 Loading: TypeAlias = "Callable[[InMemorySubscriptionBus], PlanServer]"
 

@@ -12,8 +12,6 @@ from typing import Final
 
 import anyio
 
-__all__ = ["MendedInput", "mended"]
-
 _SURROGATE: Final = "\\ud"
 
 

@@ -17,8 +17,6 @@ from planwire.readmodel.folders import is_session_of_folder, unfinished_in_folde
 from planwire.readmodel.followed_files import FilePlans
 from planwire.tools.schemas import GET_PLAN, SESSION
 
-__all__ = ["Unfinished"]
-
 #: The most sessions that are offered, the plans and open steps of each, and the characters of a text.
 _SESSIONS: Final = 3
 _PLANS: Final = 3

@@ -10,8 +10,6 @@ from planwire.model.events import Event, PlanRemoved, PlanReviewed, PlanSet, Rev
 from planwire.model.records import SessionState
 from planwire.model.sameness import is_same
 
-__all__ = ["addition"]
-
 
 def addition(state: SessionState, event: Event) -> Event | None:
     """The event to write to the journal, or None if it says nothing new."""

@@ -9,18 +9,6 @@ from typing import Final
 
 from planwire.model.plan import Fields
 
-__all__ = [
-    "BY_SCRIPT",
-    "LONGEST_NAME",
-    "authored",
-    "below",
-    "by_fields",
-    "name_and_way",
-    "name_of",
-    "program_name",
-    "reported_by",
-]
-
 LONGEST_NAME: Final = 64
 #: No person was at a terminal.
 BY_SCRIPT: Final = "by a script"

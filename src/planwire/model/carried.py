@@ -15,8 +15,6 @@ from planwire.model.plan import Fields, Plan
 from planwire.model.records import PlanNote
 from planwire.model.steps import Step
 
-__all__ = ["Carried", "carried_change", "carried_plan", "metadata_of"]
-
 
 class Carried(Struct, frozen=True):
     """The history of a plan before it came here. Fields missing from its message are None, 0 or empty."""

@@ -18,8 +18,6 @@ from planwire.model.statuses import canonical
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step, restate
 
-__all__ = ["apply_changes", "effective_changes", "last_outermost", "mark", "place_of"]
-
 
 def apply_changes(state: PlanState, changes: Iterable[StepChange]) -> PlanState:
     """Make the changes in order. If one of them is impossible, raise `PlanError` and make none."""

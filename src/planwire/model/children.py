@@ -12,18 +12,6 @@ from planwire.model.plan import PlanId
 from planwire.model.records import PlanRecord, SessionState
 from planwire.model.steps import Progress, Step
 
-__all__ = [
-    "DEEPEST",
-    "Children",
-    "children_of",
-    "folds_away",
-    "is_finished",
-    "is_within",
-    "parent_step",
-    "progress_below",
-    "rolled_up",
-]
-
 #: The deepest nesting that is followed, since plans may work for each other in a circle.
 DEEPEST = 16
 

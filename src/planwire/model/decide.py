@@ -26,8 +26,6 @@ from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordSte
 from planwire.model.steps import PlanState, restate
 from planwire.model.wording import is_cleared, wording
 
-__all__ = ["decided", "undecided"]
-
 
 def decided(state: SessionState, event: Event, by: str, suffix: str = "") -> Event:
     """The event with everything decided that its author left open. What it says already stays. New ids end with

@@ -11,8 +11,6 @@ from msgspec.structs import replace
 from planwire.model.plan import Entry, ItemsPlan, Plan
 from planwire.model.steps import PlanState, Step
 
-__all__ = ["Added", "Changed", "Diff", "Moved", "Removed", "Rewritten", "compare"]
-
 
 class Added(Struct, frozen=True):
     """A new step, at its place in the later plan. `entry` is None in a markdown text."""

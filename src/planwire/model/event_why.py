@@ -4,8 +4,6 @@ from msgspec.structs import replace
 
 from planwire.model.events import Event, PlanChanged, PlanSet
 
-__all__ = ["why_in", "with_why"]
-
 
 def why_in(event: Event) -> str:
     """The digest in an event; "" if it has none."""

@@ -106,8 +106,6 @@ from planwire.model.remarks import (
 )
 from planwire.model.verdicts import reviewed, settled, still_pending, unasked, with_answer
 
-__all__ = ["check_revision", "fold", "fold_all"]
-
 
 def fold(state: SessionState, recorded: Recorded) -> SessionState:
     """The state after one more event of its session."""

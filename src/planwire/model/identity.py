@@ -24,8 +24,6 @@ from planwire.model.plan import Plan
 from planwire.model.statuses import status_of
 from planwire.model.steps import Memory, PlanState, Step, restate
 
-__all__ = ["step_ids", "track"]
-
 #: The likeness from which two texts are one step reworded: anywhere, and between the same two neighbours.
 ALIKE: Final = 0.55
 ALIKE_IN_PLACE: Final = 0.4

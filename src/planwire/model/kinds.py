@@ -12,23 +12,6 @@ from msgspec import Struct
 from planwire.model import markdown
 from planwire.model.plan import MEDIUM, Entry, Fields, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 
-__all__ = [
-    "KINDS",
-    "Draft",
-    "Kind",
-    "address_of",
-    "content_of",
-    "drafts_of",
-    "entries_of",
-    "is_blank",
-    "is_prose",
-    "kind_named",
-    "kind_of",
-    "noun_of",
-    "prose_of",
-    "text_of",
-]
-
 
 class Draft(Struct, frozen=True, gc=False):
     """A step without an id yet. `depth` is its nesting in a markdown list. An item of a numbered list has no status."""

@@ -19,8 +19,6 @@ from msgspec import Struct
 
 from planwire.model.statuses import folded_status
 
-__all__ = ["Text", "compare", "is_other_verb", "is_rephrased", "read"]
-
 #: Characters read of a text. A longer one is only like itself.
 READ_CHARACTERS: Final = 400
 #: Pairs of words that may be exchanged for each other: where there are more, the texts are about something else.

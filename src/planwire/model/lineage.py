@@ -15,17 +15,6 @@ from planwire.model.plan import FilePlan, PlanId
 from planwire.model.records import Approval, Closing, PlanRecord, SessionState
 from planwire.model.remarks import PLAN_ENDED, REVISED, closed_with_plan
 
-__all__ = [
-    "CARRIED_OUT",
-    "REJECTED",
-    "REPLACED",
-    "carried_out",
-    "close_remarks",
-    "is_told_by_title",
-    "proposed",
-    "with_verdict",
-]
-
 REJECTED: Final = "rejected"
 REPLACED: Final = "replaced"
 CARRIED_OUT: Final = "carried_out"

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = [
-    "BOX",
-    "MAX_PARSED_CHARACTERS",
-    "TASK",
-    "Checkbox",
-    "Document",
-    "box_of",
-    "is_numbered",
-    "mark",
-    "parse",
-    "unmarked",
-]
-
 #: A longer text is kept and shown, but not searched for steps: a hostile sender must not buy minutes of parsing.
 MAX_PARSED_CHARACTERS = 262_144
 

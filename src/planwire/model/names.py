@@ -25,8 +25,6 @@ from planwire.model.events import (
     Told,
 )
 
-__all__ = ["MESSAGE", "free_name", "id_number", "is_made", "made_name", "named", "new_id"]
-
 #: The kind of an author's message that has no name of its own.
 MESSAGE: Final = "m"
 

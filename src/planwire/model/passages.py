@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["anchored", "occurrences", "parsed", "passage_at", "passage_named", "reading", "reading_of", "rendered"]
-
 #: Characters that a passage keeps of what stands before it, and of what stands after it.
 AROUND: Final = 64
 #: The least number of characters that must be equal, in a passage and around it: a short one whose surroundings are

@@ -9,26 +9,6 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field
 
-__all__ = [
-    "BODY_CAP",
-    "DELTA_CAP",
-    "MAIN",
-    "MEDIUM",
-    "NOTES_CAP",
-    "PLANS_CAP",
-    "PLAN_MODE",
-    "PRIORITIES",
-    "REMARK_CAP",
-    "Entry",
-    "Fields",
-    "FilePlan",
-    "ItemsPlan",
-    "MarkdownPlan",
-    "OtherPlan",
-    "Plan",
-    "PlanId",
-]
-
 #: The priorities of the protocol, the most important first.
 PRIORITIES: Final = ("high", "medium", "low")
 #: The priority of an entry whose sender names none.

@@ -7,8 +7,6 @@ from planwire.model.diff import Diff
 from planwire.model.plan import PlanId
 from planwire.model.steps import PlanState
 
-__all__ = ["PlanChange", "plan_change"]
-
 
 class PlanChange(Struct, frozen=True):
     """One plan before and after: `before` is None for a new plan, `after` is None for a removed one."""

@@ -32,8 +32,6 @@ from planwire.model.step_changes import AddStep, RewordStep
 from planwire.model.steps import restate
 from planwire.model.wording import is_cleared
 
-__all__ = ["Changes", "file_seen", "plan_changed", "plan_removed", "plan_reopened", "plan_set", "put", "remarked"]
-
 #: How many changes of a plan its record holds at least. Older ones stay only until the agent was told of them.
 RECENT_DELTAS: Final = 64
 

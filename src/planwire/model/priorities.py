@@ -5,8 +5,6 @@ from typing import Final
 from planwire.model.plan import PRIORITIES
 from planwire.model.statuses import folded_word
 
-__all__ = ["folded_priority"]
-
 #: Further words for each priority of the protocol, in its order.
 _SYNONYMS: Final = dict(
     zip(

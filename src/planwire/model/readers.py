@@ -22,8 +22,6 @@ from planwire.model.events import (
 from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, HeardUpTo, PlanRecord, SessionState
 
-__all__ = ["LEAD", "heard_by", "is_for", "plans_of", "reader_of_event", "told_as"]
-
 #: The reader that leads a session, as plans and messages name it. Tellings name it `AGENT`.
 LEAD = ""
 

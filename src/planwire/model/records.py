@@ -10,37 +10,6 @@ from planwire.model.plan import PlanId
 from planwire.model.step_changes import StepChange
 from planwire.model.steps import PlanState
 
-__all__ = [
-    "AGENT",
-    "ANSWER",
-    "COMPACTION",
-    "CONTEXT",
-    "FILE",
-    "HOOK",
-    "IN_TURN",
-    "PLACED",
-    "PLANWIRE",
-    "PROMPT",
-    "RECAP",
-    "STEERING",
-    "TOOL",
-    "USER",
-    "Approval",
-    "Closing",
-    "Delta",
-    "HeardUpTo",
-    "OpenQuestion",
-    "PendingVerdict",
-    "PlanNote",
-    "PlanRecord",
-    "Remark",
-    "RemarkAnswer",
-    "Review",
-    "SessionState",
-    "Telling",
-    "Wish",
-]
-
 #: The owners of plans. On an agent's plan, other people's changes are suggestions.
 PLANWIRE: Final = "planwire"
 AGENT: Final = "agent"

@@ -33,29 +33,6 @@ from planwire.model.records import AGENT, Closing, Remark, RemarkAnswer, Telling
 from planwire.model.step_changes import AddStep, StepChange
 from planwire.model.steps import PlanState
 
-__all__ = [
-    "ANSWERED",
-    "FINISHED",
-    "FOLLOWED",
-    "GONE",
-    "PLAN_ENDED",
-    "REVISED",
-    "RUN_ALL",
-    "SUPERSEDED",
-    "WITHDRAWN",
-    "after_change",
-    "answered",
-    "close",
-    "closed_with_plan",
-    "made",
-    "offered",
-    "refused",
-    "remark_of",
-    "reopened",
-    "superseded",
-    "told",
-]
-
 #: How a remark ends.
 WITHDRAWN: Final = "withdrawn"
 ANSWERED: Final = "answered"

@@ -11,8 +11,6 @@ from msgspec.structs import replace
 
 from planwire.model.plan import Entry, Fields, ItemsPlan, OtherPlan, Plan
 
-__all__ = ["is_same"]
-
 #: The protocol's field for arbitrary data.
 META: Final = "_meta"
 

@@ -17,8 +17,6 @@ from msgspec import Struct
 from planwire.model.records import PlanRecord, Remark
 from planwire.model.wording import texts_of
 
-__all__ = ["ChangedWords", "changed_since", "same_words"]
-
 #: What agents put before a step, or behind it, to say where it stands.
 _SIGNS: Final = "✓✔✅☑☐☒✗✘❌⬜⏳🔄▶►◉○●⏸⏹🚧"
 _BEFORE: Final = re.compile(

@@ -7,8 +7,6 @@ import msgspec
 from planwire.model.plan import PRIORITIES, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan, Plan
 from planwire.model.statuses import STATUSES
 
-__all__ = ["plan_bytes"]
-
 _LONGEST_STATUS: Final = max(map(len, STATUSES))
 _LONGEST_PRIORITY: Final = max(map(len, PRIORITIES))
 

@@ -11,24 +11,6 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = [
-    "BOXES",
-    "CANCELLED",
-    "COMPLETED",
-    "DEFAULT_STATUS",
-    "IN_PROGRESS",
-    "PENDING",
-    "STATUSES",
-    "V1_STATUSES",
-    "Status",
-    "after_tick",
-    "canonical",
-    "folded_status",
-    "folded_word",
-    "spoken",
-    "status_of",
-]
-
 
 class Status(Struct, frozen=True):
     """One row.

@@ -7,8 +7,6 @@ from msgspec import Struct
 from planwire.model.plan import MEDIUM
 from planwire.model.statuses import DEFAULT_STATUS
 
-__all__ = ["AddStep", "MoveStep", "RemoveStep", "RewordStep", "SetPriority", "SetStatus", "StepChange"]
-
 
 class SetStatus(Struct, frozen=True, tag_field="do", tag="status"):
     """A step's status changes."""

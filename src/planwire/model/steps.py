@@ -16,8 +16,6 @@ from planwire.model.names import id_number, new_id
 from planwire.model.plan import MEDIUM, Plan
 from planwire.model.statuses import COMPLETED, Status, canonical, status_of
 
-__all__ = ["Memory", "PlanState", "Progress", "Step", "restate"]
-
 #: Texts that a plan remembers: as many as a list may have entries. Beyond that it forgets the oldest.
 REMEMBERED_TEXTS: Final = 20_000
 

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["STOP_CANCELLED", "STOP_COMPLETED", "STOP_END_TURN", "STOP_IDLE"]
-
 STOP_END_TURN: Final = "end_turn"
 STOP_CANCELLED: Final = "cancelled"
 STOP_COMPLETED: Final = "completed"

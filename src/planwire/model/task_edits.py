@@ -12,8 +12,6 @@ from planwire.model.markdown import Checkbox, box_of, parse
 from planwire.model.statuses import canonical
 from planwire.model.text import unwrapped
 
-__all__ = ["add_task", "family", "move_task", "remove_task", "reword_task"]
-
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
 _NEWLINE = re.compile(r"\r\n?|\n")

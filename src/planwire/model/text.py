@@ -1,7 +1,5 @@
 """Text put on one line and text cut short, to fit into a row, a list or a sentence."""
 
-__all__ = ["newest", "shortened", "unwrapped"]
-
 
 def unwrapped(text: str) -> str:
     """The words of a text on one line, with single spaces between them."""

@@ -14,18 +14,6 @@ from planwire.model.kinds import address_of, kind_of, text_of
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.text import shortened, unwrapped
 
-__all__ = [
-    "PATH",
-    "UNNAMED",
-    "numbered",
-    "path_words",
-    "plan_names",
-    "plan_title",
-    "plan_titles",
-    "readable_id",
-    "title_of_prompt",
-]
-
 UNNAMED: Final = "Plan"
 #: Separates a step from the steps of the plans that work for it.
 PATH: Final = " › "

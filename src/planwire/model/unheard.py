@@ -22,8 +22,6 @@ from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, 
 from planwire.model.remarks import PLAN_ENDED
 from planwire.model.seen import changed_since
 
-__all__ = ["CLIENT", "RELAY", "Words", "has_word", "news", "remark_item", "standing"]
-
 #: Authors whose words the agent knows: itself, its client, and the relay.
 CLIENT: Final = "client"
 RELAY: Final = "relay"

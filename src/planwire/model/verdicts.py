@@ -22,8 +22,6 @@ from planwire.model.plan import PlanId
 from planwire.model.records import PendingVerdict, PlanRecord, Review, SessionState, Telling
 from planwire.model.unheard import CLIENT
 
-__all__ = ["handing_on", "reviewed", "settled", "still_pending", "unasked", "with_answer"]
-
 #: How many verdicts on a plan the state holds, the newest first. The journal has them all.
 MOST_REVIEWS: Final = 32
 

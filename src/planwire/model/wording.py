@@ -4,8 +4,6 @@ from planwire.model.kinds import content_of, entries_of, kind_of, text_of
 from planwire.model.markdown import unmarked
 from planwire.model.steps import PlanState
 
-__all__ = ["is_cleared", "texts_of", "wording"]
-
 
 def is_cleared(state: PlanState) -> bool:
     """Whether a list is empty: agents clear it for a moment, and the next one may have the same steps."""

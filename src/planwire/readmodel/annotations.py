@@ -20,15 +20,6 @@ from planwire.readmodel.history import suggestion_words
 from planwire.steering.delivery import delivered
 from planwire.steering.words import step_texts
 
-__all__ = [
-    "REMARK_LABELS",
-    "Annotations",
-    "RemarkCard",
-    "SuggestedChange",
-    "annotations",
-    "suggestion_sentence",
-]
-
 #: The kinds of remarks in words for people.
 REMARK_LABELS: Final = {
     COMMENT: "Comment",

@@ -14,8 +14,6 @@ from planwire.steering.delivery import heard_with_answer
 from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Reply", "answers", "asked_moments", "asked_words", "dispute_words", "words_go"]
-
 _YES, _NO, _ = VERDICT_LABELS
 
 

@@ -23,8 +23,6 @@ from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["PlanValue", "SessionValue", "difference_json", "entry_json", "json_schema", "plan_json", "session_json"]
-
 
 class Counts(Struct, frozen=True):
     """Progress: `done` of `total` steps, and the cancelled steps, which count in neither."""

@@ -25,8 +25,6 @@ from planwire.readmodel.plain_text import spelled_out
 from planwire.readmodel.plan_tree import below_words
 from planwire.readmodel.shown import ShownSession
 
-__all__ = ["MARK", "plan_markdown", "plan_texts", "session_in", "session_markdown"]
-
 #: The text for a step without one, since a checkbox needs some text.
 _NO_TEXT: Final = "(no text)"
 #: The mark of planwire's own lines and words.

@@ -11,8 +11,6 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["Audience", "audience", "shown_to_named", "shown_to_several"]
-
 
 class Audience(Struct, frozen=True):
     """The words for a kind of readers: for a person without a name, for a session that waits for a decision, and for

@@ -46,8 +46,6 @@ from planwire.steering.delivery import delivered, heard_when, how_far
 from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.words import step_of
 
-__all__ = ["ChangedPlans", "Plans", "card_of", "cards_of", "changed_plans", "in_order", "session_of"]
-
 
 class HeardSession(Protocol):
     """A session as a client's board has it. A protocol, to avoid loading the wire's modules, which takes a while."""

@@ -14,17 +14,6 @@ from planwire.readmodel.authors import author
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.unseen import line_keys
 
-__all__ = [
-    "Comparison",
-    "PairedLine",
-    "PairedRow",
-    "SaidBetween",
-    "compare_cards",
-    "near_changes",
-    "paired",
-    "said_between",
-]
-
 #: The longest text, in lines, whose lines are worth comparing.
 MOST_LINES: Final = 2_000
 

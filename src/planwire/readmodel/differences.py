@@ -17,8 +17,6 @@ from planwire.readmodel.card import PlanId, StepRow, status_look
 from planwire.readmodel.cards import ChangedPlans, cards_of
 from planwire.readmodel.compare import SaidBetween
 
-__all__ = ["PlanDifference", "StepDifference", "changed_steps", "differences", "plan_difference"]
-
 #: Lines with tasks, which are told as steps already.
 _TASK: Final = re.compile(r"[ +-]\s*(?:[-*+]|\d+[.)])\s+\[.\]\s")
 #: Characters of a text up to which its lines are compared. A longer one only says how much of it changed.

@@ -9,8 +9,6 @@ from typing import Final, NamedTuple
 
 from planwire.readmodel.overview import Overview
 
-__all__ = ["FACETS", "GROUPS", "Group", "facet_of", "grouped", "has_all", "values_of", "varied"]
-
 #: The facets, with a label for sessions where the facet is unknown.
 FACETS: Final = {"host": "No host", "user": "No user", "repository": "No repository"}
 #: All that sessions can be grouped by.

@@ -12,8 +12,6 @@ from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 from planwire.model.titles import plan_titles
 
-__all__ = ["FileText", "FilesOf", "no_plan_files", "text_of_file", "titles_of", "with_files"]
-
 
 class FileText(Struct, frozen=True):
     """A plan file as of the last look: its text as a plan with steps, or why there is none to show."""

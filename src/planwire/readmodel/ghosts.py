@@ -9,8 +9,6 @@ from planwire.readmodel.annotations import Annotations
 from planwire.readmodel.card import Ghost, StepRow
 from planwire.steering.overlay import Overlay
 
-__all__ = ["added_steps", "moved_steps"]
-
 
 def added_steps(rows: tuple[StepRow, ...], over: Annotations) -> tuple[Ghost, ...]:
     """The suggested steps with their places. A new step comes after everything nested in the step before it."""

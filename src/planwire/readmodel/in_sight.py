@@ -6,8 +6,6 @@ from typing import Final
 
 from planwire.readmodel.card import PlanCard, Progress, StepRow
 
-__all__ = ["LONG", "counts", "fold_words", "in_runs", "window"]
-
 #: A plan with more steps than this gets a window, with this many steps before the current one and from it on.
 LONG: Final = 60
 BEFORE: Final = 8

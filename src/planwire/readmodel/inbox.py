@@ -8,8 +8,6 @@ from msgspec import Struct
 from planwire.readmodel.facets import Group, grouped
 from planwire.readmodel.overview import NEEDS_YOU, RUNNING, Overview
 
-__all__ = ["Day", "Folder", "Inbox", "inbox"]
-
 
 class Folder(Struct, frozen=True):
     """Sessions of one day in one folder; its name is "" if they have none."""

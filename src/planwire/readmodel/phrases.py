@@ -10,8 +10,6 @@ from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordSte
 from planwire.model.steps import PlanState
 from planwire.steering.words import change_sentence, step_of
 
-__all__ = ["BECAME", "Phrase", "status_kind", "suggestion_words"]
-
 #: The word for a step that got a status, by the kind of the phrase.
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
 #: The kinds of phrases whose text does not name the kind.

@@ -16,8 +16,6 @@ from planwire.model.plan import PlanId
 from planwire.model.steps import Progress
 from planwire.readmodel.card import PlanBelow, PlanCard, StepRow, Tag
 
-__all__ = ["BELOW", "PlanNode", "below_words", "forest", "in_tree"]
-
 #: The kind of the tag that shows progress below a step.
 BELOW: Final = "below"
 

@@ -13,8 +13,6 @@ from planwire.steering.reach import ANSWER, Reach
 from planwire.steering.reviews import VERDICTS, verdict_name
 from planwire.steering.words import quoted
 
-__all__ = ["AnswerOption", "PendingCard", "QuestionCard", "need_of", "pending_of", "question_of"]
-
 
 class AnswerOption(Struct, frozen=True):
     """An answer that the agent offers, and the verdict that it means. `is_plain`: that verdict alone selects it."""

@@ -26,8 +26,6 @@ from planwire.readmodel.file_text import titles_of
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.whys import REACH, Why, whys_in
 
-__all__ = ["Earlier", "Reasons"]
-
 #: Events to look back for the last why of a plan.
 LOOK_BACK: Final = 256
 #: Entries of a history that get their reasons at a time.

@@ -20,8 +20,6 @@ from planwire.model.text import shortened, unwrapped
 from planwire.readmodel.phrases import Phrase, suggestion_words
 from planwire.steering.words import changes_sentence, step_texts
 
-__all__ = ["closed", "remark_name", "remarked", "told"]
-
 #: The ways of tellings, for people.
 _WAYS: Final = {
     PROMPT: "with a prompt",

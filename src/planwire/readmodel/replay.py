@@ -11,8 +11,6 @@ from planwire.model.titles import plan_title, plan_titles
 from planwire.readmodel.differences import PlanDifference, differences
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["Frame", "RecordedMessage", "replayed"]
-
 
 class RecordedMessage(Protocol):
     """One line of a connection: its number in its file, its bytes, and its sender and time where they are known."""

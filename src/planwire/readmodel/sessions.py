@@ -32,8 +32,6 @@ from planwire.session.file_plans import record_files
 from planwire.session.lapses import end_lapsed
 from planwire.session.pending_reviews import PendingReviews
 
-__all__ = ["Sessions", "load_session", "load_sessions"]
-
 #: States that stay in memory.
 KEPT_STATES: Final = 512
 #: Seconds between two looks at the leases.

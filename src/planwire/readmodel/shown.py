@@ -19,8 +19,6 @@ from planwire.readmodel.overview import Overview, overview
 from planwire.readmodel.states import NOBODY, Hold
 from planwire.steering.reach import Reach
 
-__all__ = ["ShownSession", "show_session"]
-
 
 class ShownSession(Struct, frozen=True):
     """A session to show: its overview, its plan files, and its state in the journal, which acts are written to."""

@@ -17,26 +17,6 @@ from planwire.model.steps import Progress
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.readmodel.audience import audience
 
-__all__ = [
-    "DONE",
-    "HOOK",
-    "IDLE",
-    "MCP",
-    "NEEDS_YOU",
-    "NOBODY",
-    "RELAY",
-    "RUNNING",
-    "STATES",
-    "STOPPED",
-    "Hold",
-    "holds_of",
-    "is_asked",
-    "running_until",
-    "state_name",
-    "state_of",
-    "stop_words",
-]
-
 #: In order: a person has to answer or decide; a turn is running; the turn ended by itself, or nothing was heard for
 #: long; it was cancelled, failed, or lost its connection; everything on its plans is done.
 NEEDS_YOU: Final = "needs_you"

@@ -28,17 +28,6 @@ from planwire.readmodel.history import HistoryEntry, describe, history
 from planwire.readmodel.overview import total_progress
 from planwire.readmodel.shown import ShownSession, show_session
 
-__all__ = [
-    "Point",
-    "Timeline",
-    "Timelines",
-    "compare_sessions",
-    "compare_states",
-    "moments_of",
-    "news",
-    "session_differences",
-]
-
 #: Events between two states that a timeline keeps.
 EVENTS_PER_STATE: Final = 64
 #: How many moments of a very long past a timeline keeps in words, the newest. It reads the others again.

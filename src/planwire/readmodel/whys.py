@@ -14,8 +14,6 @@ from planwire.model.events import MessageAdded, PlanChanged, PlanSet, Recorded
 from planwire.model.plan import PlanId
 from planwire.model.records import AGENT
 
-__all__ = ["REACH", "Why", "whys_in"]
-
 #: The most events between a message and its plan, and the characters of the message to show.
 REACH: Final = 6
 LONGEST: Final = 1_500

@@ -10,23 +10,6 @@ from planwire.model.records import AGENT, SessionState
 from planwire.model.unheard import CLIENT, RELAY
 from planwire.relay.echoes import SentBlock
 
-__all__ = [
-    "BY_AGENT",
-    "BY_CLIENT",
-    "BY_RELAY",
-    "CLOSED",
-    "Action",
-    "Bind",
-    "HoldBack",
-    "Meet",
-    "Record",
-    "RecordLine",
-    "SessionMemory",
-    "ToAgent",
-    "ToClient",
-    "Warn",
-]
-
 #: Authors of what the relay records. An answer to the agent's question is by the client: it may have asked no one.
 BY_AGENT: Final = AGENT
 BY_CLIENT: Final = CLIENT

@@ -20,8 +20,6 @@ from planwire.relay.actions import BY_CLIENT, BY_RELAY, SessionMemory
 from planwire.relay.echoes import SentBlock
 from planwire.relay.reminder import remarks_in
 
-__all__ = ["AgentContext"]
-
 
 class AgentContext:
     """What one session's agent knows. `memory`: what the journal holds, once it has answered. `marks`: the blocks sent

@@ -11,8 +11,6 @@ from planwire.acp.messages import Body
 from planwire.model.plan import ItemsPlan, Plan, PlanId
 from planwire.relay.envelope import list_on
 
-__all__ = ["AgentPlans"]
-
 
 class AgentPlans:
     """One session's plans as the agent tells them.

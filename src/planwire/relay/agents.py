@@ -16,8 +16,6 @@ from planwire.model.plan import Fields
 from planwire.relay.capabilities import names_in
 from planwire.relay.steer_ways import SteerWay, announced_steering, announces_queueing
 
-__all__ = ["AGENTS", "CONTEXT_URI", "AgentRow", "matches", "ways_of"]
-
 #: The address of the relay's block where it is a resource.
 CONTEXT_URI: Final = "planwire://context"
 #: Titles of tool calls that compact: a verb and its object. The agent's task may be to summarize such an object, so a

@@ -6,8 +6,6 @@ from planwire.model.plan import Fields
 from planwire.model.records import USER
 from planwire.model.unheard import Words
 
-__all__ = ["said_aloud"]
-
 _WORDS: Final = {
     "request": "please change the plan",
     "selection": "run only the selected steps",

@@ -17,8 +17,6 @@ from planwire.relay.outbox import Outbox
 from planwire.relay.questions import Question, Questions
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["Answering"]
-
 
 class Answering:
     """The questions and answers on one connection."""

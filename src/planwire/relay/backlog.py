@@ -19,8 +19,6 @@ from planwire.model.events import Gap, MessageAdded, PlanRemoved, PlanSet, Sessi
 from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine
 from planwire.relay.dedupe import extends
 
-__all__ = ["MOST_BYTES", "MOST_RECORDS", "TOO_FAST", "Arrived", "Backlog"]
-
 #: Limits of a burst, whichever is reached first; sessions share them. More than three hundred plans of twenty steps
 #: fit.
 MOST_RECORDS: Final = 500

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from planwire.acp.batches import split_batch
 from planwire.relay.actions import Action, ToAgent, ToClient
 
-__all__ = ["batched"]
-
 
 def batched(
     line: bytes, hear: Callable[[bytes], list[Action]], to: type[ToAgent] | type[ToClient]

@@ -13,8 +13,6 @@ from planwire.acp.dialects import COMPACTION, V1, Dialect, capabilities_of, has_
 from planwire.acp.splice import Unspliceable, set_members
 from planwire.model.plan import Fields
 
-__all__ = ["Capabilities", "agent_info", "names_in", "offer"]
-
 _PATH: Final = ("params", V1.client_capabilities)
 
 

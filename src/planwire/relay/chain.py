@@ -17,8 +17,6 @@ from planwire.acp.dialects import has_object
 from planwire.acp.splice import Unspliceable, set_members
 from planwire.relay.envelope import JsonId
 
-__all__ = ["Chain"]
-
 _INITIALIZE: Final = "initialize"
 _CANCEL: Final = "$/cancel_request"
 #: How conductors spell the names of their methods.

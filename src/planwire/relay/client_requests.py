@@ -11,8 +11,6 @@ from planwire.model.events import Told
 from planwire.model.plan import Fields
 from planwire.relay.envelope import FromClient
 
-__all__ = ["ClientRequest", "ClientRequests"]
-
 
 class ClientRequest(Struct, frozen=True):
     """A request of the client's that waits for its answer. `told`: the event if it told the agent its plans, for the

@@ -17,8 +17,6 @@ from planwire.acp.words import (
 )
 from planwire.model.plan import Fields
 
-__all__ = ["CompactionFallback", "Compactions"]
-
 #: The turns in which a fall of the used context still belongs to a reported compaction: the turn of the report and the
 #: next one, because agents give an estimate first.
 SETTLING_TURNS: Final = 2

@@ -13,8 +13,6 @@ from planwire.model.stop_reasons import STOP_END_TURN
 from planwire.relay.agents import AgentRow, matches
 from planwire.relay.envelope import text_of
 
-__all__ = ["CompactionSigns"]
-
 #: How deep `_meta` is searched, and how many commands and unfinished tool calls are remembered.
 _DEEPEST: Final = 4
 _MOST: Final = 500

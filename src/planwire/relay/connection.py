@@ -10,8 +10,6 @@ from planwire.relay.agents import AgentRow, ways_of
 from planwire.relay.capabilities import Capabilities, agent_info
 from planwire.relay.questions import Questions
 
-__all__ = ["Connection"]
-
 
 class Connection:
     """Both sides. `capabilities` and `translator` are None until `initialize` is answered. `command` names an agent

@@ -32,8 +32,6 @@ from planwire.model.sameness import is_same
 from planwire.relay.actions import CLOSED, Record, SessionMemory
 from planwire.relay.echoes import SentBlock
 
-__all__ = ["QUIET", "PendingHistory", "begin", "extends", "learn"]
-
 #: Milliseconds without a new piece after which a text counts as whole.
 QUIET: Final = 2_000
 #: How many of the newest marks and questions are remembered.

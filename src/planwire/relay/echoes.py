@@ -16,8 +16,6 @@ from planwire.model.plan import Fields
 from planwire.relay.envelope import text_of
 from planwire.relay.reminder import checksum
 
-__all__ = ["Echoes", "SentBlock", "blocks_in"]
-
 _END: Final = f"\n</{ELEMENT}>"
 _BLOCK: Final = re.compile(rf'<{ELEMENT} mark="([0-9a-z]+)-([0-9a-f]{{8}})">\n(.*?)\n</{ELEMENT}>', re.DOTALL)
 _PATH: Final = ("params", "update", "content")

@@ -9,22 +9,6 @@ from planwire.acp.conversation import value_of
 from planwire.acp.read import read
 from planwire.model.plan import Fields, ItemsPlan
 
-__all__ = [
-    "WORDS_OF_AGENT",
-    "WORDS_OF_CLIENT",
-    "WORDS_OF_SIGNS",
-    "FromAgent",
-    "FromClient",
-    "JsonId",
-    "first_text",
-    "last_text",
-    "list_on",
-    "peek_agent",
-    "peek_client",
-    "text_of",
-    "update_of",
-]
-
 #: A line without any of these words has no sign of a compaction in it, and no report of one.
 WORDS_OF_SIGNS: Final = (b"ompact", b"ompress", b"ummari")
 #: A line without any of these words does not concern the policy: the pipes pass it on unread.

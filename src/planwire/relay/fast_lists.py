@@ -20,8 +20,6 @@ from planwire.model.plan import ItemsPlan, PlanId
 from planwire.relay.actions import ToClient
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["KnownLists", "PassingList"]
-
 _KEY: Final = b'"entries":['
 #: The most lists known at a time, and the most bytes around the entries of one.
 _MOST: Final = 1_000

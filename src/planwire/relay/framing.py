@@ -7,8 +7,6 @@ come, so memory stays bounded however long a line is.
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["LONGEST_LINE", "Block", "Framer", "Sieve"]
-
 #: Bytes of the longest line that is read.
 LONGEST_LINE: Final = 16 * 1024 * 1024
 

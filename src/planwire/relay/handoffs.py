@@ -23,8 +23,6 @@ from planwire.relay.tools import ToolServer
 from planwire.session.handoff import Handoff, is_taken_up, write_handoff
 from planwire.session.recording_mark import MARK, RecordingMark
 
-__all__ = ["Handoffs"]
-
 _PREFIX: Final = "planwire-relay-"
 #: The folder with the lock file of the relay, in the folder of its handoffs.
 _LOCK: Final = "lock"

@@ -12,8 +12,6 @@ from typing import Final
 from planwire.errors import JournalError
 from planwire.journal.protocol import Journal, Lease, Terms
 
-__all__ = ["HeldSessions"]
-
 #: Seconds until the next try after a failed one.
 _RETRY: Final = 5.0
 

@@ -11,8 +11,6 @@ from contextlib import suppress
 
 from planwire.relay.actions import Action
 
-__all__ = ["Injector"]
-
 
 class Injector:
     """A bell for one pipe. `ask` returns the lines to write now; `sent` gets them once they are written."""

@@ -35,8 +35,6 @@ from planwire.session.origin import placed, this_host
 from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest, reopening
 
-__all__ = ["JournalledSessions", "open_for_recording"]
-
 _MEMORY: Final = View(
     "relay", SessionMemory, begin, learn, rules=14, note=lambda journal, memory: note_state(journal, memory.state)
 )

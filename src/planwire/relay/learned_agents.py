@@ -11,9 +11,6 @@ import msgspec
 from planwire.errors import InputError, reason
 from planwire.relay.agents import AgentRow
 
-__all__ = ["keep_row", "learned_rows", "rows_folder"]
-
-
 #: The most characters of an agent's name in its file's name.
 _LONGEST: Final = 80
 

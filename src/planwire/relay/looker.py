@@ -8,8 +8,6 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Event, Thread
 
-__all__ = ["Looker"]
-
 
 class Looker:
     """Calls `look`, which says whether the journal could be read."""

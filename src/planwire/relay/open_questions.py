@@ -12,8 +12,6 @@ from planwire.model.events import PlanReviewed, ReviewAsked
 from planwire.model.plan import PlanId
 from planwire.relay.questions import Question
 
-__all__ = ["OpenQuestions"]
-
 
 class OpenQuestions:
     """The questions that wait for a person, and the answers that wait for their plan."""

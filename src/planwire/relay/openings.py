@@ -21,8 +21,6 @@ from planwire.relay.thoughts import Overheard
 from planwire.relay.tools import Tools
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["Openings"]
-
 
 class Openings:
     """The sessions of one connection, by their ids on the wire."""

@@ -18,9 +18,6 @@ from planwire.relay.envelope import text_of
 from planwire.relay.titles import without_block
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["HANDLERS"]
-
-
 #: A line, the update on it, its session, and both sides of the connection.
 Handler: TypeAlias = Callable[[bytes, Fields, WireSession, Connection], list[Action]]
 

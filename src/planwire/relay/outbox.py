@@ -14,8 +14,6 @@ from planwire.acp.write import write_update
 from planwire.model.plan import Fields
 from planwire.relay.actions import Action, HoldBack, Record, ToAgent, ToClient
 
-__all__ = ["Outbox"]
-
 
 class Outbox:
     """The lines that wait, for each side in order."""

@@ -15,8 +15,6 @@ from planwire.model.plan import Fields
 from planwire.relay.agents import AgentRow
 from planwire.relay.envelope import text_of
 
-__all__ = ["clashes", "granted", "is_bare", "names_server"]
-
 #: The kinds that a call of an MCP server's tool may have. A command, for example, can have any title.
 _KINDS: Final = (None, "", "other")
 #: Kinds that agents derive from a tool's hints: it only reads, or may destroy. A call about a file can have any title,

@@ -6,8 +6,6 @@ from planwire.model.records import Review, Wish
 from planwire.relay.framing import LONGEST_LINE
 from planwire.relay.questions import Question
 
-__all__ = ["OwnTurn"]
-
 #: Lines that may wait for a turn, and their bytes.
 _MOST_LINES: Final = 64
 _MOST_BYTES: Final = LONGEST_LINE

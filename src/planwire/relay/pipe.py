@@ -16,8 +16,6 @@ from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Block, Framer, Sieve
 from planwire.relay.injector import Injector
 
-__all__ = ["Pipe"]
-
 _CHUNK: Final = 64 * 1024
 _REPORT: Final = "Please report this"
 

@@ -53,8 +53,6 @@ from planwire.relay.tools import Tools, ToolServer
 from planwire.relay.translated import blank_line, followed, translated, whole_list
 from planwire.relay.wire_session import ContextBlock, WireSession
 
-__all__ = ["Policy"]
-
 
 class Policy:
     """One connection. `command` names an agent that does not name itself; `new_word` makes random words for marks;

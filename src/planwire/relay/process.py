@@ -13,17 +13,6 @@ from typing import IO, Final, Protocol
 from planwire.errors import InputError, reason
 from planwire.session.agent_environment import agent_environment
 
-__all__ = [
-    "GRACE",
-    "AgentProcess",
-    "end_like",
-    "end_when_silent",
-    "ended_after_us",
-    "name_of",
-    "not_started",
-    "start_agent",
-]
-
 #: Seconds that an agent may be silent after the end of its input before the relay ends it.
 GRACE: Final = 5.0
 #: Seconds between asking an agent to end and killing it.

@@ -29,8 +29,6 @@ from planwire.relay.outbox import Outbox
 from planwire.relay.questions import Question
 from planwire.relay.wire_session import ContextBlock, WireSession
 
-__all__ = ["HOLD", "Prompting"]
-
 #: Seconds that a prompt of the client's waits for the end of a turn that a person started from planwire.
 HOLD: Final = 60.0
 #: Seconds that an answer waits for the agent to say what became of the words sent before it.

@@ -21,8 +21,6 @@ from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, Choice
 from planwire.model.kinds import prose_of
 from planwire.model.plan import PLAN_MODE, Fields, MarkdownPlan, Plan, PlanId
 
-__all__ = ["Question", "Questions"]
-
 _REVIEW_PREFIX: Final = "plan-review:"
 _LEAVING: Final = frozenset(("ExitPlanMode", "exit_plan_mode"))
 #: The most tool calls whose texts are remembered, and the most questions that may wait for an answer.

@@ -30,8 +30,6 @@ from planwire.relay.journalled import JournalledSessions
 from planwire.relay.looker import Looker
 from planwire.session.recording_mark import RecordingMark
 
-__all__ = ["LOOK", "Recorder"]
-
 #: Records in one slice, their bytes, and the seconds after which it ends: the traffic waits while this thread computes,
 #: and a record in hand takes several times the memory of one that waits.
 SLICE: Final = 16

@@ -9,8 +9,6 @@ from zlib import crc32
 
 from planwire.chat.reminder import ELEMENT
 
-__all__ = ["block", "checksum", "remarks_in"]
-
 _REMARK: Final = re.compile(r'^<(?:comment|request|selection|suggestion) id="(r[0-9]+)"', re.MULTILINE)
 _BESIDES: Final = re.compile(r"^<also-open [^>]*>([r0-9 ]+)</also-open>", re.MULTILINE)
 

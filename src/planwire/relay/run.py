@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from planwire.journal.protocol import Journal
     from planwire.relay.handoffs import Handoffs
 
-__all__ = ["relay", "say"]
-
 
 def relay(
     command: Sequence[str],

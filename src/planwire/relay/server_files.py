@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-__all__ = ["configured_servers"]
-
 _MOST_BYTES: Final = 4_000_000
 _ANY: Final = re.compile(rb'"(?:mcpServers|mcp_servers|mcp)"\s*:\s*\{\s*"|mcp_servers\s*(?:\.|\]\]|:)')
 #: A name that begins like planwire's: its rest and the name of a tool may together make the same name.

@@ -13,8 +13,6 @@ from msgspec.structs import replace
 from planwire.acp.dialects import DIALECTS
 from planwire.model.plan import Fields
 
-__all__ = ["Outcome", "SteerWay", "announced_steering", "announces_queueing"]
-
 #: What became of words for a running turn: the agent has them, it has no running turn, or it does not take them.
 Outcome: TypeAlias = Literal["injected", "idle", "refused"]
 

@@ -13,8 +13,6 @@ from typing import BinaryIO
 from planwire.acp.conversation import AGENT, CLIENT
 from planwire.relay.chain import Chain
 
-__all__ = ["Successor"]
-
 
 class Successor:
     """The agent: as much of a process's interface as the relay needs."""

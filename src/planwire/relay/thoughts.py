@@ -14,8 +14,6 @@ from msgspec import Struct
 from planwire.acp.batches import split_batch
 from planwire.model.text import newest
 
-__all__ = ["MESSAGE_CAP", "SAYINGS", "THOUGHT_CAP", "WINDOW", "Overheard", "SessionThoughts"]
-
 #: Bytes that are kept as they came. A piece of a few letters takes two hundred, so this holds all that is ever told.
 WINDOW: Final = 256 * 1024
 #: The most bytes told of messages and of thoughts: those closest to the plan, 4 KiB with the gap between them.

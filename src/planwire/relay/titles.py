@@ -8,8 +8,6 @@ from planwire.acp.conversation import value_of
 from planwire.acp.splice import Unspliceable, replace_value
 from planwire.chat.reminder import ELEMENT
 
-__all__ = ["listed_without_blocks", "without_block"]
-
 _TAG: Final = f'{ELEMENT} mark="'
 #: The block at the end of a title, or as much of its tag as a short title has.
 _BLOCK: Final = re.compile(

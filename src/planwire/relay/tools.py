@@ -28,8 +28,6 @@ from planwire.relay.own_permissions import clashes, granted, is_bare, names_serv
 from planwire.relay.wire_session import WireSession
 from planwire.session.client_sync import KnownPlan, changed_plans
 
-__all__ = ["Offered", "ToolServer", "Tools"]
-
 _NO_STDIO: Final = "the plan tools are left out: this agent starts no MCP servers"
 _ABSENT: Final = (
     "the agent has not started planwire's MCP server, so its model has no plan tools: "

@@ -30,8 +30,6 @@ from planwire.tools.plan_files import plan_file_reader
 if TYPE_CHECKING:
     from planwire.relay.handoffs import Handoffs
 
-__all__ = ["Traffic"]
-
 #: Seconds that the output may be silent after the agent's end: a child of the agent may still hold the pipe.
 _LEFT_OPEN: Final = 1.0
 #: Seconds that an agent may think about a prompt without a word, after the end of its input.

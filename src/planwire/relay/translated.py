@@ -8,8 +8,6 @@ from planwire.acp.translate import Translator
 from planwire.relay.actions import ToClient
 from planwire.relay.wire_session import WireSession
 
-__all__ = ["blank_line", "followed", "translated", "whole_list"]
-
 
 def translated(line: bytes, reading: Reading, translator: Translator | None) -> Iterator[ToClient]:
     """The lines that the client gets for one of the agent's. Before the two sides agreed on a dialect, there is no

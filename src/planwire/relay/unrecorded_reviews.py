@@ -14,8 +14,6 @@ from planwire.model.plan import PlanId
 from planwire.model.records import SessionState
 from planwire.relay.actions import SessionMemory
 
-__all__ = ["UnrecordedReviews"]
-
 
 class _Unrecorded(Struct, frozen=True):
     """A question or a verdict, its author, and how many turns had ended on this connection."""

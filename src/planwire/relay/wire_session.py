@@ -49,8 +49,6 @@ from planwire.relay.reminder import block
 from planwire.relay.thoughts import Overheard, SessionThoughts
 from planwire.relay.unrecorded_reviews import UnrecordedReviews
 
-__all__ = ["ContextBlock", "WireSession"]
-
 
 class ContextBlock(Struct, frozen=True):
     """A block of text that tells an agent its plans and the words of people, and the reason for it."""

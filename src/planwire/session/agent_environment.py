@@ -3,8 +3,6 @@
 import os
 from typing import Final
 
-__all__ = ["VARIABLE", "agent_environment"]
-
 #: The environment variable that marks an agent and its processes.
 VARIABLE: Final = "PLANWIRE_AGENT"
 

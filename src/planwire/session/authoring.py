@@ -24,8 +24,6 @@ from planwire.session.tool_calls import ToolCalls
 from planwire.tools.plan_files import plan_file_path, read_plan_file
 from planwire.tools.schemas import REMOVE_PLAN, SET_PLAN, UPDATE_PLAN
 
-__all__ = ["Authoring", "NewPlan", "NewStep"]
-
 #: A step to add: its text, or an `Entry`, or a mapping with `content`, `priority`, `status` and, in a change, `after`.
 NewStep: TypeAlias = str | Entry | Mapping[str, Any]
 #: A plan to set: the text of a markdown plan, the steps of a list, or a plan as a value.

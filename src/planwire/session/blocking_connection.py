@@ -18,8 +18,6 @@ from planwire.session.client_sync import ClientSync, Peer
 if TYPE_CHECKING:
     from planwire.session.blocking import BlockingPlanSession
 
-__all__ = ["BlockingConnection"]
-
 #: Seconds that closing a connection waits for a client to take its last lines.
 PARTING_SECONDS: Final = 2.0
 SENDERS: Final = 4

@@ -18,8 +18,6 @@ from planwire.session.known_plans import KnownPlans
 from planwire.session.live_history import LiveHistory
 from planwire.session.options import ProviderMessage
 
-__all__ = ["Briefing", "as_text"]
-
 
 class Briefing(ABC):
     """`pending` and `recap` of a session. `_is_new_here`: the author's messages may lack the past."""

@@ -10,8 +10,6 @@ from planwire.model.plan_change import PlanChange, plan_change
 from planwire.model.records import SessionState
 from planwire.model.steps import PlanState
 
-__all__ = ["SessionChange"]
-
 
 class SessionChange(Struct, frozen=True, dict=True):
     """A change of a session: `events` took it from `before` to `state`. `plans` are the plans that differ, each with

@@ -22,8 +22,6 @@ from planwire.model.unheard import Words, standing
 from planwire.session.delivery import Delivery, Handing
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["ChatCompactor", "new_name"]
-
 
 class ChatCompactor:
     """Compacts the chat of a session in a journal that others write to as well. What it puts into the chat counts as

@@ -26,8 +26,6 @@ from planwire.model.unheard import Words, remark_item, standing
 from planwire.session.chat_compactor import new_name
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["exported"]
-
 
 def exported(journal: Journal, view: LiveHistory, form: Format) -> list[Stored]:
     """The chat of a reader. Remarks that still hold are in one message at its end, and nowhere else."""

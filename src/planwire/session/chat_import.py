@@ -9,8 +9,6 @@ from planwire.model.events import SessionOpened
 from planwire.session.blocking import BlockingPlanSession
 from planwire.session.options import ProviderFormat
 
-__all__ = ["chat_events"]
-
 
 def chat_events(messages: Sequence[Stored], session: str, title: str | None, form: str) -> tuple[Stamped, ...]:
     """The events of a session with this chat, all of them or none: a message that can't be added raises its error."""

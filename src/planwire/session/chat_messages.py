@@ -24,8 +24,6 @@ from planwire.session.child_plan import is_parent_line
 from planwire.session.live_history import LiveHistory
 from planwire.session.origin import placed
 
-__all__ = ["ChatMessages"]
-
 _UNNAMED: Final = "new"
 #: The prefix of the keys that keep a named message from being added twice.
 _SOURCE: Final = "message"

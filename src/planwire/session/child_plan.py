@@ -16,8 +16,6 @@ from planwire.model.events import Event, MessageAdded, PlanSet, StepRef
 from planwire.model.records import SessionState
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["ChildPlan", "child_plan", "introduce_child", "is_parent_line", "parent_line"]
-
 
 class ChildPlan(Struct, frozen=True):
     """The plan of a child, which is also its name as a reader, and the step that it works for."""

@@ -17,8 +17,6 @@ from planwire.model.file_texts import ReadFile, address_of, no_files
 from planwire.model.plan import MAIN, Plan, PlanId
 from planwire.model.records import PLANWIRE, PlanRecord, SessionState
 
-__all__ = ["ClientSync", "KnownPlan", "Peer", "changed_plans"]
-
 
 class Peer(Struct, frozen=True):
     """A client: its dialect, as `negotiate` found it, and a function that sends it a line (without a line feed). A

@@ -26,8 +26,6 @@ from planwire.model.records import AGENT, CONTEXT, PLACED, TOOL, Remark, Session
 from planwire.model.unheard import Words, news
 from planwire.session.live_history import LiveHistory
 
-__all__ = ["Delivery", "Handing", "handed_over"]
-
 
 class _Stage(Enum):
     ON_ITS_WAY = "on its way"

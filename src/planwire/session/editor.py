@@ -13,16 +13,6 @@ from planwire.model.records import PlanRecord
 from planwire.session.moved_on import MovedOn
 from planwire.steering.plan_text import as_text
 
-__all__ = [
-    "edit_file",
-    "edited_prose",
-    "edited_text",
-    "editor_command",
-    "text_after_conflict",
-    "text_to_edit",
-    "without_comments",
-]
-
 _HELP: Final = """\
 # One step per line: [ ] to do, [~] in progress, [x] done, [-] cancelled; (high) or (low) before its text.
 # {s1} is a step's id. A line without an id adds a step; deleting a line removes its step.

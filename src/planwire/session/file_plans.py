@@ -6,8 +6,6 @@ from planwire.model.records import FILE, SessionState
 from planwire.session.origin import this_host
 from planwire.session.writer import append_latest, stamped
 
-__all__ = ["record_files"]
-
 
 def record_files(journal: Journal, state: SessionState, read: ReadFile) -> SessionState:
     """The session with the texts of its plan files as they are now, which are recorded where they changed. A session of

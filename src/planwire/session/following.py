@@ -12,8 +12,6 @@ from planwire.journal.waiting import is_waiting
 from planwire.session.live_history import LiveHistory
 from planwire.session.pool import start_in_pool
 
-__all__ = ["Following"]
-
 _log = logging.getLogger("planwire")
 
 

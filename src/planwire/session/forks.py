@@ -13,8 +13,6 @@ from planwire.journal.thoughts import carry_over
 from planwire.model.events import Origin, SessionForked, SessionOpened
 from planwire.session.writer import append_new, check_session_id, stamped
 
-__all__ = ["fork_session"]
-
 
 def fork_session(journal: Journal, session: str, fork: str | None, at: int | None, by: str) -> str:
     """Begin a session with the events of another one, up to its event `at` or the last. Returns its id, which is made

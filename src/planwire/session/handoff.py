@@ -12,8 +12,6 @@ from msgspec import Struct
 
 from planwire.journal.spool_append import put
 
-__all__ = ["Handoff", "is_taken_up", "read_handoff", "take_up", "write_handoff"]
-
 
 class Handoff(Struct, frozen=True, omit_defaults=True):
     """The session and its journal, or what is wrong. `told` is the last revision of the tools' plans that the client

@@ -7,8 +7,6 @@ from planwire.model.plan import MAIN, MarkdownPlan
 from planwire.model.records import USER
 from planwire.readmodel.as_markdown import plan_texts, session_in
 
-__all__ = ["read_import"]
-
 
 def read_import(data: bytes, name: str, now: int) -> Exported:
     """The session in a file. A document has its plans and no past: they are set by the person who imports it, `now`."""

@@ -21,8 +21,6 @@ from planwire.model.authors import BY_SCRIPT, LONGEST_NAME, authored, below, nam
 from planwire.model.records import AGENT
 from planwire.session.agent_environment import VARIABLE
 
-__all__ = ["agent_above", "known_agent", "note_agent", "own_way", "way_below", "with_own_way"]
-
 #: An agent whose name is not known.
 _UNNAMED: Final = "an agent"
 

@@ -13,8 +13,6 @@ from planwire.chat.stream import ChatStream
 from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, TOOL, PlanRecord, SessionState
 
-__all__ = ["KnownPlans"]
-
 
 class KnownPlans:
     """The versions of plans that one session object has shown to its model, by the names of their messages."""

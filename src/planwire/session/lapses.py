@@ -12,8 +12,6 @@ from planwire.model.records import PLANWIRE, SessionState
 from planwire.readmodel.states import MCP
 from planwire.session.writer import stamped
 
-__all__ = ["end_lapsed"]
-
 
 def end_lapsed(journal: Journal) -> list[KnownLease]:
     """End the leases whose holders died, and their turns. Returns the leases that are left.

@@ -25,8 +25,6 @@ from planwire.session.change import SessionChange
 from planwire.session.pending_reviews import PendingReviews
 from planwire.session.writer import append_latest, check_session_id, reopening, stamped
 
-__all__ = ["JournalLike", "LiveHistory"]
-
 JournalLike = Journal | str | os.PathLike[str] | None
 
 #: The journal gets a snapshot once this many events, or as many as the chat has messages, came since the last one.

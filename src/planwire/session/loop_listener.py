@@ -11,8 +11,6 @@ from contextlib import suppress
 from planwire.session.blocking import BlockingPlanSession
 from planwire.session.change import SessionChange
 
-__all__ = ["call_on_loop"]
-
 _log = logging.getLogger("planwire")
 
 

@@ -17,8 +17,6 @@ from planwire.steering.target import Disputed
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import step_of
 
-__all__ = ["MovedOn", "moved_on"]
-
 #: The kinds of phrases that are not about the steps of a plan.
 _BESIDE: Final = (
     *("suggested", "settled", "withdrawn", "reopened", "comment", "request", "selected", "answered"),

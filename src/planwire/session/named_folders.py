@@ -12,8 +12,6 @@ from pathlib import Path
 from planwire.errors import UnknownJournal
 from planwire.journal.user_files import default_path
 
-__all__ = ["folders_above", "note_folders"]
-
 
 def note_folders(*folders: str | Path) -> None:
     """Note folders that a person or a process here named. If that is impossible, other faces read no plan files."""

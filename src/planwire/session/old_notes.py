@@ -6,8 +6,6 @@ from planwire.model.fold import fold
 from planwire.model.plan import PlanId
 from planwire.model.records import PlanNote, SessionState
 
-__all__ = ["notes_of"]
-
 
 def notes_of(journal: Journal, session: str, plan_id: PlanId) -> list[PlanNote]:
     """All notes that a plan ever got, the oldest first."""

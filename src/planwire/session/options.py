@@ -11,16 +11,6 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from planwire.model.events import SessionOpened
 
-__all__ = [
-    "Oversize",
-    "ProviderFormat",
-    "ProviderMessage",
-    "ProviderTool",
-    "SessionOptions",
-    "check_options",
-    "with_options",
-]
-
 #: The provider formats of messages and tools: the rows of `chat.formats`.
 ProviderFormat: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 #: What happens to a plan's text or a note that is too large: an error for the model, or the end is cut off.

@@ -20,8 +20,6 @@ from msgspec.structs import replace
 from planwire.model.events import SessionOpened
 from planwire.session.named_folders import note_folders
 
-__all__ = ["is_ours", "placed", "repository_name", "repository_of", "this_host", "this_user"]
-
 #: The bytes that are read of a Git file at most, and the longest name.
 _LARGEST: Final = 1024 * 1024
 _LONGEST: Final = 200

@@ -12,8 +12,6 @@ from planwire.session.change import SessionChange
 from planwire.session.client_sync import ClientSync, Peer
 from planwire.session.pool import in_pool
 
-__all__ = ["PeerConnection", "next_state"]
-
 #: Seconds between two looks at plan files for a client that can't read them itself.
 FILES_PACE: Final = 1.0
 

@@ -17,8 +17,6 @@ from planwire.model.records import PendingVerdict, SessionState
 from planwire.model.verdicts import handing_on
 from planwire.session.writer import append_latest, stamped
 
-__all__ = ["PendingReviews", "undo_delay"]
-
 #: The environment variable with the seconds for which a verdict can be taken back, its default, and the most.
 VARIABLE: Final = "PLANWIRE_UNDO_SECONDS"
 SECONDS: Final = "5"

@@ -36,8 +36,6 @@ from planwire.session.options import ProviderMessage, ProviderTool, SessionOptio
 from planwire.session.peer_connection import PeerConnection, next_state
 from planwire.session.pool import in_pool, start_in_pool
 
-__all__ = ["Opening", "PlanSession"]
-
 #: Seconds that closing a session waits for clients to take their last lines.
 PARTING_SECONDS: Final = 2.0
 

@@ -25,8 +25,6 @@ from planwire.session.options import SessionOptions, check_options, with_options
 from planwire.session.plan_session import PlanSession
 from planwire.session.pool import in_pool, start_in_pool
 
-__all__ = ["Lent", "Plans"]
-
 #: Seconds after which an idle session is closed.
 IDLE_SECONDS: Final = 300.0
 #: How many idle sessions stay open at most: the most recently used ones.

@@ -12,8 +12,6 @@ from contextvars import copy_context
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
-__all__ = ["in_pool", "start_in_pool"]
-
 #: A few are enough: a journal has one writer at a time, and the threads mostly wait for a disk or another process.
 WORKERS: Final = 8
 _NAME: Final = "planwire-session"

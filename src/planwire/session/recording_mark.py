@@ -11,8 +11,6 @@ from pathlib import Path
 from struct import calcsize, unpack
 from typing import Final, NamedTuple
 
-__all__ = ["MARK", "Recording", "RecordingMark", "read_mark"]
-
 #: The name of the file, in the folder of the handoffs.
 MARK: Final = "recording.mark"
 _FORM: Final = "QQ"

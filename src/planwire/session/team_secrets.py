@@ -11,8 +11,6 @@ import secrets
 from hashlib import scrypt, sha256
 from typing import Final
 
-__all__ = ["code_digest", "new_code", "new_id", "new_salt", "new_secret", "same_digest", "secret_digest"]
-
 #: No vowels, so that no code is a word, and no letters that look alike.
 _LETTERS: Final = "BCDFGHJKLMNPQRSTVWXZ"
 _GROUP: Final = 4

@@ -15,8 +15,6 @@ from planwire.readmodel.authors import person_name, read_as
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.roles import ROLES
 
-__all__ = ["CODE_LIFE", "KEY_LIFE", "AccessKey", "PairingCode", "TeamUser", "Users", "checked_role"]
-
 #: Milliseconds for which a code can be used, and for which a browser stays paired without a visit.
 CODE_LIFE: Final = 10 * 60_000
 KEY_LIFE: Final = 30 * 86_400_000

@@ -30,8 +30,6 @@ from planwire.tools.plan_files import read_plan_file
 from planwire.tools.schemas import GET_PLAN, SET_PLAN
 from planwire.tools.size_limits import TRUNCATE
 
-__all__ = ["ToolCalls"]
-
 #: How often a call tries to record that it waits, while others keep writing.
 ASKING_TRIES: Final = 3
 #: The largest file, in bytes, of which `oversize="truncate"` keeps the beginning.

@@ -31,8 +31,6 @@ from planwire.session.team_secrets import (
 )
 from planwire.session.team_users import CODE_LIFE, AccessKey, PairingCode, TeamUser, Users
 
-__all__ = ["USERS_VARIABLE", "UsersFile", "default_users_path"]
-
 #: The environment variable that names the file.
 USERS_VARIABLE: Final = "PLANWIRE_USERS"
 #: Seconds to wait for another writer. On systems without such locks, the swap alone keeps the file whole.

@@ -24,8 +24,6 @@ from planwire.model.events import Event, Recorded, SessionOpened, with_way
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 
-__all__ = ["append_latest", "append_new", "check_session_id", "reopening", "stamped"]
-
 
 class _Timed(Folded, Protocol):
     """A state that knows the latest time of its events."""

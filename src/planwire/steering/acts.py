@@ -31,18 +31,6 @@ from planwire.steering.target import Decision, Target, refuse_unchangeable
 from planwire.steering.wanted import ARGUMENTS, Wanted
 from planwire.steering.words import named, step_texts
 
-__all__ = [
-    "ACTS",
-    "Act",
-    "Gesture",
-    "On",
-    "act_named",
-    "acts_for",
-    "check_early",
-    "decide",
-    "is_for_now",
-]
-
 
 class On(Enum):
     """What an act is on: the thing that a person points at."""

@@ -20,8 +20,6 @@ from planwire.steering.target import Target
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import quoted
 
-__all__ = ["answer_to", "options_named", "plain_choice", "verdict_of", "with_verdict"]
-
 
 class _Named(Protocol):
     @property

@@ -34,20 +34,6 @@ from planwire.steering.target import Decision, Disputed, Target, check_length, r
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import changes_sentence
 
-__all__ = [
-    "add",
-    "dismiss",
-    "move",
-    "remove",
-    "reword",
-    "set_priority",
-    "set_status",
-    "suggest",
-    "suggested_step",
-    "tick",
-]
-
-
 # -- acts
 
 

@@ -19,8 +19,6 @@ from planwire.model.records import PlanRecord
 from planwire.model.wording import texts_of, wording
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Touches", "gone", "is_outdated"]
-
 
 class Touches(Enum):
     """How much of a plan an act is about."""

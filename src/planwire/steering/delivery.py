@@ -18,8 +18,6 @@ from planwire.model.remarks import (
 )
 from planwire.steering.reach import HEAR, NOBODY, STEER, TELL, WORDS, Reach
 
-__all__ = ["CLOSED_WORDS", "client_name", "delivered", "heard_when", "heard_with_answer", "how_far", "someone_in"]
-
 #: How a remark ended, for people.
 CLOSED_WORDS: Final = {
     WITHDRAWN: "Withdrawn",

@@ -15,8 +15,6 @@ from planwire.model.records import AGENT, PlanRecord
 from planwire.model.sizes import plan_bytes
 from planwire.steering.target import Target
 
-__all__ = ["edited_plan", "refuse_edit", "refuse_untaken", "takes_edit"]
-
 _UNTAKEN: Final = "The agent doesn't take an edited plan: approve it as it is, or request changes. Nothing was sent."
 
 

@@ -7,8 +7,6 @@ from msgspec.structs import replace
 
 from planwire.steering.wanted import Wanted
 
-__all__ = ["Instead", "fallback"]
-
 
 class Instead(Struct, frozen=True):
     """Another act on the plan as it is at the moment of writing, and a few words for its button."""

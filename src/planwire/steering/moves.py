@@ -12,8 +12,6 @@ from typing import TypeAlias
 from planwire.model.step_changes import MoveStep
 from planwire.model.steps import Step
 
-__all__ = ["Way", "way_before", "ways_to_move"]
-
 #: Moves that together bring a step to its place.
 Way: TypeAlias = tuple[MoveStep, ...]
 

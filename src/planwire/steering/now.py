@@ -14,8 +14,6 @@ from planwire.steering.target import Decision, Target
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import in_a_row
 
-__all__ = ["stop", "tell", "with_telling"]
-
 _NO_RELAY: Final = "no relay runs it, or its relay leaves that to the client"
 _NOT_NOW: Final = f"The agent can't be told now: {_NO_RELAY}."
 _IN_A_TURN: Final = "The agent is working, and can't be told anything in the middle of its turn: cancel the turn?"

@@ -7,8 +7,6 @@ from msgspec import Struct
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, Status, after_tick, status_of
 from planwire.steering.acts import ACTS
 
-__all__ = ["Offer", "status_offers"]
-
 
 class Offer(Struct, frozen=True):
     """One entry of a menu of statuses: its label, the key that does the same without the menu ("" for none), the status

@@ -17,8 +17,6 @@ from planwire.model.statuses import canonical
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
 
-__all__ = ["Overlay"]
-
 
 class Overlay(Struct, frozen=True):
     """Steps in their suggested order. `parents` maps the id of each step to the step that it is nested in."""

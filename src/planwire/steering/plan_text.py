@@ -28,8 +28,6 @@ from planwire.model.steps import PlanState, Step
 from planwire.model.text import unwrapped
 from planwire.steering.words import step_of
 
-__all__ = ["Merge", "as_text", "changes_in", "merge"]
-
 _LINE: Final = re.compile(r"^\[(?P<box>[^\]]*)\]\s*(?P<text>.*)$")
 _ID: Final = re.compile(r"\{(s\d+)\}$")
 _PRIORITY: Final = re.compile(r"^\(([^)]*)\)(?:\s+|$)")

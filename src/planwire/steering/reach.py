@@ -4,8 +4,6 @@ from typing import Final
 
 from msgspec import Struct
 
-__all__ = ["ANSWER", "HEAR", "NOBODY", "STEER", "STOP", "TELL", "WORDS", "Reach"]
-
 #: What the process that runs an agent can do for people: give it the answer to its question (ANSWER), tell it something
 #: now (TELL), even in a running turn (STEER), and stop the turn (STOP). HEAR: the agent is told with the result of its
 #: next tool call. WORDS: a request for changes carries the person's words to it.

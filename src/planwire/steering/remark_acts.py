@@ -8,8 +8,6 @@ from planwire.steering.target import Decision, Target, check_length, remark_name
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import changes_sentence, quoted
 
-__all__ = ["reopen", "withdraw"]
-
 
 def withdraw(on: Target, wanted: Wanted) -> Decision:
     """Close a remark, no matter whose; `text` says why. Without a target, take back the verdict that is pending."""

@@ -41,8 +41,6 @@ from planwire.steering.target import Decision, Target, check_length, refuse_unch
 from planwire.steering.wanted import Wanted
 from planwire.steering.words import QUOTED, quoted
 
-__all__ = ["EDIT_LABEL", "VERDICTS", "VERDICT_LABELS", "VIA", "comment", "review", "select", "undoable"]
-
 #: The verdicts that a person can give, and how each reads once it is given.
 VERDICTS: Final = {APPROVED: "Approved", CHANGES_REQUESTED: "Changes requested", COMMENTED: "Comment added"}
 #: The label of each verdict's button.

@@ -12,8 +12,6 @@ from planwire.model.events import CHANGES_REQUESTED, COMMENTED
 from planwire.model.records import PlanRecord
 from planwire.steering.wanted import Wanted
 
-__all__ = ["ACT_ROLES", "APPROVE", "LOOK", "ROLES", "STEER", "barred_acts", "refuse_beyond"]
-
 LOOK: Final = "look"
 STEER: Final = "steer"
 APPROVE: Final = "approve"

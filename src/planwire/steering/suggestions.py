@@ -18,8 +18,6 @@ from planwire.model.steps import PlanState
 from planwire.steering.moves import Way
 from planwire.steering.overlay import Overlay
 
-__all__ = ["best_way", "compared", "settled", "undone"]
-
 _Suggestions = tuple[Remark, ...]
 
 

@@ -17,8 +17,6 @@ from planwire.steering.reach import NOBODY, Reach
 from planwire.steering.wanted import is_remark, remark_number
 from planwire.steering.words import quoted, step_texts
 
-__all__ = ["Decision", "Disputed", "Target", "check_length", "refuse_unchangeable", "remark_named"]
-
 
 class Decision(Struct, frozen=True):
     """The events of an act, and a sentence for the person who did it."""

@@ -10,8 +10,6 @@ from planwire.model.steps import PlanState
 from planwire.model.text import shortened, unwrapped
 from planwire.model.titles import UNNAMED, plan_title
 
-__all__ = ["QUOTED", "change_sentence", "changes_sentence", "in_a_row", "named", "quoted", "step_of", "step_texts"]
-
 #: Characters of a step's text that a message repeats.
 QUOTED: Final = 80
 #: Changes that a message spells out, and the characters that it spends on each.

@@ -12,8 +12,6 @@ from planwire.terminal.lines import Line, Part
 from planwire.terminal.plan_lines import progress_parts
 from planwire.terminal.step_lines import step_parts
 
-__all__ = ["change_lines", "conflict_lines", "difference_lines", "report_line"]
-
 #: How many of the newest events a conflict lists.
 LISTED: Final = 8
 

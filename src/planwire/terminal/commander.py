@@ -29,8 +29,6 @@ from planwire.terminal.text_dialog import TextDialog, Typed, harmless
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["NOW", "Commander", "TextQuestion"]
-
 #: Seconds after which a person is told that a write is still waiting.
 PATIENCE: Final = 1.5
 _HINT: Final = "Press u to undo it."

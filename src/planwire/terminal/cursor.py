@@ -18,8 +18,6 @@ from planwire.terminal.lines import Line, Row
 if TYPE_CHECKING:
     from planwire.terminal.lines_view import LinesView
 
-__all__ = ["Cursor", "CursorMoved"]
-
 #: How many lines beyond the edge the cursor goes to a row at once. A text between two rows that are farther apart
 #: scrolls by line by line, so that it can be read.
 NEAR: Final = 3

@@ -25,16 +25,6 @@ from textual.widgets.option_list import Option
 from planwire.terminal.lines import Line, folded
 from planwire.terminal.lines_view import LinesView
 
-__all__ = [
-    "ChoiceDialog",
-    "DecisionDialog",
-    "Dialog",
-    "DialogAnswer",
-    "DialogChoice",
-    "DialogText",
-    "KeysDialog",
-]
-
 _R = TypeVar("_R")
 #: The most cells of a box, and those that its edges take. A title that does not fit stands in the box.
 WIDEST: Final = 100

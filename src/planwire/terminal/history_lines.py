@@ -11,8 +11,6 @@ from planwire.readmodel.history import HistoryEntry, Phrase
 from planwire.readmodel.plain_text import one_line
 from planwire.terminal.lines import Line, Part, between, fitted, folded, text_look
 
-__all__ = ["MOMENT", "clock", "moment_line", "moment_rows", "this_day", "why_line", "word_parts"]
-
 #: The sign and the look of each kind of event, no two the same: a step may be called "approved (revision 1)". Statuses
 #: of steps have theirs in the table of statuses.
 _LOOK: Final = {

@@ -30,9 +30,6 @@ from planwire.terminal.trouble_bar import TroubleBar
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["HistoryScreen"]
-
-
 _KEYS: Final = (
     ScreenKey(("←",), "step(-1)", "Earlier", shown=True, first=True),
     ScreenKey(("→",), "step(1)", "Later", shown=True, first=True),

@@ -11,8 +11,6 @@ from textual.binding import Binding, BindingType
 from planwire.steering.acts import ACTS, On
 from planwire.terminal.lines import BLANK, Line
 
-__all__ = ["APP_KEYS", "CURSOR_KEYS", "SESSION_KEYS", "KeyGroups", "ScreenKey", "act_keys", "bindings", "key_lines"]
-
 #: Textual's names of the keys that have another name for people.
 _NAMES: Final = {
     "/": "slash",

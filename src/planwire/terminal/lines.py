@@ -18,29 +18,6 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-__all__ = [
-    "BLANK",
-    "GUTTER",
-    "LOOKS",
-    "Drawing",
-    "Line",
-    "Part",
-    "Row",
-    "between",
-    "broken",
-    "cut",
-    "fitted",
-    "folded",
-    "framed",
-    "hanging",
-    "is_endless",
-    "line_printer",
-    "new_console",
-    "progress_bar",
-    "text_look",
-    "wrapped",
-]
-
 #: A text, and the name of its look, or the names of several.
 Part: TypeAlias = tuple[str, str]
 #: What a line is about: first the kind of thing, then which one.

@@ -21,8 +21,6 @@ from planwire.terminal.cursor import Cursor
 from planwire.terminal.keys import CURSOR_KEYS, bindings
 from planwire.terminal.lines import BLANK, LOOKS, Line, Row
 
-__all__ = ["LinesView", "RowList"]
-
 #: A colour of the theme in a rule.
 _VARIABLE: Final = re.compile(r"\$([a-z-]+)")
 #: Lines kept above and below a line that the view scrolls to by itself.

@@ -9,8 +9,6 @@ from planwire.readmodel.plan_tree import PlanNode
 from planwire.terminal.lines import Line, Part, cut, folded, text_look
 from planwire.terminal.rows import FOLD, PLAN, STEP
 
-__all__ = ["Below", "folded_line", "nested_lines", "nesting", "way_lines", "woven"]
-
 #: Cells by which a plan is indented in the one that it works for.
 NEST: Final = 4
 #: The least width of a plan: where an indent would make it narrower, there is none.

@@ -30,9 +30,6 @@ from planwire.terminal.trouble_bar import TroubleBar
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["OverviewScreen", "StateBar"]
-
-
 _KEYS: Final = (
     ScreenKey(("Enter",), "open", "Open", shown=True),
     ScreenKey(("/",), "search", "Search", "agent, folder, title or step", shown=True),

@@ -26,8 +26,6 @@ from planwire.terminal.lines_view import LinesView
 from planwire.terminal.plan_sheet import AGES, PlanSheet
 from planwire.terminal.rows import STEP
 
-__all__ = ["PlanPanel"]
-
 
 class PlanPanel(LinesView, can_focus=True):
     """All the plans of one session: progress, the why, steps with the current one in sight, and rendered markdown.

@@ -15,8 +15,6 @@ from planwire.terminal.remark_words import remark_parts
 from planwire.terminal.rows import STEP, TEXT
 from planwire.terminal.step_lines import Shown, draft_parts
 
-__all__ = ["Passages", "are_together", "passage_at_row"]
-
 #: The most characters of a passage that a comment quotes.
 QUOTED: Final = 300
 

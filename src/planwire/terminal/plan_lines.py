@@ -17,8 +17,6 @@ from planwire.terminal.prose import INDENT, prose_lines, woven_lines
 from planwire.terminal.rows import FOLD, PLAN, ago
 from planwire.terminal.step_lines import Shown, StepLines
 
-__all__ = ["FRAME", "FRAMED", "boxed_lines", "card_lines", "progress_parts"]
-
 #: The lines that a box takes.
 FRAME: Final = 3
 #: The cells of a line that a box takes.

@@ -18,8 +18,6 @@ from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS
 from planwire.terminal.lines import Line, Part, hanging
 from planwire.terminal.rows import PLAN, ago
 
-__all__ = ["EDIT_KEY", "answer_hint", "question_lines", "verdict_words"]
-
 #: The most cells of an answer's name that has a command beside it, in a column.
 NAME: Final = 44
 

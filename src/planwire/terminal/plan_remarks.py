@@ -16,8 +16,6 @@ from planwire.terminal.remark_words import SHORT_LABELS, remark_parts, unwrapped
 from planwire.terminal.rows import CLOSED, DRAFT, FOLD, REMARK, origin
 from planwire.terminal.step_lines import Shown, draft_parts
 
-__all__ = ["BRIEF", "brief_lines", "reason_lines", "remark_count", "remark_lines"]
-
 #: The newest notes of a plan; the history has them all.
 NOTES: Final = 3
 LABEL: Final = 10

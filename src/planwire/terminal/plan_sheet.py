@@ -17,8 +17,6 @@ from planwire.terminal.plan_lines import card_lines
 from planwire.terminal.rows import CLOSED, FOLD, PLAN, STEP
 from planwire.terminal.step_lines import Shown
 
-__all__ = ["AGES", "PlanSheet"]
-
 #: Seconds for which the sheet points at a change, and between two updates of ages. Every view updates its ages as
 #: often, so that two ages of one event on a screen agree.
 FRESH: Final = 3.0

@@ -13,8 +13,6 @@ from planwire.terminal.change_lines import change_lines, report_line
 from planwire.terminal.lines import Line, new_console
 from planwire.terminal.records import plans_view
 
-__all__ = ["board_view", "play", "print_change", "show", "walk"]
-
 #: The most seconds of a pause in a recording: agents think longer than people like to wait.
 LONGEST_PAUSE: Final = 3.0
 

@@ -11,8 +11,6 @@ from planwire.terminal.passages import are_together, passage_at_row
 from planwire.terminal.remark_words import SHORT_LABELS, remark_text
 from planwire.terminal.rows import DRAFT, FOLD, REMARK, STEP, TEXT
 
-__all__ = ["Pointed", "pointed_at"]
-
 
 class Pointed(NamedTuple):
     """What a person points at. `remark` is the id of a remark with rows of its own, which `place` tells apart. `whole`:

@@ -28,8 +28,6 @@ from planwire.readmodel.plain_text import printable
 from planwire.readmodel.text_pieces import text_pieces
 from planwire.terminal.lines import BLANK, GUTTER, Line, Part, Row, broken, is_endless
 
-__all__ = ["BlockRows", "blocks_of", "prose_lines", "woven_lines"]
-
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
 #: The most characters of a text to render, which takes a while; the rest is shown as it is written.

@@ -15,8 +15,6 @@ from planwire.terminal.plan_lines import FRAME, FRAMED, boxed_lines
 from planwire.terminal.plan_remarks import BRIEF
 from planwire.terminal.session_lines import heading_lines
 
-__all__ = ["plans_view", "session_record_view"]
-
 
 def session_record_view(
     session: ShownSession,

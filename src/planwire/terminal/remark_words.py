@@ -11,8 +11,6 @@ from planwire.steering.wanted import is_remark
 from planwire.terminal.lines import Part, hanging
 from planwire.terminal.rows import ago, origin
 
-__all__ = ["SHORT_LABELS", "remark_parts", "remark_text", "suggestion_whose", "unwrapped_lines"]
-
 #: The word that stands before the text of a remark, for each kind.
 SHORT_LABELS: Final = {
     "comment": "Comment",

@@ -3,8 +3,6 @@
 from planwire.readmodel.card import PlanId
 from planwire.steering.wanted import Comment
 
-__all__ = ["ReviewDrafts"]
-
 
 class ReviewDrafts:
     """The comments that are not sent yet. They belong to a session and one of its plans."""

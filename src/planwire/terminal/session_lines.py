@@ -24,16 +24,6 @@ from planwire.readmodel.plain_text import age, one_line
 from planwire.terminal.lines import Drawing, Line, Part, between, fitted, progress_bar
 from planwire.terminal.rows import MINUTE, ago
 
-__all__ = [
-    "STATES",
-    "head_lines",
-    "heading_lines",
-    "session_age",
-    "session_rows",
-    "sessions_lines",
-    "sessions_list",
-]
-
 #: The states that a session can be in, with the sign and the look of each.
 STATES: Final = {
     NEEDS_YOU: ("◆", "waiting"),

@@ -27,8 +27,6 @@ from planwire.terminal.trouble_bar import TroubleBar
 if TYPE_CHECKING:
     from planwire.terminal.watch_app import WatchApp
 
-__all__ = ["KeysFooter", "SessionScreen"]
-
 #: Seconds between two looks at plan files.
 FILES: Final = 1.0
 #: What the footer leaves out where it has no room, in this order.

@@ -10,8 +10,6 @@ from textual.message import Message
 from planwire.terminal.lines import Line
 from planwire.terminal.lines_view import LinesView
 
-__all__ = ["Slider"]
-
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 

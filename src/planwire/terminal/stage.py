@@ -15,8 +15,6 @@ from planwire.terminal.change_lines import report_line
 from planwire.terminal.lines import BLANK, Line, folded, new_console
 from planwire.terminal.play import board_view, print_change
 
-__all__ = ["LiveStage", "PrintedStage", "stage", "stay"]
-
 
 def stage(address: str | None) -> "LiveStage | PrintedStage":
     """The stage for standard output. `address` is that of the board."""

@@ -24,8 +24,6 @@ from planwire.terminal.word_acts import WordActs, choose, named, quoted, send
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["PlanActs"]
-
 _KEEP: Final = DialogAnswer("", "Cancel", key="n")
 
 

@@ -23,8 +23,6 @@ from planwire.terminal.prose import INDENT
 from planwire.terminal.remark_words import remark_parts, suggestion_whose
 from planwire.terminal.rows import FOLD, REMARK, STEP
 
-__all__ = ["Shown", "StepLines", "draft_parts", "sign_column", "step_parts"]
-
 #: The sign before a step chosen to run, the one of a suggestion, and the one of a comment that is not sent yet.
 MARK: Final = "▸"
 STAR: Final = "☆"

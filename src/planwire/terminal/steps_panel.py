@@ -20,8 +20,6 @@ from planwire.terminal.pointed import pointed_at
 from planwire.terminal.rows import FOLD, PLAN, STEP
 from planwire.terminal.step_lines import sign_column
 
-__all__ = ["StepsPanel"]
-
 _LEFT_BUTTON: Final = 1
 _RIGHT_BUTTON: Final = 3
 _TWICE: Final = 2

@@ -12,8 +12,6 @@ from planwire.readmodel.plain_text import printable
 from planwire.terminal.dialogs import Dialog, DialogAnswer
 from planwire.terminal.lines import Line
 
-__all__ = ["TextDialog", "TextField", "Typed", "harmless"]
-
 #: The name of the button that switches something on or off.
 _SWITCH: Final = "switch"
 

@@ -13,8 +13,6 @@ if sys.platform != "win32":
     import termios
     import tty
 
-__all__ = ["DARK", "LIGHT", "terminal_is_light", "theme_for_terminal"]
-
 
 def _theme(name: str, primary: str, background: str, surface: str, scrollbar: tuple[str, str], **others: Any) -> Theme:
     """A theme whose footer and scrollbars have its own colours."""

@@ -4,8 +4,6 @@ from textual.widgets import Static
 
 from planwire.readmodel.plain_text import one_line
 
-__all__ = ["TroubleBar"]
-
 
 class TroubleBar(Static):
     """All words of trouble, in as many lines as they take; hidden as long as all is well."""

@@ -45,8 +45,6 @@ from planwire.terminal.session_screen import SessionScreen
 from planwire.terminal.themes import DARK, LIGHT, theme_for_terminal
 from planwire.terminal.write_queue import WriteQueue
 
-__all__ = ["WatchApp", "watch"]
-
 #: Seconds between two redraws while changes come in.
 BUSY: Final = 0.05
 #: Textual's command that lists its own keys: `?` lists ours.

@@ -27,8 +27,6 @@ from planwire.terminal.text_dialog import Typed
 if TYPE_CHECKING:
     from planwire.terminal.session_screen import SessionScreen
 
-__all__ = ["WordActs", "choose", "named", "quoted", "send"]
-
 #: Characters of a comment or a plan's title that a question about it repeats.
 QUOTED: Final = 300
 #: Collected comments that a question spells out.

@@ -15,8 +15,6 @@ from planwire.session.pending_reviews import undo_delay
 from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
 
-__all__ = ["WriteQueue"]
-
 
 class WriteQueue:
     """Writes to a journal by the person named `by`. Raises `MovedOn`, `PlanError` and `JournalError` as they come."""

@@ -18,8 +18,6 @@ from planwire.tools.call import Call
 from planwire.tools.pages import NEWS_CHARACTERS, ReadNotes, notes_page, plan_page, size_of
 from planwire.tools.schemas import GET_PLAN, REMOVE_PLAN, SET_PLAN
 
-__all__ = ["Answer", "answer_call", "failure", "said", "waiting_answer"]
-
 STILL_WAITING: Final = "still_waiting"
 #: How many steps an answer names, and how many characters of each, where showing them whole would be too much.
 _NAMED: Final = 50

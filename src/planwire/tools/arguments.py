@@ -19,8 +19,6 @@ from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordSte
 from planwire.tools.examples import example
 from planwire.tools.json_arguments import inner_json
 
-__all__ = ["GetPlan", "RemovePlan", "SetPlan", "UpdatePlan", "read_arguments"]
-
 _START: Final = frozenset(("start", "beginning", "begin", "top", "first"))
 _END: Final = frozenset(("end", "bottom", "last"))
 #: The longest text that is read as a number: Python itself refuses those of thousands of digits.

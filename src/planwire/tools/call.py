@@ -27,8 +27,6 @@ from planwire.tools.pages import first_page
 from planwire.tools.schemas import GET_PLAN, REMOVE_PLAN, REVIEW, SET_PLAN, TOOL_NAMES, UPDATE_PLAN
 from planwire.tools.size_limits import Cut, check_size, fitting_change, fitting_entries, fitting_text
 
-__all__ = ["Call", "Knows", "asking", "knows_all", "prepare_call", "repeated_call"]
-
 #: The most bytes of a plan id that a model chooses. Every answer repeats it.
 ID_CAP: Final = 512
 

@@ -5,8 +5,6 @@ from typing import Final
 from planwire.model.plan import PRIORITIES, Fields
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, after_tick
 
-__all__ = ["EXAMPLES", "FINISHED", "STARTED", "example"]
-
 #: The statuses in examples, for a step that is done and one that has begun.
 FINISHED: Final = after_tick(DEFAULT_STATUS)
 STARTED: Final = next(row.word for row in STATUSES.values() if row.is_current)

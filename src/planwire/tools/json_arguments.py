@@ -9,8 +9,6 @@ import msgspec
 
 from planwire.errors import ToolError
 
-__all__ = ["decoded", "inner_json"]
-
 #: How often a text may be the JSON of another text.
 _WRAPPED: Final = 3
 

@@ -21,8 +21,6 @@ from planwire.tools.examples import example
 from planwire.tools.plan_value import Piece, plan_head, plan_pieces
 from planwire.tools.schemas import GET_PLAN
 
-__all__ = ["ANSWER_CHARACTERS", "NEWS_CHARACTERS", "ReadNotes", "first_page", "notes_page", "plan_page", "size_of"]
-
 #: The longest answer. A page leaves room for its head, and for the news that come with it.
 ANSWER_CHARACTERS: Final = 200_000
 NEWS_CHARACTERS: Final = 60_000

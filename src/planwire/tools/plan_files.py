@@ -16,8 +16,6 @@ from planwire.model.file_texts import ReadFile
 from planwire.model.plan import BODY_CAP
 from planwire.tools.size_limits import check_size
 
-__all__ = ["path_of", "plan_file_path", "plan_file_reader", "read_plan_file"]
-
 #: Flags for the folders on the way to a file. On Linux they need not be readable.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _HINT = "give the path of a .md file inside the project, or the text itself as content"

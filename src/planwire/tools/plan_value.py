@@ -16,8 +16,6 @@ from planwire.model.records import PlanRecord, Review, SessionState
 from planwire.model.steps import Step
 from planwire.model.text import shortened
 
-__all__ = ["Piece", "plan_head", "plan_pieces"]
-
 #: How many next steps a brief answer has after the current ones.
 _NEXT: Final = 3
 #: The longest name in the head of a plan, in characters. Names that models choose are shorter.

@@ -20,17 +20,6 @@ from planwire.model.sizes import plan_bytes
 from planwire.model.step_changes import AddStep, RewordStep, StepChange
 from planwire.model.steps import PlanState
 
-__all__ = [
-    "OVERSIZE",
-    "TRUNCATE",
-    "Cut",
-    "check_plan",
-    "check_size",
-    "fitting_change",
-    "fitting_entries",
-    "fitting_text",
-]
-
 TRUNCATE: Final = "truncate"
 #: The two ways to deal with a plan or a note that is too large.
 OVERSIZE: Final = ("error", TRUNCATE)

@@ -9,8 +9,6 @@ from typing import Any, Final
 from planwire.errors import ToolError
 from planwire.model.plan import Fields
 
-__all__ = ["strict_tool"]
-
 #: For each map from ids, the name of its values as a field of the objects that replace it.
 _VALUES: Final = {"steps": "status", "reword": "content", "priority": "priority", "move": "after", "answers": "answer"}
 _NULL: Final[Fields] = {"type": "null"}

@@ -10,8 +10,6 @@ from typing import Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
-__all__ = ["ActPool", "ActsWait"]
-
 THREADS: Final = 8
 LINE: Final = 32
 #: Seconds that an act queues before it is turned away.

@@ -10,8 +10,6 @@ from planwire.readmodel.card import FINISHED_LOOKS, offers_by_look
 from planwire.steering.acts import ACTS, Act
 from planwire.steering.reviews import VERDICT_LABELS
 
-__all__ = ["act_table"]
-
 
 def act_table() -> str:
     """The source of the script."""

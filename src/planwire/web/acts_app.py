@@ -54,8 +54,6 @@ from planwire.web.hub import Hub
 from planwire.web.responses import find_session, journal_words, json_response, named_plan
 from planwire.web.team import role_now, signed_in
 
-__all__ = ["ActsApp"]
-
 #: Events about a plan that leave it as it is.
 WORDS: Final = (
     "plan_reviewed",

@@ -10,8 +10,6 @@ from typing import Final
 
 from planwire.readmodel.card import PlanId
 
-__all__ = ["OVERVIEW", "decode_id", "encode_id", "plan_address", "session_address"]
-
 OVERVIEW: Final = "/sessions"
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_-]+")

@@ -12,8 +12,6 @@ from planwire.web.html import EMPTY, Html, el, joined
 from planwire.web.remark_view import delivery_badge, remark_button, remark_words
 from planwire.web.status_look import wording
 
-__all__ = ["annotation_classes", "annotations_html", "ghost_row"]
-
 #: The words before a change's text, for the kinds whose place or look does not say enough.
 _NAMED: Final = {"status": "", "priority": "", "remove": "", "move": "move "}
 

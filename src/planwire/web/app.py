@@ -47,8 +47,6 @@ from planwire.web.team import Team, signed_in
 from planwire.web.team_entry import TeamEntry
 from planwire.web.token_entry import TokenEntry
 
-__all__ = ["BoardApp"]
-
 #: Seconds that a program's request waits for a board that has just started and still reads the sessions.
 LOADING: Final = 10.0
 _FOR_GOOD: Final = {"cache-control": "public, max-age=31536000, immutable"}

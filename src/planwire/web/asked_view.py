@@ -24,8 +24,6 @@ from planwire.web.page_tree import Part, leaf
 from planwire.web.prose import prose
 from planwire.web.status_look import wording
 
-__all__ = ["answer_form", "answer_part", "asked_part", "pending_part", "question_view"]
-
 #: Equal rows around each change of a plan that waits for a verdict, on its page.
 AROUND: Final = 2
 LONGEST_WORDS: Final = 4_000

@@ -13,8 +13,6 @@ from planwire.web.frame import action, top_line
 from planwire.web.history_page import Then, entry_phrases
 from planwire.web.html import Html, clock, el, void
 
-__all__ = ["compare_page"]
-
 #: Equal rows to show around each change.
 AROUND: Final = 3
 #: Phrases of an event beside its number.

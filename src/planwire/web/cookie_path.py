@@ -16,8 +16,6 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["AnswerBelow", "BrowserKey", "Message", "Send", "browser_key"]
-
 Message: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 

@@ -9,8 +9,6 @@ from planwire.web.html import EMPTY, Html, clock, el, joined
 from planwire.web.status_look import mark, wording
 from planwire.web.steps_view import tag_view
 
-__all__ = ["brief_difference", "comparison_view", "difference_view"]
-
 _ABSENT: Final = el("td", el("span", "none", class_="unseen"), class_="absent")
 _Paired = TypeVar("_Paired", PairedRow, PairedLine)
 

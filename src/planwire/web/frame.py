@@ -16,8 +16,6 @@ from planwire.web.addresses import OVERVIEW
 from planwire.web.html import Attribute, Html, el, joined, void
 from planwire.web.team import SignedIn
 
-__all__ = ["ASSETS", "action", "asset", "document", "top_line", "words_page"]
-
 STATIC: Final = Path(__file__).with_name("static")
 #: The script that is made from the table of acts.
 TABLE: Final = "table.js"

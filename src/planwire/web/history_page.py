@@ -16,8 +16,6 @@ from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.progress_chart import chart_of
 from planwire.web.said_view import folded_words
 
-__all__ = ["MOMENTS_PER_PAGE", "Then", "entry_head", "entry_phrases", "history_page", "then_part"]
-
 MOMENTS_PER_PAGE: Final = 200
 #: Phrases of one event on the page; a count stands for the rest.
 MOST_PHRASES: Final = 12

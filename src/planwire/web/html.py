@@ -12,24 +12,6 @@ from typing import Final
 
 from planwire.readmodel.plain_text import age, printable
 
-__all__ = [
-    "EMPTY",
-    "Attribute",
-    "Html",
-    "attributes",
-    "clock",
-    "el",
-    "escaped",
-    "iso",
-    "joined",
-    "joined_keys",
-    "moment",
-    "sign_of_life",
-    "time_of_day",
-    "void",
-    "with_ages",
-]
-
 _TABLE: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 _TIME: Final = re.compile(r'(<time datetime="([^"]+)"(?: data-show="(span|life)")? title="[^"]*">)[^<]*')

@@ -21,8 +21,6 @@ from planwire.web.page_tree import Part
 from planwire.web.session_page import PlanContext, gone_page, plan_page, session_page
 from planwire.web.session_rows import Asking
 
-__all__ = ["MOST_WATCHERS", "Hub", "Key"]
-
 #: A topic is the overview with a query, a session, or a plan of a session.
 Key: TypeAlias = Query | str | tuple[str, PlanId]
 

@@ -12,8 +12,6 @@ from planwire.errors import InputError, reason
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles
 
-__all__ = ["BACKLOG", "LOOPBACK", "addresses_of", "is_loopback", "listen", "listen_on_path", "refuse_unsafe"]
-
 BACKLOG: Final = 2_048
 #: The names of this machine for itself, as a Host header has them.
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")

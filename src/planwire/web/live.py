@@ -20,8 +20,6 @@ import msgspec
 
 from planwire.web.page_tree import Part, difference, whole
 
-__all__ = ["PageWatcher", "Sender", "Topic"]
-
 #: Earlier versions from which a watcher can still get a difference.
 KEPT_PAGES: Final = 48
 HEARTBEAT: Final = b": \n\n"

@@ -17,8 +17,6 @@ from planwire.web.guard import Receive, Scope, Send
 from planwire.web.hub import Hub, Key
 from planwire.web.responses import asked_for, find_session, named_plan, problem
 
-__all__ = ["LiveStreams", "stream"]
-
 _PAGE: Final = re.compile(rf"/live{OVERVIEW}(?:/(?P<session>[^/]*)(?:/plans/(?P<plan>[^/]*))?)?")
 #: How long a browser waits before it connects again, in milliseconds.
 RETRY: Final = b"retry: 1000\n\n"

@@ -25,8 +25,6 @@ from planwire.web.html import EMPTY, Html, el, void
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.session_rows import Asking, inbox_item, session_row
 
-__all__ = ["LONGEST_QUERY", "Ask", "Query", "found", "overview_page"]
-
 #: Looks up what the plans of a session ask.
 Ask: TypeAlias = Callable[[str], tuple[Asking, ...]]
 #: Draws a session in a list.

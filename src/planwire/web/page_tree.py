@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planwire.web.html import Attribute, Html, attributes, el
 
-__all__ = ["Part", "branch", "difference", "leaf", "part_html", "whole"]
-
 Change: TypeAlias = list[Any]
 
 

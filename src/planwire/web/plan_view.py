@@ -20,8 +20,6 @@ from planwire.web.said_view import said_part, why_part
 from planwire.web.steer_view import actions_part, revision_part, steer_values
 from planwire.web.steps_view import StepList, drawn_suggestions, progress_view, steps_part
 
-__all__ = ["EDITORS", "PlanPlace", "editor_link", "plan_part"]
-
 #: Length above which a page shows the steps of a text instead of the text.
 LONG_TEXT: Final = 20_000
 #: The beginning of an editor's links; the quoted path follows.

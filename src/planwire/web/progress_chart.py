@@ -10,8 +10,6 @@ from planwire.readmodel.timeline import Timeline
 from planwire.web.html import EMPTY, Html, el
 from planwire.web.html import moment as moment_html
 
-__all__ = ["Level", "chart_of", "progress_chart"]
-
 #: The size of the drawing, and the most levels in it that the eye can tell apart.
 WIDTH: Final = 640
 HEIGHT: Final = 96

@@ -18,8 +18,6 @@ from planwire.web.annotations_view import annotation_classes, annotations_html, 
 from planwire.web.html import Html, attributes, el, joined_keys
 from planwire.web.status_look import checkbox
 
-__all__ = ["prose"]
-
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
 

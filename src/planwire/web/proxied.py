@@ -9,8 +9,6 @@ from planwire.readmodel.plain_text import one_line
 from planwire.web.guard import Scope
 from planwire.web.team import TrustedProxy
 
-__all__ = ["ProxyRefusal", "proxied_name"]
-
 _LOUD: Final = "planwire: refused a request with {header} from {peer}: only the proxy at {proxy} may name people"
 
 

@@ -11,8 +11,6 @@ from planwire.readmodel.plain_text import shortened
 from planwire.steering.wanted import is_remark
 from planwire.web.html import EMPTY, Html, el, joined, moment, time_of_day
 
-__all__ = ["delivery_badge", "remark_button", "remark_words"]
-
 #: Length of the text in the name of a button.
 LONG_NAME: Final = 80
 #: Steps to run that are named; a count stands for the rest.

@@ -27,17 +27,6 @@ from planwire.web.guard import Scope
 from planwire.web.overview_page import LONGEST_QUERY, Query
 from planwire.web.team import signed_in
 
-__all__ = [
-    "asked_for",
-    "find_session",
-    "journal_words",
-    "json_response",
-    "named_plan",
-    "problem",
-    "wants_json",
-    "with_ending",
-]
-
 _TITLES: Final = {
     400: "Not a valid address",
     404: "Not found",

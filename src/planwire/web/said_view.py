@@ -18,8 +18,6 @@ from planwire.web.html import EMPTY, Html, el, escaped, joined, moment, time_of_
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.remark_view import delivery_badge, remark_button, remark_words
 
-__all__ = ["folded_words", "said_part", "why_part"]
-
 #: Notes and verdicts on the page, the newest first. The history has them all.
 NOTES: Final = 3
 REVIEWS: Final = 4

@@ -30,8 +30,6 @@ from planwire.web.listening import BACKLOG, LOOPBACK, addresses_of, listen, list
 from planwire.web.team import Team
 from planwire.web.tls_files import TlsFiles, check_tls
 
-__all__ = ["LARGEST_HEAD", "TOKEN_VARIABLE", "BoardServer", "new_token"]
-
 #: The environment variable that holds the token; an argument would show in the list of processes.
 TOKEN_VARIABLE: Final = "PLANWIRE_BOARD_TOKEN"  # noqa: S105
 

@@ -15,8 +15,6 @@ from planwire.web.plan_view import PlanPlace, plan_part
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 
-__all__ = ["PlanContext", "gone_page", "plan_page", "session_page", "state_badge"]
-
 #: Current steps that are named; a count stands for the rest.
 NAMED: Final = 3
 

@@ -16,8 +16,6 @@ from planwire.web.session_page import state_badge
 from planwire.web.status_look import wording
 from planwire.web.steps_view import progress_view
 
-__all__ = ["Asking", "inbox_item", "session_row"]
-
 
 class Asking(NamedTuple):
     """A plan that needs a person, and the plan that they knew before. A key for the cache: cards are compared by

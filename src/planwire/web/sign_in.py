@@ -26,19 +26,6 @@ from planwire.web.guard import Headers, Receive, Scope, Send
 from planwire.web.html import el, void
 from planwire.web.team import SignedIn
 
-__all__ = [
-    "SIGN_IN",
-    "SIGN_OUT",
-    "UNCHANGED",
-    "SignIn",
-    "Tries",
-    "cookie_name",
-    "cookie_text",
-    "is_encrypted",
-    "page_to_open",
-    "sign_in_page",
-]
-
 SIGN_IN: Final = "/sign-in"
 SIGN_OUT: Final = "/sign-out"
 #: Seconds that a browser keeps its cookie, the most that browsers allow. The last visit ends it sooner (`KEY_LIFE`).

@@ -6,8 +6,6 @@ from typing import Final
 from planwire.readmodel.card import StepRow
 from planwire.web.html import Html, el, escaped, joined
 
-__all__ = ["checkbox", "mark", "wording"]
-
 _CODE: Final = re.compile(r"`([^`\n]{1,200})`")
 #: The state of a checkbox for each look that is not unchecked, and the looks that a checkbox alone can tell.
 _CHECKED: Final = {"done": "true", "current": "mixed", "stopped": "mixed"}

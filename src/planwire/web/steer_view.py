@@ -11,8 +11,6 @@ from planwire.web.addresses import plan_address
 from planwire.web.html import Attribute, el
 from planwire.web.page_tree import Part, leaf
 
-__all__ = ["actions_part", "revision_part", "steer_values"]
-
 #: The buttons below a plan: the act, and its label there.
 _BUTTONS: Final = (("review", "Review"), ("add", "Add step"), ("select", "Select steps to run"))
 

@@ -14,8 +14,6 @@ from planwire.web.html import Html, attributes, el
 from planwire.web.page_tree import Part, branch, leaf
 from planwire.web.status_look import checkbox, wording
 
-__all__ = ["StepList", "drawn_suggestions", "progress_view", "steps_part", "tag_view"]
-
 #: A text with more characters or lines than this may need more than the six lines that a row shows at first.
 LONG_STEP: Final = 220
 MOST_LINES: Final = 6

@@ -8,8 +8,6 @@ from msgspec import Struct
 from planwire.session.users_file import UsersFile
 from planwire.steering.roles import APPROVE, LOOK, ROLES, barred_acts
 
-__all__ = ["SignedIn", "Team", "TrustedProxy", "role_now", "signed_in"]
-
 
 class TrustedProxy(Struct, frozen=True):
     """A reverse proxy that names the person behind a request in a `header`. It is believed only if the request comes

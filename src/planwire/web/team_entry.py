@@ -54,8 +54,6 @@ from planwire.web.sign_in import (
 from planwire.web.team import SignedIn, Team
 from planwire.web.team_streams import TeamStreams
 
-__all__ = ["TeamEntry"]
-
 _UNREADABLE: Final = (
     "Nobody can use the board until the file of its users is repaired: planwire user list says what is wrong."
 )

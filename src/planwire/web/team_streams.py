@@ -17,8 +17,6 @@ from planwire.web.cookie_path import Message
 from planwire.web.guard import App, Receive, Scope, Send
 from planwire.web.team import SignedIn
 
-__all__ = ["TeamStreams"]
-
 LOOK_PACE: Final = 0.5
 #: Seconds between two writes of when people were last here.
 USES_PACE: Final = 60.0

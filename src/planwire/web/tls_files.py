@@ -7,8 +7,6 @@ from typing import Final
 
 from planwire.errors import InputError, reason
 
-__all__ = ["TlsFiles", "check_tls"]
-
 #: The certificate with its chain, and its key.
 TlsFiles = tuple[str, str]
 

@@ -24,8 +24,6 @@ from planwire.web.guard import (
     words_answer,
 )
 
-__all__ = ["TokenEntry"]
-
 
 class TokenEntry:
     """The application for requests with the token, or with the cookie of that name."""

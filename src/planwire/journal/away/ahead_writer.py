@@ -30,8 +30,6 @@ from planwire.journal.waiting import NOT_KNOWN, is_waiting
 from planwire.model.events import ContextCompacted, Event, PlanReviewed, Recorded, Remarked, Told
 from planwire.model.names import named
 
-__all__ = ["NO_WAITING", "AheadWriter"]
-
 NO_WAITING: Final = "Nothing was written: this can't wait on this machine"
 _FULL: Final = "{} is full, or this user can't write to it"
 #: The fields that refer to events by number.

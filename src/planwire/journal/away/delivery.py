@@ -21,8 +21,6 @@ from planwire.model.events import Gap, Recorded
 from planwire.model.names import named
 from planwire.model.records import PLANWIRE
 
-__all__ = ["AwayDelivery"]
-
 #: Seconds until it is noted again how far a delivery is, for the next process if this one is killed.
 NOTE: Final = 1.0
 _CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"

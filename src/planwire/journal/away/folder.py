@@ -20,8 +20,6 @@ from planwire.journal.spool_append import LATE, MOST, MOST_IN_A_RECORD, SPOOL, p
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import WaitingRecords
 
-__all__ = ["AwayFolder", "WaitingAppend", "file_name", "read_waiting", "waiting_here"]
-
 #: Bytes that a record may take in the spool besides its body.
 _BESIDES: Final = 20_000
 _BLOCK: Final = 1 << 20

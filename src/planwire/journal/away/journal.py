@@ -42,8 +42,6 @@ from planwire.journal.waiting import WaitingRecords, is_waiting
 from planwire.model.events import Recorded
 from planwire.model.records import SessionState
 
-__all__ = ["AwayJournal"]
-
 #: What the ends of ids are made of: no letter that looks like another, or like a digit.
 _LETTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 #: Seconds between two attempts to reach a server that is away.

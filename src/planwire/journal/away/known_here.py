@@ -19,8 +19,6 @@ from planwire.journal.waiting import FIRST_WAITING, is_waiting
 from planwire.model.events import Gap, Recorded
 from planwire.model.records import PLANWIRE
 
-__all__ = ["AheadEvents", "KnownHere"]
-
 #: How many of a session's last events are kept, and for how many sessions.
 TAIL: Final = 16
 TAILS: Final = 256

@@ -22,8 +22,6 @@ from planwire.journal.view import STATE, UNKEEPABLE
 from planwire.journal.waiting import is_waiting
 from planwire.model.records import SessionState
 
-__all__ = ["KeptNumbers", "LastKnown"]
-
 #: How many sessions are kept, and how many bytes one may have.
 MOST: Final = 128
 MOST_BYTES: Final = 2 << 20

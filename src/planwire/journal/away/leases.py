@@ -7,8 +7,6 @@ from threading import Lock
 from planwire.errors import EngineAway, JournalError
 from planwire.journal.protocol import Journal, Lease, Terms
 
-__all__ = ["AwayLeases"]
-
 _log = logging.getLogger("planwire")
 
 

@@ -20,8 +20,6 @@ from typing import Final, NamedTuple
 
 from planwire.journal.spool_append import HAS_FLOCK, locked, make_folder, put
 
-__all__ = ["AWAY", "LATELY", "Outage", "SharedOutage"]
-
 #: The file of an outage, the lock of the process that looks for the server, and the file of a slow connection.
 AWAY: Final = "away"
 _LOOKING: Final = "looking.lock"

@@ -22,8 +22,6 @@ from planwire.journal.view import STATE
 from planwire.model.events import Recorded
 from planwire.model.records import SessionState
 
-__all__ = ["GLANCE", "AwayReader"]
-
 #: Seconds between two looks at whether records still wait.
 GLANCE: Final = 0.01
 _UNSEEN: Final = "This machine has seen none of its sessions, so nothing can be said about them here"

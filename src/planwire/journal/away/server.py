@@ -21,8 +21,6 @@ from planwire.journal.protocol import Journal
 from planwire.journal.unusable import closed
 from planwire.journal.waiting import MOMENT, WaitingRecords, waiting_count
 
-__all__ = ["AwayServer"]
-
 #: Seconds until a server that takes no events is asked again whether it does.
 REFUSAL: Final = 1.0
 _BEHIND: Final = "what waits on this machine is not delivered yet"

@@ -22,17 +22,6 @@ from planwire.journal.jetstream.messages import StreamMessage, header
 from planwire.journal.jetstream.settings import OWN_API
 from planwire.journal.jetstream.wire import WireMessage
 
-__all__ = [
-    "NAME_IN_USE",
-    "NO_PEERS",
-    "NO_STREAM",
-    "PATIENCE",
-    "ApiError",
-    "JetStreamApi",
-    "PublishOutcome",
-    "new_id",
-]
-
 #: Seconds to wait for one answer, and for all attempts to get one while there is a connection.
 ATTEMPT: Final = 2.0
 PATIENCE: Final = 10.0

@@ -27,8 +27,6 @@ from planwire.journal.jetstream.parts import LargeBody, PartStore
 from planwire.journal.jetstream.sessions import SessionSubjects, SubjectState
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 
-__all__ = ["Appender"]
-
 #: An append gives up after this many lost races in a row.
 MOST_RACES: Final = 1_000
 

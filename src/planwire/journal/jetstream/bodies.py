@@ -13,8 +13,6 @@ import msgspec
 
 from planwire.journal.protocol import StoredEvent
 
-__all__ = ["MessageBody", "PartsReference", "body_of", "read_reference", "reference_to", "rows_of", "unpacked"]
-
 #: A body of this many bytes or more is compressed. Below that, compressing takes longer than sending.
 _COMPRESSED_FROM: Final = 64 * 1024
 

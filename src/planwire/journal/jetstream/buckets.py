@@ -9,8 +9,6 @@ from typing import Any, Final, NamedTuple
 from planwire.journal.jetstream.api import NAME_IN_USE, NO_STREAM, ApiError, JetStreamApi, PublishOutcome, new_id
 from planwire.journal.jetstream.messages import StreamMessage
 
-__all__ = ["Bucket", "Row"]
-
 _SECOND: Final = 1_000_000_000
 
 

@@ -20,8 +20,6 @@ from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.unusable import closed, forked
 from planwire.journal.waiting import MOMENT
 
-__all__ = ["NatsConnection", "Unanswered"]
-
 #: Seconds to wait for the connection to come back before a call gives up.
 AWAY: Final = 2.0
 _AGAIN: Final = 0.2

@@ -13,8 +13,6 @@ from planwire.journal.jetstream.logins import wire_options
 from planwire.journal.jetstream.settings import JetStreamSettings
 from planwire.journal.jetstream.wire import WireClient
 
-__all__ = ["CONNECT", "Dialer"]
-
 #: Seconds to wait for a server when a journal is opened.
 CONNECT: Final = 4.0
 _SILENT: Final = "it does not answer"

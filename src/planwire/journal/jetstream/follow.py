@@ -18,8 +18,6 @@ from planwire.journal.jetstream.api import JetStreamApi
 from planwire.journal.jetstream.messages import StreamMessage, header
 from planwire.journal.jetstream.wire import WireMessage
 
-__all__ = ["OrderedConsumer"]
-
 HEARTBEAT: Final = 1.0
 #: Seconds of silence after which a consumer counts as lost.
 SILENCE: Final = 3.0

@@ -9,8 +9,6 @@ from typing import Final
 from planwire.errors import JournalUnavailable
 from planwire.journal.jetstream.wire import WireMessage
 
-__all__ = ["Handler", "NatsInbox", "deaf", "forbidden"]
-
 #: Called with each message for a token, on the loop's thread; with None once no more will come.
 Handler = Callable[[WireMessage | None], None]
 #: How a server says that this user may not publish or subscribe. nats-py makes all of it lower case.

@@ -51,8 +51,6 @@ from planwire.journal.unusable import went_back
 from planwire.journal.user_files import thoughts_path
 from planwire.model.events import Recorded
 
-__all__ = ["JetStreamJournal"]
-
 #: Seconds between a follower's checks whether it was stopped or its journal closed.
 LOOK: Final = 0.02
 #: Seconds that a new leader gets to take in what its servers have.

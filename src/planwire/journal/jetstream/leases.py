@@ -33,8 +33,6 @@ from planwire.journal.machines import this_machine
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease
 
-__all__ = ["JetStreamLeases"]
-
 
 class _LeaseValue(msgspec.Struct, frozen=True, omit_defaults=True):
     """A lease as it is stored. `taken` is the revision of its first row (0 in that row). `holder` is the name of a

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["bounds", "losses"]
-
 _SECOND = 1_000_000_000
 
 

@@ -8,8 +8,6 @@ from typing import Any, Final
 from planwire.errors import UnknownJournal
 from planwire.journal.jetstream.settings import JetStreamSettings
 
-__all__ = ["wire_options"]
-
 _RECONNECT_WAIT: Final = 0.2
 #: Seconds between nats-py's pings, and how many may stay unanswered before it drops the connection.
 _PING: Final = 5

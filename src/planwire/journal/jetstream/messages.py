@@ -21,25 +21,6 @@ from planwire.journal.jetstream.bodies import MessageBody, PartsReference, read_
 from planwire.journal.protocol import Followed, Once, StoredAppend, StoredEvent
 from planwire.model.events import Recorded
 
-__all__ = [
-    "EVENTS_PER_MESSAGE",
-    "LONGEST_HEAD",
-    "KeyRange",
-    "Mark",
-    "StreamMessage",
-    "SubjectEnd",
-    "bytes_of",
-    "first_message_behind",
-    "head_of",
-    "header",
-    "id_of",
-    "is_text",
-    "keys_of",
-    "last_position_of",
-    "parts_subject",
-    "token_of",
-]
-
 _SHIFT: Final = 20
 EVENTS_PER_MESSAGE: Final = 1 << _SHIFT
 #: The most bytes of headers that a stream takes, whatever the server's `max_payload`.

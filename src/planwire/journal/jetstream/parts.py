@@ -23,8 +23,6 @@ from planwire.journal.jetstream.messages import StreamMessage, SubjectEnd, heade
 from planwire.journal.jetstream.stream import JournalStream
 from planwire.journal.protocol import StoredEvent
 
-__all__ = ["LargeBody", "PartStore"]
-
 #: Bytes of a part: few enough that a slow network carries one within the time for an answer.
 PART: Final = 256 * 1024
 #: Bytes of a part's message that its headers may need.

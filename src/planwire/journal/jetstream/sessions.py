@@ -15,8 +15,6 @@ from planwire.journal.jetstream.follow import OrderedConsumer
 from planwire.journal.jetstream.messages import Mark, StreamMessage, SubjectEnd, is_text, token_of
 from planwire.journal.protocol import KnownSession, Once
 
-__all__ = ["NOTHING", "SessionSubjects", "SubjectState"]
-
 #: The end of a session that has no events.
 NOTHING: Final = SubjectEnd(0, 0, 0, None, 0, 0, 0)
 #: Seconds that a writer waits for another thread that is writing to the same session.

@@ -17,8 +17,6 @@ import msgspec
 from planwire.errors import UnknownJournal
 from planwire.journal.shown_urls import shown_url
 
-__all__ = ["OWN_API", "JetStreamSettings", "read_settings"]
-
 DEFAULT_NAME: Final = "PLANWIRE"
 #: The API prefix of the JetStream domain that the connection is in.
 OWN_API: Final = "$JS.API"

@@ -21,8 +21,6 @@ from planwire.journal.jetstream.messages import is_text, token_of
 from planwire.journal.jetstream.sessions import SessionSubjects
 from planwire.journal.protocol import Snapshot
 
-__all__ = ["SnapshotBucket"]
-
 #: Bytes of a message reserved for its headers and the other fields.
 _ROOM: Final = 1_024
 #: A snapshot of this many bytes or more is compressed.

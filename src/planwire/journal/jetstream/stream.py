@@ -15,8 +15,6 @@ from planwire.journal.jetstream.wire import WireMessage
 from planwire.journal.protocol import JournalFacts
 from planwire.journal.unusable import absent
 
-__all__ = ["JournalStream"]
-
 #: The beginning of the stream's description, before the number of its format; that in development versions.
 _DESCRIPTION: Final = "planwire format "
 _OLD_DESCRIPTION: Final = "planwire journal, format "

@@ -17,8 +17,6 @@ try:
 except ImportError as error:
     raise missing_extra("a journal on NATS", "nats", error) from error
 
-__all__ = ["SharedTransport"]
-
 #: Seconds that a server gets to end a connection properly.
 _GOODBYE: Final = 0.5
 

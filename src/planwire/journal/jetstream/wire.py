@@ -20,8 +20,6 @@ try:
 except ImportError as error:
     raise missing_extra("a journal on NATS", "nats", error) from error
 
-__all__ = ["WireClient", "WireMessage"]
-
 #: Seconds to wait for the answer to our own ping.
 _ANSWER: Final = 4.0
 #: Seconds between two looks at whether the connection is still there.

@@ -37,8 +37,6 @@ from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.protocol import Once, StoredAppend, StoredEvent
 from planwire.model.events import Recorded
 
-__all__ = ["Appends"]
-
 #: Seconds for which an append keeps trying while other writers come first.
 PATIENCE: Final = 30.0
 

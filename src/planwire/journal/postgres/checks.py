@@ -14,8 +14,6 @@ from planwire.journal.checked import PositionCheck, Trouble
 from planwire.journal.postgres.rows import is_utf8
 from planwire.journal.postgres.server import JournalServer
 
-__all__ = ["CHECKING", "troubles"]
-
 #: Seconds that a check may take: it reads all keys, of which there may be millions.
 CHECKING: Final = 600.0
 

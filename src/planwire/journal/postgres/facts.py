@@ -5,8 +5,6 @@ from typing import Final
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.protocol import JournalFacts
 
-__all__ = ["promise", "read_facts"]
-
 _FACTS: Final = """SELECT current_setting('server_version'), current_database(), pg_is_in_recovery()::text,
     current_setting('synchronous_commit'), current_setting('fsync'), current_setting('synchronous_standby_names'),
     current_setting('full_page_writes'), pg_size_pretty(pg_database_size(current_database())),

@@ -16,8 +16,6 @@ from planwire.journal.postgres.order import Holders, PositionGap, unbroken
 from planwire.journal.postgres.rows import MOST, followed
 from planwire.journal.protocol import Followed, Stop
 
-__all__ = ["SETTLING", "NoticeBell", "PositionFollower", "Source", "events_of"]
-
 #: Seconds after which a follower looks even without a notice: a writer may have died before it sent one.
 TRUST: Final = 1.0
 #: Seconds between two looks while a writer is busy.

@@ -57,8 +57,6 @@ from planwire.model.events import Recorded
 if TYPE_CHECKING:
     from psycopg import Cursor
 
-__all__ = ["PostgresJournal"]
-
 #: Seconds that `last_position` waits for transactions under way. The server ends one whose client is gone sooner.
 PATIENCE: Final = 15.0
 #: How often `end_lease` tries when others write to the session at the same time.

@@ -23,8 +23,6 @@ from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease
 
-__all__ = ["PostgresLeases", "StoredLease"]
-
 #: Seconds between renewals, and until the next try after one that failed.
 BEAT: Final = TTL / 3
 RETRY: Final = 2.0

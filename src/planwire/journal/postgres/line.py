@@ -28,8 +28,6 @@ from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import closed
 from planwire.journal.waiting import MOMENT
 
-__all__ = ["ServerLine"]
-
 #: Seconds that a line waits for a server that it has reached before, between two tries, and from a failure until it
 #: waits so long again.
 PATIENCE: Final = 3.0

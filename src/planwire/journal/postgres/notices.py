@@ -21,8 +21,6 @@ from planwire.journal.postgres.line import ServerLine
 from planwire.journal.postgres.quick import QuickStatement
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 
-__all__ = ["Listener", "Notifier"]
-
 #: Seconds between two notices of a process: the first pause, and the longest while it goes on writing.
 PAUSE: Final = 0.015
 LONGEST_PAUSE: Final = 0.24

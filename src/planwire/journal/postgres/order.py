@@ -23,8 +23,6 @@ from psycopg import Cursor
 
 from planwire.journal.postgres.server import JournalServer
 
-__all__ = ["HOLD", "Holders", "PositionGap", "holders", "unbroken"]
-
 #: The first source of rows in a statement that writes events: one row, which is there once the lock is held. `OFFSET 0`
 #: keeps PostgreSQL from moving anything across it.
 HOLD: Final = "(SELECT pg_advisory_xact_lock_shared(LOCK) OFFSET 0) held"

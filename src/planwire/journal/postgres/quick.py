@@ -14,8 +14,6 @@ from psycopg.pq import ExecStatus, Format
 
 from planwire.journal.postgres.server import PostgresConnection
 
-__all__ = ["QuickStatement"]
-
 _DONE: Final = (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK)
 _BINARY: Final = Format.BINARY
 

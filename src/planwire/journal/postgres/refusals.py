@@ -12,8 +12,6 @@ from psycopg import errors
 from planwire.errors import JournalUnavailable, NotWritable
 from planwire.journal.postgres.server import JournalServer
 
-__all__ = ["meaning"]
-
 #: Insufficient resources, and operator intervention, such as a shutdown or a statement that took too long.
 _FOR_NOW: Final = ("53", "57")
 _STANDBY: Final = (

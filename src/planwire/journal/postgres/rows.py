@@ -17,8 +17,6 @@ from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, St
 from planwire.journal.stored_pages import PAGE_BYTES, PAGE_EVENTS, KeySpan, StoredPage
 from planwire.model.events import Recorded
 
-__all__ = ["MOST", "NO_END", "KeyedEvents", "Reads", "bytes_of", "followed", "is_utf8"]
-
 #: The largest number that PostgreSQL keeps.
 MOST: Final = 2**63 - 1
 

@@ -21,8 +21,6 @@ from planwire.journal.format import FORMAT, development, newer
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import absent
 
-__all__ = ["check_format", "make_tables"]
-
 #: The number of the format is in a column that development versions call `format`.
 _OLD: Final = """SELECT 1 FROM information_schema.columns
     WHERE table_schema = %s AND table_name = 'journal' AND column_name = 'format' AND data_type = 'integer'"""

@@ -25,8 +25,6 @@ from planwire.journal.haste import ANSWER
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.user_files import VARIABLE
 
-__all__ = ["JournalServer", "PostgresConnection"]
-
 #: Seconds to wait for a connection, and for an answer. The server gives up sooner, so that it can still report it.
 CONNECT_TIMEOUT: Final = 5
 ANSWER_TIMEOUT: Final = 12.0

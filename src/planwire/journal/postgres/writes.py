@@ -9,8 +9,6 @@ from psycopg.errors import ForeignKeyViolation
 from planwire.journal.postgres.rows import MOST, bytes_of
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 
-__all__ = ["forget_sessions", "keep_snapshot"]
-
 #: Seconds that a `forget` of many events may take.
 FORGETTING: Final = 600.0
 

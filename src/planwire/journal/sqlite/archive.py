@@ -21,8 +21,6 @@ from planwire.journal.sqlite.reading import SqliteReading
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.model.events import Recorded
 
-__all__ = ["ArchivedJournal", "open_sqlite"]
-
 _PROMISE: Final = "it can be read only: nothing is appended"
 
 

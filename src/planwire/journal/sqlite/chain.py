@@ -12,8 +12,6 @@ from planwire.journal.sqlite import keys, rows
 from planwire.journal.sqlite.errors import damaged
 from planwire.journal.stored_pages import StoredPage
 
-__all__ = ["chain_end", "stored_pages"]
-
 _END: Final = """SELECT number, seq, link FROM sessions LEFT JOIN events ON session = number
     AND seq = (SELECT max(seq) FROM events WHERE session = number AND seq < 9223372036854775807) WHERE id = ?"""
 _STORED: Final = """SELECT CAST(event AS BLOB), seq, at, by, link, checksum FROM events

@@ -8,8 +8,6 @@ from typing import Any, Final
 from planwire.journal.checked import PositionCheck, Trouble
 from planwire.journal.sqlite import keys, rows
 
-__all__ = ["troubles"]
-
 #: The most problems of a file that SQLite is asked to list.
 _MOST: Final = 20
 _EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, session, position, id

@@ -20,8 +20,6 @@ except ImportError:  # as on Windows, where a file in use can't be deleted
 else:
     _HAS_LOCKS = True
 
-__all__ = ["JournalDraft", "sweep_drafts"]
-
 _PRIVATE_FILE: Final = 0o600
 #: Seconds after which a draft is abandoned. Making a journal takes a few hundredths of one.
 _OLD: Final = 60.0

@@ -8,8 +8,6 @@ from typing import Final
 
 from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NotAJournal, reason
 
-__all__ = ["damaged", "not_a_journal", "translate_errors"]
-
 #: The statements are planwire's own and the schema is known, so an error in a statement means that the file is not what
 #: it was: SQLITE_ERROR and SQLITE_CONSTRAINT are damage. An error without a code comes from text that is not UTF-8.
 _DAMAGE: Final = {

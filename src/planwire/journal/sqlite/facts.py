@@ -7,8 +7,6 @@ from typing import Final
 
 from planwire.journal.sqlite.unwritable import is_writable
 
-__all__ = ["PROMISE", "file_facts"]
-
 PROMISE: Final = (
     "an append is on this machine's disk before it is acknowledged (write-ahead log, fsync at every commit)"
 )

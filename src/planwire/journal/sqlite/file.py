@@ -21,21 +21,6 @@ from planwire.journal.sqlite.errors import damaged, not_a_journal
 from planwire.journal.sqlite.log import CHECKPOINT_PAGES, add_log_link, file_alone, refuse_foreign_log
 from planwire.journal.sqlite.rows import Executor
 
-__all__ = [
-    "APPLICATION_ID",
-    "be_patient",
-    "check_file",
-    "connect",
-    "find_file",
-    "make_folders",
-    "open_file",
-    "refuse_newer",
-    "resolved",
-    "scrub",
-    "sync_folder",
-    "transaction",
-]
-
 #: "plan" in ASCII; "plwr" in development versions.
 APPLICATION_ID: Final = 0x706C616E
 OLD_APPLICATION_ID: Final = 0x706C7772

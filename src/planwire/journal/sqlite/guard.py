@@ -46,8 +46,6 @@ from planwire.journal.sqlite.log import (
 )
 from planwire.journal.unusable import closed
 
-__all__ = ["FileGuard", "holding"]
-
 #: Seconds until a reader notices that its file is gone. Checking at every read would cost a fifth of its time.
 NOTICE: Final = 0.05
 

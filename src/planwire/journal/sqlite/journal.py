@@ -32,8 +32,6 @@ from planwire.journal.sqlite.log import add_log_link, room_in_log
 from planwire.journal.sqlite.reading import SqliteReading
 from planwire.model.events import Recorded
 
-__all__ = ["SqliteJournal"]
-
 #: Seconds that a writer waits for writers of other processes before it gives up.
 PATIENCE: Final = 30.0
 #: The most that it waits to release leases, which would lapse anyway, or to end lapsed ones.

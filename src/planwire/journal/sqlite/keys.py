@@ -9,8 +9,6 @@ from planwire.journal.sqlite.errors import damaged
 from planwire.journal.sqlite.rows import Executor
 from planwire.journal.stored_pages import KeySpan
 
-__all__ = ["Written", "between", "delete_orphans", "find", "keep", "troubles"]
-
 #: Sessions that end before the last event that was written with a key.
 _CUT_OFF: Final = """SELECT id, (SELECT max(seq) FROM events WHERE session = number) AS end, max(last) AS keyed
     FROM once JOIN sessions ON number = once.session GROUP BY number HAVING end < keyed"""

@@ -15,8 +15,6 @@ from planwire.journal.processes import is_running
 from planwire.journal.protocol import KnownLease
 from planwire.journal.sqlite.rows import Executor, bindable
 
-__all__ = ["LeaseRow", "Leases"]
-
 _KEEP: Final = """INSERT INTO leases (name, session, holder, terms) VALUES (?, ?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET terms = excluded.terms"""
 #: Precedes the name of a process in a row whose lease that process holds.

@@ -31,20 +31,6 @@ from typing import Final, NamedTuple
 from planwire.errors import DamagedJournal
 from planwire.journal.sqlite.rows import Executor, last_position
 
-__all__ = [
-    "CHECKPOINT_PAGES",
-    "LOG_HEAD",
-    "FileState",
-    "add_log_link",
-    "file_alone",
-    "file_state",
-    "frame_size",
-    "read_at",
-    "refuse_foreign_log",
-    "room_in_log",
-    "salts_of",
-]
-
 #: SQLite copies the log to the file once the log has this many pages, which is SQLite's default. A shorter log does not
 #: start over.
 CHECKPOINT_PAGES: Final = 1_000

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from planwire.journal.engines import file_of
 
-__all__ = ["files_open_to_all"]
-
 _ENDINGS = ("", "-wal", "-shm", ".thoughts", ".thoughts-wal", ".thoughts-shm")
 
 

@@ -26,8 +26,6 @@ from planwire.journal.thoughts_file import FileThoughts
 from planwire.journal.unusable import forked
 from planwire.model.events import Recorded
 
-__all__ = ["SqliteReading"]
-
 
 class SqliteReading:
     """The reading half of a `Journal` in a file. `path` is the file that a person named, `_log_path` its log."""

@@ -18,26 +18,6 @@ from planwire.journal.sqlite.errors import damaged
 from planwire.journal.stored_pages import PAGE_BYTES, PAGE_EVENTS
 from planwire.model.events import Recorded
 
-__all__ = [
-    "Executor",
-    "SessionEnd",
-    "bindable",
-    "checksum",
-    "delete_sessions",
-    "find",
-    "followed",
-    "insert",
-    "insert_stored",
-    "keep_snapshot",
-    "known_sessions",
-    "last_position",
-    "page",
-    "page_behind",
-    "page_of_session",
-    "recorded_in_order",
-    "snapshot",
-]
-
 #: Anything that executes a statement. A cursor serves one statement at a time.
 Executor: TypeAlias = sqlite3.Connection | sqlite3.Cursor
 

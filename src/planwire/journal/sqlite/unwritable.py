@@ -16,8 +16,6 @@ from typing import Final
 
 from planwire.journal.sqlite.log import LOG_HEAD
 
-__all__ = ["UnwritableFile", "is_writable"]
-
 _AS_OURSELVES: Final = os.access in os.supports_effective_ids
 _MOST_TRIES: Final = 20
 
