@@ -2,9 +2,10 @@
 
 from planwire.journal.protocol import Stamped
 from planwire.journal.session_file import Exported, read_export
+from planwire.model.decide import decided
 from planwire.model.events import PlanSet
 from planwire.model.plan import MAIN, MarkdownPlan
-from planwire.model.records import USER
+from planwire.model.records import USER, SessionState
 from planwire.readmodel.as_markdown import plan_texts, session_in
 
 
@@ -15,5 +16,6 @@ def read_import(data: bytes, name: str, now: int) -> Exported:
     if session is None:
         return read_export(data, name)
     plans = enumerate(plan_texts(text), start=1)
-    events = (PlanSet(MarkdownPlan(MAIN if number == 1 else f"{MAIN}-{number}", each)) for number, each in plans)
+    named = (MarkdownPlan(MAIN if number == 1 else f"{MAIN}-{number}", each) for number, each in plans)
+    events = (decided(SessionState(session), PlanSet(each), USER) for each in named)
     return Exported(session, tuple(Stamped(now, USER, each) for each in events))
