@@ -199,7 +199,6 @@ PURE: Final = {
     "typing",
     "unicodedata",
     "xml",
-    "base64",
     "hashlib",
     "zlib",
 }
