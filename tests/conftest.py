@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from planwire.journal import Journal, open_journal
+from planwire.journal.processes import lineage
 from planwire.session import known_agents
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
 from tests.hostile_repository import HostileRepository
@@ -15,6 +16,8 @@ from tests.waiting import at_rest
 TESTS = Path(__file__).parent
 #: The folders whose tests start processes of planwire's.
 END_TO_END = {"cli", "demo", "faces", "hooks", "mcp", "relay", "team", "terminal", "web"}
+
+_FOLDERS_OF_AGENTS = known_agents._folders
 
 #: Pictures of a screen in a row, each a reaction to the one before. An app that makes more draws for ever.
 MOST_DRAWINGS = 20
@@ -30,18 +33,16 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileRepository:
     return HostileRepository(tmp_path_factory.mktemp("hostile"))
 
 
-@pytest.fixture(scope="session")
-def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runtime")
-
-
 @pytest.fixture(autouse=True)
-def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The default journal is the test's, in this process and in those that it starts; the records of agents only in
-    this one, since no variable chooses their place."""
+    this one, since no variable chooses their place. What another test's processes took this one for is forgotten."""
+    for folder in _FOLDERS_OF_AGENTS():
+        for name in lineage(leaders_too=True):
+            (folder / name).unlink(missing_ok=True)
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr(known_agents, "_folders", lambda: iter([_runtime / "planwire" / "agents"]))
+    monkeypatch.setattr(known_agents, "_folders", lambda: iter([tmp_path / "agents"]))
     monkeypatch.setenv("PLANWIRE_UNDO_SECONDS", "0")  # tests of the delay set their own
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 

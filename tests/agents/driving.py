@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from planwire.journal import load_state
 from planwire.journal.protocol import Journal, Stamped, Terms
+from planwire.model.decide import undecided
 from planwire.model.events import ACP, Event, PlanSet, Told
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, SessionState
@@ -105,8 +106,9 @@ class Talk:
         return self._written.get(session, [])
 
     def plan_events(self, session: str = "s1") -> list[Event]:
+        """The events of its plans, as their authors made them."""
         kinds = ("SessionOpened", "TurnEnded", "MessageAdded")
-        return [event for event in self.events(session) if type(event).__name__ not in kinds]
+        return [undecided(event) for event in self.events(session) if type(event).__name__ not in kinds]
 
     def state(self, session: str = "s1") -> SessionState:
         """What is true by now, once a text that streams in is taken for whole."""

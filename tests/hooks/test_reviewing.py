@@ -232,7 +232,7 @@ def test_who_answers_in_the_terminal_first_wins_and_the_hook_says_nothing(
         assert text_of(now.state.plan).strip() == text.strip()
         with pytest.raises(
             PlanError,
-            match=r"The agent's question is over: “Approve” was the answer \(the terminal, as Claude Code reports\)",
+            match=r"question is over: “Approve” was the answer \(someone in the terminal, as Claude Code reports\)",
         ):
             act(journal, verdict=CHANGES_REQUESTED, question=question.id, text="no")
 

@@ -420,7 +420,8 @@ OURS = Path(__file__).parents[2] / "examples" / "agent.py"
 def ours(*command: str) -> Callable[[str, Path], Agent]:
     def make(_model: str, home: Path) -> Agent:
         home.mkdir(parents=True, exist_ok=True)
-        environment = {"PATH": "", "HOME": str(home), "PLANWIRE_JOURNAL": str(home / "own.db"), "LANG": "C.UTF-8"}
+        own = home.with_name(f"{home.name}-of-a-user")  # a home is no project
+        environment = {"PATH": "", "HOME": str(own), "PLANWIRE_JOURNAL": str(home / "own.db"), "LANG": "C.UTF-8"}
         return Agent("ours", (sys.executable, *command), environment, home)
 
     return make

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from planwire.model.decide import undecided
 from planwire.model.events import (
     ACP,
     APPROVED,
@@ -300,7 +301,7 @@ def test_questions_and_answers_in_batches_are_heard() -> None:
 
 
 def take(history: PendingHistory, event: Event, at: int = 0, *, streams: bool = False) -> list[Event]:
-    return [each.event for each in history.take(Record("s1", event, streams=streams), at)]
+    return [undecided(each.event) for each in history.take(Record("s1", event, streams=streams), at)]
 
 
 def test_a_question_about_a_text_that_goes_on_waits_for_it_and_no_longer() -> None:

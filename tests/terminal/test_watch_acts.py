@@ -205,7 +205,7 @@ async def test_an_edited_text_and_an_agent_that_changed_the_same_step_are_for_th
     agent = tmp_path / "agent.py"
     agent.write_text(
         "from pathlib import Path\nfrom tests.terminal.test_watch_races import reworded\n"
-        f"reworded(Path({str(journal)!r}), 'Write no test', 'Mend it', 'Tell people')\n"
+        f"reworded(Path({str(journal)!r}), 'Write a test first', 'Mend it', 'Tell people')\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     first = f"{sys.executable} {agent} && sed -i 's/Write a test/Write two tests/' \"$1\""
@@ -216,7 +216,7 @@ async def test_an_edited_text_and_an_agent_that_changed_the_same_step_are_for_th
         await ready(app)
         await pilot.press("E")
         await asked(app, DecisionDialog)
-        await shows(app, "~ Write a test → Write no test", kind=DialogText)
+        await shows(app, "~ Write a test → Write a test first", kind=DialogText)
         await press_button(app, pilot, "Edit")
         await eventually(lambda: suggestions(theirs(app)) == [RewordStep("s3", "Mend all")])
 

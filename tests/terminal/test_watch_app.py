@@ -310,7 +310,7 @@ async def test_a_plan_file_is_followed_on_disk(journal: Path, tmp_path: Path) ->
     add(journal, FIRST, "agent", PlanSet(FilePlan("notes", file.as_uri()), via=ACP))
     add(journal, FIRST, "agent", PlanSet(FilePlan("secret", "file:///etc/passwd"), via=ACP))
     async with watching(journal, FIRST, size=(200, 50)) as (app, _):
-        await shows(app, "○ one", file.as_uri(), "/etc/passwd is not a .md file")
+        await shows(app, "○ one", file.as_uri(), "/etc/passwd is outside the folders")
         file.write_text("# Notes\n- [x] one\n- [ ] two\n")
         await shows(app, "✔ one", "○ two", "1 / 2")
 

@@ -119,7 +119,7 @@ async def test_who_decides_on_a_step_that_changed_decides_again(journal: Path) -
         await asked(app)
         assert app.screen.query_one(TextField).text == "Write two tests", "what was typed is still there"
         assert not theirs(app).suggestions
-        reworded(journal, "Write a test at last", "Mend it", "Tell people")
+        reworded(journal, "Write a test first and early", "Mend it", "Tell people")
         await eventually(lambda: theirs(app).revision == 4)
         await pilot.press("enter")
         await asked(app, DecisionDialog)
@@ -137,7 +137,7 @@ async def test_send_anyway_gets_through_while_the_plan_goes_on_changing(journal:
         reworded(journal, "Write a test first", "Mend it", "Tell people")
         await pilot.press("enter")
         await asked(app, DecisionDialog)
-        reworded(journal, "Write a test at last", "Mend it", "Tell people")
+        reworded(journal, "Write a test first and early", "Mend it", "Tell people")
         await pilot.press("s")
         await closed(app)
         assert suggestions(theirs(app)) == [RewordStep("s2", "Write two tests")]
@@ -281,9 +281,9 @@ async def late_conflict(app: WatchApp, pilot: "Pilot[None]", journal: Path) -> A
     """A step is ticked, but the journal is locked until the person has gone on; the step is reworded first."""
     locked = Event()
 
-    def steer_late(*given: Any) -> Steered:
+    def steer_late(*given: Any, **named: Any) -> Steered:
         assert locked.wait(20)
-        return steer(*given)
+        return steer(*given, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("planwire.terminal.write_queue.steer", steer_late)
@@ -361,7 +361,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
     async with watching(journal, THEIRS) as (app, pilot):
         await shows(app, "○ one", '"nodes"')
         await click_row(app, pilot, "○ one", 6)
-        for key in ("x", "a", "d", "s", "r", "J"):
+        for key in ("x", "a", "d", "s", "J"):
             app.clear_notifications()
             await pilot.press(key)
             await told(app, "This plan is a file: change it in an editor, or comment on the plan.")

@@ -60,7 +60,8 @@ def has_secret(url: str) -> bool:
     found = _SERVER.fullmatch(url)
     scheme, rest = found.groups() if found else ("", url)
     login, _, place = rest.rpartition("@") if found else ("", "", url)
-    settings = (setting for _, setting in _SECRET.findall(place) if setting and not _PATH.match(setting))
+    settings = [setting for _, setting in _SECRET.findall(place) if setting and not _PATH.match(setting)]
+    settings += [value for _, name, value in _SETTING.findall(place) if found and name.lower() not in _PLAIN]
     return _login(scheme, login) != login or any(settings) or (found is None and _has_login(url))
 
 

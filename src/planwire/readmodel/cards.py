@@ -219,7 +219,7 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations, acted: i
     reviews = tuple(_review(record, each, acted) for each in record.reviews)
     return replace(
         card,
-        record=record,
+        record=replace(record, state=replace(record.state, steps=card.state.steps)) if card.uri else record,
         is_of_agent=record.owner == AGENT,
         why=record.summary or "",
         notes=tuple(Note(each.text, each.by, each.at) for each in record.notes),

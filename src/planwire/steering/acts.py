@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from planwire.errors import PlanError, StaleRevision, UnknownAct, UnknownPlan
 from planwire.model.events import CHANGES_REQUESTED, COMMENTED, Remarked
-from planwire.model.kinds import kind_of
+from planwire.model.kinds import address_of, kind_of
 from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
 from planwire.model.statuses import STATUSES
@@ -328,7 +328,7 @@ def check_early(record: PlanRecord, wanted: Wanted) -> None:
         refuse_unchangeable(record)
     if wanted.edited is not None:
         refuse_untaken(record)
-    if wanted.steps is not None:
+    if wanted.steps is not None and address_of(record.state.plan) is None:  # a file may have changed since
         to_run(record, wanted.steps)
     if wanted.is_on_remark and act.name == "reword":
         suggested_step(on, wanted.target or "")
