@@ -1,5 +1,6 @@
 """What holds for every test: nothing of the user's own is read or written."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from planwire.journal import Journal, open_journal
+from planwire.journal.processes import lineage
 from planwire.session import known_agents
 from tests import strategies  # noqa: F401  (how hypothesis works here: the same examples every time, no deadlines)
 from tests.hostile_repository import HostileRepository
@@ -25,25 +27,31 @@ for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(number, signal.SIG_DFL)
 
 
+#: The records that other processes keep, and what they would call this one.
+RECORDS = list(known_agents._folders())
+THIS_PROCESS = next(lineage())
+
+#: Verdicts are sent at once, on the boards that several tests share too; tests of the delay set their own.
+os.environ["PLANWIRE_UNDO_SECONDS"] = "0"
+
+
 @pytest.fixture(scope="session")
 def _hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileRepository:
     return HostileRepository(tmp_path_factory.mktemp("hostile"))
 
 
-@pytest.fixture(scope="session")
-def _runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runtime")
-
-
 @pytest.fixture(autouse=True)
-def _a_journal_of_its_own(tmp_path: Path, _runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The default journal is the test's, in this process and in those that it starts; the records of agents only in
-    this one, since no variable chooses their place."""
+    this one, since no variable chooses their place. A hook that a test starts records the process of the test as the
+    agent above it: the tests that follow in this process are below no agent."""
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr(known_agents, "_folders", lambda: iter([_runtime / "planwire" / "agents"]))
-    monkeypatch.setenv("PLANWIRE_UNDO_SECONDS", "0")  # tests of the delay set their own
+    monkeypatch.setattr(known_agents, "_folders", lambda: iter([tmp_path / "data" / "agents"]))
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
+    yield
+    for folder in RECORDS:
+        (folder / THIS_PROCESS).unlink(missing_ok=True)
 
 
 @pytest.fixture(autouse=True)
