@@ -1,5 +1,6 @@
 """What holds for every test: nothing of the user's own is read or written."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +18,6 @@ TESTS = Path(__file__).parent
 #: The folders whose tests start processes of planwire's.
 END_TO_END = {"cli", "demo", "faces", "hooks", "mcp", "relay", "team", "terminal", "web"}
 
-_FOLDERS_OF_AGENTS = known_agents._folders
-
 #: Pictures of a screen in a row, each a reaction to the one before. An app that makes more draws for ever.
 MOST_DRAWINGS = 20
 
@@ -26,6 +25,14 @@ MOST_DRAWINGS = 20
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(number, signal.SIG_DFL)
+
+
+#: The records that other processes keep, and what they would call this one.
+RECORDS = list(known_agents._folders())
+THIS_PROCESS = next(lineage())
+
+#: Verdicts are sent at once, on the boards that several tests share too; tests of the delay set their own.
+os.environ["PLANWIRE_UNDO_SECONDS"] = "0"
 
 
 @pytest.fixture(scope="session")
@@ -36,14 +43,12 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> HostileRepository:
 @pytest.fixture(autouse=True)
 def _a_journal_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The default journal is the test's, in this process and in those that it starts; the records of agents only in
-    this one, since no variable chooses their place. What another test's processes took this one for is forgotten."""
-    for folder in _FOLDERS_OF_AGENTS():
-        for name in lineage(leaders_too=True):
-            (folder / name).unlink(missing_ok=True)
+    this one, since no variable chooses their place. What another test's hooks took this process for is forgotten."""
+    for folder in RECORDS:
+        (folder / THIS_PROCESS).unlink(missing_ok=True)
     monkeypatch.setenv("PLANWIRE_JOURNAL", str(tmp_path / "default.db"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr(known_agents, "_folders", lambda: iter([tmp_path / "agents"]))
-    monkeypatch.setenv("PLANWIRE_UNDO_SECONDS", "0")  # tests of the delay set their own
     monkeypatch.delenv("PLANWIRE_AGENT", raising=False)
 
 

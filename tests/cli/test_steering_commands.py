@@ -136,14 +136,15 @@ def test_a_comment_is_never_too_late(journal: Journal) -> None:
     assert (comment.text, comment.step, comment.passage) == ("all of it", None, Passage("read"))
 
 
-def test_a_comment_on_a_step_of_a_plan_file_quotes_it(journal: Journal, tmp_path: Path) -> None:
+def test_a_comment_on_a_step_of_a_plan_file_is_about_the_step(journal: Journal, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("# Ship\n\n- [x] build\n- [ ] upload\n")
     plan = FilePlan("f", (tmp_path / "plan.md").as_uri())
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
+    note_folders(tmp_path)
     deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     assert planwire("comment", "--step", "upload", "to both hosts").startswith("Comment added to “upload”.")
     [comment] = load_state(journal, "session-1").plans["f"].open_remarks
-    assert (comment.text, comment.step, comment.passage) == ("to both hosts", None, Passage("upload"))
+    assert (comment.text, comment.step, comment.about) == ("to both hosts", "s2", {"s2": "upload"})
     assert "this plan is a" in planwire("tick", "upload", code=NOT_DONE)
 
 

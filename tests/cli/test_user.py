@@ -114,7 +114,7 @@ def test_who_has_no_terminal_or_runs_below_an_agent_needs_a_name_and_a_yes(
     assert users.read() == before
     assert user(*arguments, "--as", "bot", "--yes").code == DONE
     if do == "add":
-        assert users.read().named("Ann").by == "bot"
+        assert users.read().named("Ann").by == "bot (below an agent)"
         assert " by bot" in user("list").out
 
 

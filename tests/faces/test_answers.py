@@ -110,7 +110,9 @@ def test_a_command_answers_the_question_that_the_editor_shows(asking: Asking) ->
     asking.client_hears("your answer “No” came too late")
     asking.asks()
     shown = asking.command("show", SESSION)
-    assert "The agent goes on with “Yes”, as me (by a script) answered. The editor answered “No”, too late." in shown
+    assert (
+        "The agent goes on with “Yes”, as me (by a script) answered. Someone in the editor answered “No”, too" in shown
+    )
     assert "planwire approve s1 --changes --now" in shown
     asking.command("approve", SESSION)
     assert not asking.state.needs_person

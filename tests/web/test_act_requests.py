@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from planwire.errors import JournalUnavailable
-from planwire.model.events import COMMENT, Passage, PlanRemoved, PlanSet, Remarked
+from planwire.model.events import COMMENT, PlanRemoved, PlanSet, Remarked
 from planwire.model.plan import FilePlan, OtherPlan
 from planwire.session.named_folders import note_folders
 from planwire.steering.wanted import MOST_CHANGES
@@ -71,13 +71,13 @@ def test_a_plan_in_a_file_and_plans_of_other_kinds_are_reviewed_but_not_changed(
     assert page.count("data-steer=") == 2
 
 
-def test_a_comment_on_a_step_of_a_plan_file_quotes_it(here: Here, tmp_path: Path) -> None:
+def test_a_comment_on_a_step_of_a_plan_file_is_about_the_step(here: Here, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("- [ ] one\n")
     here.board.open(here.session, cwd=str(tmp_path))
     note_folders(tmp_path)
     here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())))
-    assert here.act("comment", "file", target="s1", text="Why?", seen=2).status_code == 200
-    assert here.events()[-1].event == Remarked("file", COMMENT, "Why?", 2, passage=Passage("one"), id="r1")
+    assert here.act("comment", "file", target="s1", text="Why?", seen=3).status_code == 200
+    assert here.events()[-1].event == Remarked("file", COMMENT, "Why?", 3, "s1", id="r1", about={"s1": "one"})
 
 
 @pytest.mark.parametrize(

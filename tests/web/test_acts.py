@@ -48,9 +48,12 @@ WRITTEN: dict[str, tuple[dict[str, Any], Event]] = {
     "move": ({"target": "s3", "by": -1}, changed(MoveStep("s3", "s1"))),
     "remove": ({"target": "s1"}, changed(RemoveStep("s1"))),
     "set_priority": ({"target": "s2", "priority": "high"}, changed(SetPriority("s2", "high"))),
-    "comment": ({"target": "s2", "text": "Why?"}, Remarked("main", COMMENT, "Why?", 1, "s2")),
+    "comment": ({"target": "s2", "text": "Why?"}, Remarked("main", COMMENT, "Why?", 1, "s2", about={"s2": "step 2"})),
     "review": ({"verdict": "approved"}, PlanReviewed("main", 1, APPROVED, via=VIA)),
-    "select": ({"steps": ["s1", "s3"]}, Remarked("main", SELECTION, "", 1, steps=("s1", "s3"))),
+    "select": (
+        {"steps": ["s1", "s3"]},
+        Remarked("main", SELECTION, "", 1, steps=("s1", "s3"), about={"s1": "step 1", "s3": "step 3"}),
+    ),
     "suggest": ({"changes": [{"do": "remove", "step": "s3"}]}, changed(RemoveStep("s3"))),
     "dismiss": ({}, PlanRemoved("main")),
 }
@@ -167,9 +170,9 @@ def test_a_review_has_a_verdict_and_comments_and_a_selection_has_them_too(here: 
     comments = [{"text": "Careful.", "step": "s2"}]
     assert here.act("select", seen=1, text="Go on.", comments=comments, steps=["s1", "s2"]).status_code == 200
     assert [undecided(each.event) for each in here.events()[1:]] == [
-        Remarked("main", SELECTION, "", 1, steps=("s1", "s2")),
+        Remarked("main", SELECTION, "", 1, steps=("s1", "s2"), about={"s1": "step 1", "s2": "step 2"}),
         Remarked("main", COMMENT, "Go on.", 1),
-        Remarked("main", COMMENT, "Careful.", 1, "s2"),
+        Remarked("main", COMMENT, "Careful.", 1, "s2", about={"s2": "step 2"}),
     ]
     quoted = [{"text": "Really?", "passage": {"text": "step 1"}}]
     assert here.act("review", seen=1, verdict="changes_requested", text="Smaller", comments=quoted).status_code == 200

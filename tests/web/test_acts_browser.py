@@ -24,6 +24,7 @@ from planwire.model.events import (
 from planwire.model.plan import FilePlan
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
+from planwire.session.named_folders import note_folders
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import VIA
 from tests.web.browsing import photograph
@@ -35,8 +36,8 @@ def changed(*changes: object) -> PlanChanged:
     return PlanChanged("main", None, changes)  # type: ignore[arg-type]
 
 
-def suggested(change: StepChange) -> Remarked:
-    return Remarked("main", SUGGESTION, "", 1, changes=(change,))
+def suggested(change: StepChange, **about: str) -> Remarked:
+    return Remarked("main", SUGGESTION, "", 1, changes=(change,), about=about)
 
 
 #: For each key of each act: what is typed after it, if it asks for something, and the event that is written.
@@ -53,7 +54,7 @@ KEYS: dict[str, tuple[str | None, Event]] = {
     "Alt+ArrowDown": (None, changed(MoveStep("s2", "s3"))),
     "1": (None, changed(SetPriority("s2", "high"))),
     "3": (None, changed(SetPriority("s2", "low"))),
-    "c": ("Why?", Remarked("main", COMMENT, "Why?", 1, "s2")),
+    "c": ("Why?", Remarked("main", COMMENT, "Why?", 1, "s2", about={"s2": "two"})),
 }
 
 
@@ -113,7 +114,7 @@ def test_the_step_is_run(stage: Stage, page: Page) -> None:
     page.keyboard.press("r")
     expect(page.get_by_role("button", name="Tell the agent to run 1 step")).to_be_focused()
     page.keyboard.press("Enter")
-    stage.comes_to(Remarked("main", SELECTION, "", 1, steps=("s2",)))
+    stage.comes_to(Remarked("main", SELECTION, "", 1, steps=("s2",), about={"s2": "two"}))
 
 
 def test_a_suggested_step_can_not_be_selected_to_run(stage: Stage) -> None:
@@ -130,16 +131,18 @@ def test_a_suggested_step_can_not_be_selected_to_run(stage: Stage) -> None:
     expect(page.get_by_role("region", name="Steps to run")).to_have_count(0)
 
 
-def test_the_steps_of_a_plan_file_can_not_be_selected_to_run(stage: Stage, tmp_path: Path) -> None:
+def test_the_steps_of_a_plan_file_are_selected_to_run(stage: Stage, tmp_path: Path) -> None:
     path = tmp_path / "plan.md"
     path.write_text("- [ ] one\n- [ ] two\n")
+    note_folders(tmp_path)
     stage.write(SessionOpened("agent", "client", str(tmp_path)), PlanSet(FilePlan("main", path.as_uri())))
     page = stage.reopen()
     row(page, 1).locator(".words").click()
     expect(row(page, 1)).to_be_focused()
     page.keyboard.press("s")
-    expect(page.get_by_role("status").filter(has_text="Run steps is not possible here")).to_have_count(1)
-    expect(page.get_by_role("region", name="Steps to run")).to_have_count(0)
+    page.get_by_role("button", name="Tell the agent to run 1 step").click()
+    stage.comes_to(Remarked("main", SELECTION, "", 3, steps=("s1",), about={"s1": "one"}))
+    expect(row(page, 1).locator(".tag-to-run")).to_be_visible()
 
 
 def test_what_has_ended_is_reopened(stage: Stage, page: Page) -> None:
@@ -156,7 +159,7 @@ def test_what_has_ended_is_reopened(stage: Stage, page: Page) -> None:
     page.get_by_role("button", name="Reopen").click()
     expect(row(page, 2).locator(".comment")).to_contain_text("Why?")
     stage.comes_to(
-        Remarked("main", COMMENT, "Why?", 1, "s2"),
+        Remarked("main", COMMENT, "Why?", 1, "s2", about={"s2": "two"}),
         RemarkClosed("main", "r1", WITHDRAWN),
         RemarkReopened("main", "r1"),
         PlanReopened("main"),
@@ -255,7 +258,7 @@ def test_a_suggestion_is_withdrawn_and_a_suggested_step_is_reworded(stage: Stage
     page.keyboard.press("Delete")
     expect(ghost).to_have_count(1)
     stage.comes_to(
-        suggested(SetStatus("s2", "completed")),
+        suggested(SetStatus("s2", "completed"), s2="two"),
         RemarkClosed("main", "r1", WITHDRAWN),
         suggested(AddStep("three", "s2")),
         suggested(AddStep("third", "s2")),

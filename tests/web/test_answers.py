@@ -47,7 +47,7 @@ def test_the_agents_own_options_are_the_buttons_in_its_order(here: Here) -> None
     assert replies(page) == [
         (each.name, {"act": "review", "option": each.id, "question": "q1"}) for each in (ALWAYS, YES, NO)
     ]
-    assert re.findall(r'class="primary"[^>]*>([^<]*)<', page) == [YES.name]
+    assert re.findall(r'class="primary"[^>]*><span>([^<]*)<', page) == [YES.name]
     assert "The agent asks for approval" in section(page)
     assert "The agent will see your words with the next prompt in Zed." in page
     assert 'data-act="review"' not in page, "the bar has the answers, so the plan needs no button for a review"
@@ -111,7 +111,8 @@ def test_a_late_no_is_a_persons_to_decide(here: Here) -> None:
         here.write(late, by="client")
         page = here.page()
         assert ">needs you<" in page
-        asked = "The agent goes on with “Yes, and ask”, as you answered. Zed answered “No, keep planning”, too late."
+        asked = "The agent goes on with “Yes, and ask”, as you answered. "
+        asked += "Someone in Zed answered “No, keep planning”, too late."
         assert asked in section(page)
         assert "Too late" in page
         assert replies(page) == [

@@ -14,6 +14,7 @@ from planwire.cli.board import _EDITORS
 from planwire.cli.relay import _tell as tell
 from planwire.extras import PACKAGES
 from planwire.journal import Stamped, open_journal
+from planwire.model.events import Remarked
 from planwire.own_process import own_command
 from planwire.web.plan_view import EDITORS
 from tests import deciding
@@ -168,7 +169,9 @@ def test_a_board_that_an_agent_starts_only_shows_unless_it_has_a_name(tmp_path: 
         assert answer.status_code == status
         assert ("only shows: with --as NAME --yes" in problems) == (status == 403)
     with open_journal(tmp_path / "default.db") as written:
-        assert [each.by for each in written.read("s1")] == ["agent", "bot"]
+        [act] = written.read("s1", 1)
+    assert isinstance(act.event, Remarked)
+    assert (act.by, act.event.way) == ("bot", "below an agent"), "a token in the request hides no agent above the board"
 
 
 def test_a_board_for_other_machines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -223,7 +223,7 @@ def test_a_plan_is_copied_as_markdown(board: Running, new_page: NewPage) -> None
     copy = page.get_by_role("link", name="Copy")
     copy.click()
     expect(page.get_by_text("Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == "# Plan\n\n- [x] step 1\n- [ ] step 2\n"
+    assert page.evaluate("navigator.clipboard.readText()") == "# ◈ Plan\n\n- [x] step 1\n- [ ] step 2\n"
     with page.expect_download() as download:
         page.get_by_role("link", name="Export").click()
     assert download.value.suggested_filename == "main.md"

@@ -25,7 +25,7 @@ def test_two_people_see_what_each_other_does(stage: Stage) -> None:
     stage.comes_to(
         PlanChanged("main", None, (SetStatus("s1", "completed"),)),
         PlanChanged("main", None, (SetStatus("s2", "completed"),)),
-        Remarked("main", COMMENT, "Well done", 3, "s1"),
+        Remarked("main", COMMENT, "Well done", 3, "s1", about={"s1": "one"}),
     )
 
 

@@ -74,7 +74,7 @@ def test_a_review_whose_answer_was_lost_is_not_said_twice(stage: Stage) -> None:
     stage.comes_to(
         PlanReviewed("main", 1, "changes_requested", via=VIA),
         Remarked("main", REQUEST, "Smaller steps", 1, review=2),
-        Remarked("main", COMMENT, "This first", 1, "s1"),
+        Remarked("main", COMMENT, "This first", 1, "s1", about={"s1": "one"}),
     )
 
 

@@ -242,7 +242,7 @@ def test_a_plan_is_exported_as_markdown_that_says_the_same(board: Running) -> No
     board.write("s1", items("completed", "in_progress", "cancelled", "pending"))
     answer = board.get("/sessions/s1/plans/main.md")
     assert answer.headers["content-type"].startswith("text/markdown")
-    assert answer.text == "# Plan\n\n- [x] step 1\n- [~] step 2\n- [-] step 3\n- [ ] step 4\n"
+    assert answer.text == "# ◈ Plan\n\n- [x] step 1\n- [~] step 2\n- [-] step 3\n- [ ] step 4\n"
 
 
 def test_a_text_is_exported_as_it_is(board: Running) -> None:

@@ -236,8 +236,8 @@ def test_steps_are_chosen_to_be_run(stage: Stage) -> None:
     expect(run).to_be_focused()
     page.keyboard.press("Enter")
     first, second = (
-        Remarked("main", SELECTION, "", 1, steps=("s2", "s4")),
-        Remarked("main", SELECTION, "", 3, steps=("s3",)),
+        Remarked("main", SELECTION, "", 1, steps=("s2", "s4"), about={"s2": "one", "s4": "three"}),
+        Remarked("main", SELECTION, "", 3, steps=("s3",), about={"s3": "two"}),
     )
     stage.comes_to(first, second)
     row(page, 4).click()
@@ -249,4 +249,4 @@ def test_steps_are_chosen_to_be_run(stage: Stage) -> None:
     expect(dialog).to_contain_text("Run 1 step of “Plan”")
     dialog.get_by_role("button", name="Send anyway").click()
     expect(page.locator(".toast")).to_contain_text("To run: “three”.")
-    stage.comes_to(first, second, Remarked("main", SELECTION, "", 5, steps=("s4",)))
+    stage.comes_to(first, second, Remarked("main", SELECTION, "", 5, steps=("s4",), about={"s4": "three"}))

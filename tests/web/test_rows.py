@@ -8,6 +8,7 @@ import pytest
 from planwire.model.events import SUGGESTION, PlanSet, Remarked, TurnEnded
 from planwire.model.plan import Entry, FilePlan, ItemsPlan
 from planwire.model.step_changes import SetStatus
+from planwire.session.named_folders import note_folders
 from tests.web.board import Running, items, markdown
 
 FOLD = re.compile(r'<summary id="[^"]*">([^<]*)</summary><ol id="[^"]*">(.*?)</ol></details>')
@@ -69,6 +70,7 @@ def test_the_mark_of_a_step_is_a_checkbox(board: Running) -> None:
 def test_a_checkbox_that_nobody_can_use_says_so(board: Running, tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text("- [x] one\n- [ ] two\n")
     board.open(cwd=str(tmp_path))
+    note_folders(tmp_path)
     board.write("s1", PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())), markdown("- [ ] a\n"))
     page = board.page("/sessions/s1")
     assert page.count('role="checkbox"') == 3

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from planwire.model.events import ACP, SUGGESTION, PlanSet, RemarkClosed, Remarked, SessionOpened, Told
+from planwire.model.events import ACP, SUGGESTION, PlanSet, RemarkClosed, Remarked, SessionOpened, Told, TurnEnded
 from planwire.model.plan import MarkdownPlan
 from planwire.model.remarks import WITHDRAWN
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
@@ -30,7 +30,7 @@ def test_suggestions_are_drawn_in_the_agents_list_until_they_come_true_or_are_un
     expect(page.locator("#p0-steps > li").nth(1)).to_have_class("step ghost")
     row(page, 2).click()
     page.keyboard.press("x")
-    expect(row(page, 2).locator(".suggestion-status")).to_have_text("Suggested by you: doneSentUndo")
+    expect(row(page, 2).locator(".suggestion-status")).to_have_text("Suggested by you: doneQueuedUndo")
     expect(row(page, 2)).to_have_attribute("data-status", "pending")
     tick = (
         row(page, 2)
@@ -45,6 +45,8 @@ def test_suggestions_are_drawn_in_the_agents_list_until_they_come_true_or_are_un
     expect(page.locator("#p0-said")).to_have_count(0)
 
     stage.write(Told("prompt", 4, remarks=("r3",)), by="relay")
+    expect(row(page, 2).locator(".delivery")).to_have_text("Delivered")
+    stage.write(TurnEnded("end_turn"))
     expect(row(page, 2).locator(".delivery")).to_have_text(re.compile(r"^Seen \d+:\d\d"))
     expect(row(page, 3).locator(".delivery")).to_have_attribute("title", re.compile("^The agent will see it with "))
     row(page, 2).click()

@@ -100,14 +100,17 @@ def test_others_have_the_role_that_was_given_to_them_or_none(tmp_path: Path, rol
         assert httpx.post(board.base + ACTS, json=COMMENT, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["ann", "Ａｎｎ", "ANN", "\u0410nn"])
-def test_a_name_that_only_reads_like_a_users_is_nobodys(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [*((each, "who is not the user") for each in ("ann", "Ａｎｎ", "ANN")), ("\u0410nn", "words of one script")],
+)
+def test_a_name_that_only_reads_like_a_users_is_nobodys(tmp_path: Path, name: str, why: str) -> None:
     """Whoever may choose a name where the proxy knows people could choose one that looks like Ann's."""
     with team_board(tmp_path, team={"proxy": TrustedProxy(HEADER, "127.0.0.1", "look")}) as board:
         headers = [(HEADER.encode(), name.encode()), (b"Accept", b"text/html")]
         answer = httpx.get(f"{board.base}/sessions", headers=headers)
         assert answer.status_code == 403
-        assert "who is not the user" in answer.text
+        assert why in answer.text
         assert "Not from the proxy" not in answer.text
 
 

@@ -9,7 +9,7 @@ from planwire.model.records import HOOK, USER
 from planwire.readmodel.audience import audience
 from planwire.readmodel.plain_text import has_unseen, one_line
 
-__all__ = ["BY_SCRIPT", "author", "authored", "person_name", "read_as"]
+__all__ = ["BY_SCRIPT", "author", "authored", "name_and_way", "person_name", "read_as"]
 
 #: Authors that planwire itself writes, and words that it uses for them.
 _RESERVED: Final = (

@@ -74,7 +74,8 @@ def compare_cards(before: PlanCard | None, after: PlanCard | None) -> Comparison
     """Compare a plan at two moments. A removed plan counts as missing."""
     old = None if before is None or before.removed else before
     new = None if after is None or after.removed else after
-    rows = tuple(_rows(old, new))
+    has_boxes = any(row.status for card in (old, new) if card for row in card.rows)
+    rows = tuple(_rows(old, new)) if has_boxes else ()  # the lines say all about the items of a numbered list
     texts = [card.text if card else "" for card in (old, new)]
     lengths = tuple(len(text.splitlines()) for text in texts)
     # Texts that differ only in their boxes are equal: the rows show the boxes.

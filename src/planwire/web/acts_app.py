@@ -34,7 +34,7 @@ from planwire.errors import (
     UnstorableEvent,
 )
 from planwire.readmodel.as_json import entry_json
-from planwire.readmodel.authors import BY_SCRIPT, authored
+from planwire.readmodel.authors import BY_SCRIPT, authored, name_and_way
 from planwire.readmodel.card import PlanCard, PlanId
 from planwire.readmodel.cards import card_of
 from planwire.readmodel.compare import compare_cards
@@ -170,7 +170,8 @@ class ActsApp:
 def _author(request: Request, name: str) -> str:
     """The person behind a request. A token in it is a program's, unless the proxy in front knows the person."""
     person, is_bearer = signed_in(request.scope), "bearer " in request.headers.get("authorization", "").lower()
-    return authored(name, BY_SCRIPT) if is_bearer and (person is None or person.key) else name
+    who, way = name_and_way(name)
+    return authored(who, way or BY_SCRIPT) if is_bearer and (person is None or person.key) else name
 
 
 def _key(request: Request, plan_id: PlanId) -> Once | None:
