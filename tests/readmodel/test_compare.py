@@ -53,6 +53,15 @@ def test_lines_that_differ_only_in_a_box_are_equal() -> None:
     assert [line.kind for line in compare_cards(card(old), card(other)).lines].count("added") == 2
 
 
+def test_a_numbered_list_is_compared_once_by_its_lines() -> None:
+    old = track(MarkdownPlan("text", "1. Read\n2. Write\n"))
+    new = track(MarkdownPlan("text", "1. Read\n2. Write small steps\n"), old)
+    compared = compare_cards(card(old), card(new))
+    assert (compared.rows, [line.kind for line in compared.lines]) == ((), ["same", "changed"])
+    boxed = track(MarkdownPlan("text", "1. [ ] Read\n2. [x] Write\n"), old)
+    assert len(compare_cards(card(old), card(boxed)).rows) == 2, "the boxes are news"
+
+
 def test_equal_pairs_far_from_a_change_are_counted() -> None:
     old = listed(*(f"step {number}" for number in range(20)))
     new = listed(*(f"step {number}" for number in range(20)), "new", before=old)

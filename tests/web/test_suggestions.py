@@ -1,5 +1,7 @@
 """What pages show of people's suggestions and words: over the plan, never in it, and never as anything but words."""
 
+import re
+
 import pytest
 
 from planwire.model.events import ACP, PlanSet, ReviewAsked
@@ -99,6 +101,15 @@ def test_a_page_says_which_steps_are_to_be_run_and_whether_the_plan_changed_sinc
     page = here.page("")
     assert page.count("plan changed since") == 1
     assert '<span class="tag tag-to-run">to run</span>' in page
+
+
+@pytest.mark.parametrize("text", ["- [ ] one\n- [ ] two\n", "1. one\n2. two\n", "- [ ] one\n\n- [ ] two\n"])
+def test_the_steps_of_a_text_say_that_they_are_to_be_run(here: Here, text: str) -> None:
+    here.write(markdown(text))
+    here.act("select", "text", steps=["s2"])
+    assert re.findall(r"(one|two)</span>(?:</span>)? <span class=\"tag tag-(\S+)\">", here.page()) == [
+        ("two", "to-run")
+    ]
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)

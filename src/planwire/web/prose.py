@@ -17,6 +17,7 @@ from planwire.readmodel.unseen import LONGEST_RENDERED, drawn, line_keys, lines_
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el, joined_keys
 from planwire.web.status_look import checkbox
+from planwire.web.steps_view import tag_view
 
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
@@ -82,6 +83,7 @@ def _adorn(item: Token, words: Token, row: StepRow, part_id: str, lines: str, *,
         _html(f"<span{attributes({'class': 'words', 'id': name_id, 'data-lines': lines or None})}>"),
         *children,
         _html("</span>"),
+        *(_html(f" {tag_view(tag)}") for tag in row.tags),
         _html(annotations_html(row, steerable=steerable)),
     ]
 
