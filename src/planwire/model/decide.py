@@ -14,7 +14,6 @@ from planwire.errors import PlanError
 from planwire.model.changes import apply_changes
 from planwire.model.events import SELECTION, Event, FileSeen, PlanChanged, PlanSet, Remarked
 from planwire.model.identity import step_ids
-from planwire.model.likeness import is_rephrased
 from planwire.model.markdown import unmarked
 from planwire.model.names import id_number, new_id
 from planwire.model.plan import MarkdownPlan
@@ -90,6 +89,8 @@ def _following(remark: Remark, after: PlanState) -> tuple[str, ...]:
     them, and only says the same in other words."""
     if remark.kind != SELECTION or remark.told is None:
         return ()
+    from planwire.model.likeness import is_rephrased  # noqa: PLC0415  (see `identity`)
+
     begun = {step.id: step.content for step in after.steps if not step.is_open or step.is_current}
     return tuple(
         step

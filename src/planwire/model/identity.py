@@ -15,14 +15,16 @@ comes first, by the same rules for the wire, checkboxes and tools:
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planwire.model.kinds import Draft, drafts_of
-from planwire.model.likeness import Text, compare, is_other_verb, read
 from planwire.model.names import new_id
 from planwire.model.plan import Plan
 from planwire.model.statuses import status_of
 from planwire.model.steps import Memory, PlanState, Step, restate
+
+if TYPE_CHECKING:
+    from planwire.model.likeness import Text
 
 #: The likeness from which two texts are one step reworded: anywhere, and between the same two neighbours.
 ALIKE: Final = 0.55
@@ -61,7 +63,11 @@ class _Matching:
         contents = [draft.content for draft in drafts], [step.content for step in self.last]
         if contents[0] == contents[1]:
             self.ids = [step.id for step in self.last]
+        if contents[0] == contents[1] or not self.last:
             return
+        from planwire.model import likeness  # noqa: PLC0415  (its tables take 10 ms, and most lists need none)
+
+        self.likeness = likeness
         self._read(sorted(dict.fromkeys((*contents[0], *contents[1])), key=len))
         self.news, self.olds = ([self.texts[each] for each in side] for side in contents)
         wanted = _places(self.news, range(len(drafts)))
@@ -77,7 +83,8 @@ class _Matching:
         for content in contents:
             if content not in self.texts:
                 self.unread -= len(content) * (1 if content.isascii() else 3)
-                self.texts[content] = read(content) if self.unread > 0 else Text((content,))
+                like = self.likeness
+                self.texts[content] = like.read(content) if self.unread > 0 else like.Text((content,))
 
     def _take(self, new: int, old_id: str) -> None:
         self.ids[new] = old_id
@@ -137,7 +144,7 @@ class _Matching:
             found = dict.fromkeys(chain.from_iterable(lists))
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
-                likeness, gone, come = compare(self.olds[old], self.news[new])
+                likeness, gone, come = self.likeness.compare(self.olds[old], self.news[new])
                 in_place = any(gap[:2]) and gap == old_gaps[old]
                 if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_be(old, new, gone, come):
                     yield 1.0 - likeness - in_place * IN_PLACE, old, new
@@ -149,10 +156,12 @@ class _Matching:
         goes_on = was is not None and now is not None and was.rank < now.rank
         if not self.last[old].is_open and (now is None or now.is_open):
             return False
-        return not (gone and come) or (goes_on and is_other_verb(self.olds[old], self.news[new], gone, come))
+        return not (gone and come) or (
+            goes_on and self.likeness.is_other_verb(self.olds[old], self.news[new], gone, come)
+        )
 
 
-def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:
+def _places(texts: "Sequence[Text]", places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:
     """The places of each wording in a list."""
     found: dict[tuple[str, ...], list[int]] = {}
     for place in places:
@@ -160,7 +169,7 @@ def _places(texts: Sequence[Text], places: Iterable[int]) -> dict[tuple[str, ...
     return found
 
 
-def _aspect(number: int, steps: Sequence[Step | Draft], texts: list[Text], at: int) -> object:
+def _aspect(number: int, steps: Sequence[Step | Draft], texts: "list[Text]", at: int) -> object:
     """What tells a step apart from its doubles: one aspect after the other."""
     content, status = steps[at].content, steps[at].status
     row, around = status_of(status), [texts[each].words for each in (at - 1, at + 1) if 0 <= each < len(texts)]

@@ -6,10 +6,10 @@ folder of the user's data. All faces on this machine look there.
 """
 
 import os
-from hashlib import sha256
 from pathlib import Path
 
 from planwire.errors import UnknownJournal
+from planwire.journal.chain import sha256
 from planwire.journal.user_files import default_path
 
 
@@ -37,4 +37,5 @@ def folders_above(path: str, *, itself: bool = False) -> tuple[Path, ...]:
 
 
 def _mark(folder: Path) -> Path:
-    return default_path().parent / "folders" / sha256(os.fsencode(folder)).hexdigest()
+    name: str = sha256(os.fsencode(folder)).hexdigest()
+    return default_path().parent / "folders" / name
