@@ -38,7 +38,8 @@ class Problems:
         page.remove_listener("console", self._said)
 
     def are_none(self) -> None:
-        assert [problem for problem in self._found if not _EXPECTED.search(problem)] == []
+        found = [problem for problem in self._found if not _EXPECTED.search(problem)]
+        assert found == [], found
 
     def _failed(self, error: Error) -> None:
         self._found.append(str(error))

@@ -126,7 +126,7 @@ def test_the_composer_stays_in_its_place_when_the_pointer_comes_to_it(stage: Sta
     place = row(page, 3).bounding_box()
     stage.write(PlanChanged("main", None, (RemoveStep("s1"),)))
     expect(row(page, 1)).to_have_count(0)
-    assert row(page, 3).bounding_box() == place, "the list keeps its place under the pointer"
+    assert row(page, 3).bounding_box() == pytest.approx(place, abs=0.5), "the list keeps its place under the pointer"
     page.get_by_role("toolbar").get_by_role("button", name="Comment").click()
     composer = page.locator(".composer")
     before = composer.bounding_box()

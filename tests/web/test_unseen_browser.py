@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from planwire.model.events import ACP, PlanReviewed, PlanSet, ReviewAsked
 from planwire.model.plan import MarkdownPlan
 from tests.waiting import until
-from tests.web.browsing import comes_true, is_live, photograph
+from tests.web.browsing import MOVING, comes_true, is_live, photograph
 from tests.web.stage import Stage, listed
 
 PHONE = {"width": 390, "height": 844}
@@ -179,6 +179,27 @@ def test_a_removed_step_stays_struck_and_labelled_until_it_had_a_look(stage: Sta
     page.evaluate("document.querySelector('[data-my-removed]').setAttribute('data-my-removed', '-9000')")
     stage.agent_sends("one", "three", "four", done=2)
     expect(page.locator("#p0-steps > li")).to_have_count(3)
+
+
+def test_steps_that_are_removed_together_give_way_in_one_movement(stage: Stage) -> None:
+    stage.agent_sends("one", "two", "three", "four")
+    page = stage.open(**MOVING)
+    page.evaluate("() => { window.shown = performance.now(); }")
+    comes_true(page, "performance.now() - shown > 300")  # what comes faster is not moved
+    page.evaluate(
+        """() => {
+            const start = document.startViewTransition.bind(document);
+            document.startViewTransition = (change) => {
+                const transition = start(change);
+                transition.ready.then(() => { window.moved = "yes"; }, (error) => { window.moved = String(error); });
+                return transition;
+            };
+        }"""
+    )
+    stage.agent_sends("one", "four")
+    expect(page.locator("#p0-steps > li")).to_have_count(4)
+    comes_true(page, "window.moved")
+    assert page.evaluate("window.moved") == "yes"
 
 
 HOSTILE = {

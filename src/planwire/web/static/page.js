@@ -351,7 +351,7 @@ function nameRows(changes) {
     if (what !== "list") continue;
     for (const row of document.getElementById(id)?.children ?? []) {
       if (named.length >= 60) return named;
-      if (!isInSight(row)) continue;
+      if (!row.id || !isInSight(row)) continue; // the copy of a removed step has no id
       row.style.viewTransitionName = `row-${CSS.escape(row.id).replace(/[^A-Za-z0-9_-]/g, "_")}`;
       named.push(row);
     }
