@@ -205,8 +205,12 @@ def refuse_newer(connection: Executor, path: Path) -> None:
 
 @contextmanager
 def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that sees a file without its log, takes no locks and changes nothing."""
+    """A connection that sees a file without its log, takes no locks and changes nothing.
+
+    `writable_schema` lets it read a file whose checkpoint is unfinished: its first page tells of pages not there yet.
+    """
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
         yield connection
 
 
@@ -221,7 +225,6 @@ def check_file(path: Path) -> None:
     if not found.st_size:
         raise damaged(path, "it is empty, which no journal ever is; if it never held anything, delete it")
     with file_alone(path) as connection:
-        connection.execute("PRAGMA writable_schema = ON")  # else a checkpoint under way would be damage
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
         if application_id == OLD_APPLICATION_ID:
             raise development(f"the journal {path}", "move that file away, or name another one")

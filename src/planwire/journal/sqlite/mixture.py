@@ -43,6 +43,7 @@ class FileEnd(NamedTuple):
 def file_end(path: Path) -> FileEnd | None:
     """How a file ends without its log; None if it can't tell, as in the middle of a checkpoint."""
     with suppress(sqlite3.DatabaseError), file_alone(path) as file:
+        file.execute("PRAGMA writable_schema = OFF")  # a file that is shorter than it says is no witness
         last = last_position(file)
         rows = file.execute(_LINKS, (last, 1)).fetchall()
         if all(map(_fits, rows)):
