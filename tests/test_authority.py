@@ -29,7 +29,7 @@ OURS: Final = """
     hooks/answer_files hooks/hooked_sessions hooks/own_calls hooks/thin_hook journal/away/folder
     journal/away/last_known journal/away/outage journal/backup journal/drainer_lock journal/lock_files
     journal/restoring journal/spool journal/spool_append journal/sqlite/drafts journal/sqlite/file
-    journal/sqlite/guard journal/sqlite/journal journal/sqlite/log journal/sqlite/unwritable journal/thoughts_file
+    journal/sqlite/guard journal/sqlite/journal journal/sqlite/mixture journal/sqlite/unwritable journal/thoughts_file
     relay/learned_agents session/handoff session/known_agents session/named_folders session/recording_mark
     session/users_file web/frame
 """

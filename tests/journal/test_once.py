@@ -172,6 +172,7 @@ def test_keys_whose_events_another_program_deleted_are_no_ones_and_go_with_the_n
             for statement in ("DELETE FROM events", "DELETE FROM sessions"):
                 other.execute(statement)
             other.commit()
+    with open_journal(path) as journal:
         assert words(journal.append("s", said("new"), once=secret)) == ["new"]
         journal.forget("s")
         assert traces(path.parent, secret.source) == []
@@ -184,4 +185,5 @@ def test_an_append_without_a_key_executes_no_statement_for_keys(path: Path) -> N
         journal.append("s", said("two"))
         journal._writer.set_trace_callback(executed.append)
         journal.append("s", said("three"))
+        journal._writer.set_trace_callback(None)
     assert [statement.split()[0] for statement in executed] == ["BEGIN", "PRAGMA", "INSERT", "COMMIT"]

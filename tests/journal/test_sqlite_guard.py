@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,12 +15,11 @@ import pytest
 from planwire.errors import Conflict, JournalError, JournalUnavailable
 from planwire.journal import Stamped, StoredAppend, Terms
 from planwire.journal.sqlite import journal as sqlite_journal
-from planwire.journal.sqlite.file import open_file
-from planwire.journal.sqlite.guard import FileGuard
 from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.verifying import verify
 from planwire.model.events import TurnEnded
 from tests.journal.test_contract import PATIENCE, said, words
-from tests.journal.test_sqlite import run
+from tests.journal.test_sqlite import program, run
 
 
 def cut_to_nothing(path: Path) -> None:
@@ -228,33 +228,100 @@ def test_a_journal_keeps_its_locks_when_another_of_its_process_in_the_same_file_
     assert run(ALONE, path.with_name("another.db"), path) == ["nobody else has it"]
 
 
-def test_a_journal_keeps_its_locks_when_another_is_closed_while_it_is_opened(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("step", ["open_file", "WriterGuard"])
+def test_a_journal_that_is_opened_while_the_last_one_closes_works(
+    path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    one = SqliteJournal(path)
-    watch = FileGuard.watch
-
-    def close_first(guard: FileGuard) -> None:
-        one.close()
-        watch(guard)
-
-    monkeypatch.setattr(FileGuard, "watch", close_first)
-    with SqliteJournal(path) as other:
-        assert run(ALONE, path.with_name("another.db"), path) == ["somebody has it"]
-        other.append("s", said("one"))
-
-
-def test_a_journal_that_is_opened_while_the_last_one_closes_works(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite then removes the log and the shared memory, and makes them anew."""
     one = SqliteJournal(path)
     one.append("s", said("one"))
+    original = getattr(sqlite_journal, step)
 
-    def close_first(*arguments: Any) -> sqlite3.Connection:
+    def close_first(*arguments: Any) -> Any:
         one.close()
-        return open_file(*arguments)
+        return original(*arguments)
 
-    monkeypatch.setattr(sqlite_journal, "open_file", close_first)
+    monkeypatch.setattr(sqlite_journal, step, close_first)
     with SqliteJournal(path) as other:
+        assert run(ALONE, path.with_name("another.db"), path) == ["somebody has it"]
         other.append("s", said("two"))
         other.append("s", said("three"))
         assert words(other.read("s")) == ["one", "two", "three"]
+
+
+def test_shared_memory_that_is_cut_short_kills_nobody_and_loses_nothing(path: Path) -> None:
+    """The system kills a process that touches memory behind the end of its file: so another process does it."""
+    code = """
+import os
+def cut(size):
+    os.truncate(sys.argv[1] + "-shm", size)
+other = open_journal(sys.argv[1])
+for size in (0, 1, 4096, 32768):
+    for use in (
+        lambda: journal.append("s", said("one")),
+        lambda: journal.last_seq("s"),
+        lambda: list(journal.read("s")),
+        lambda: journal.keep_snapshot("s", 1, b"x"),
+        lambda: other.append("s", said("x" * 500_000)),
+        lambda: open_journal(sys.argv[1]).close(),
+    ):
+        cut(size)
+        use()
+print(journal.last_seq("s"))
+cut(0)
+journal.close()
+"""
+    assert run(code, path) == ["8"]
+    with SqliteJournal(path) as journal:
+        assert journal.last_seq("s") == 8
+        assert verify(journal).troubles == []
+
+
+def test_a_process_that_is_killed_in_the_middle_of_an_append_disturbs_nobody(path: Path) -> None:
+    """It leaves pages in the log that count for nothing."""
+    code = """
+import os, signal
+from planwire.journal.sqlite import journal as engine
+insert = engine.rows.insert
+def insert_and_die(*given):
+    insert(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+engine.rows.insert = insert_and_die
+journal.append("t", said("x" * 2_000_000))  # more than fits into memory, so the log has some of it
+"""
+    with SqliteJournal(path) as journal:
+        for number in range(3):
+            journal.append("s", said("x" * 500_000 * number, "mine"))
+            size = Path(f"{path}-wal").stat().st_size
+            with program(code, path) as other:
+                assert other.wait(PATIENCE) == -signal.SIGKILL
+            assert Path(f"{path}-wal").stat().st_size > size
+        journal.append("s", said("last"))
+        assert journal.last_seq("t") == 0
+    with SqliteJournal(path) as journal:
+        assert journal.last_seq("s") == 7
+        assert verify(journal).troubles == []
+
+
+def test_a_session_that_another_process_forgets_is_no_sign_of_another_file(path: Path) -> None:
+    with SqliteJournal(path) as journal:
+        for number in range(3):
+            journal.append("s", said(str(number)))
+            run("journal.forget('s'); journal.append('t', said('theirs')); journal.forget('t')", path)
+            journal.lease("s", Terms("relay"))
+        journal.append("s", said("again"))
+        assert words(journal.read("s")) == ["again"]
+
+
+def test_an_older_journal_that_is_put_in_place_under_a_writer_by_restore_is_noticed(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    with SqliteJournal(path) as journal:
+        journal.append("s", said("one"))
+    shutil.copyfile(path, copy)
+    with SqliteJournal(path) as journal:
+        journal.append("s", said("two"))
+        copy.replace(path)
+        with pytest.raises(JournalUnavailable, match=r"while it was open.*open it again"):
+            journal.append("s", said("three"))
+        with pytest.raises(JournalUnavailable, match=r"while it was open.*open it again"):
+            journal.last_seq("s")

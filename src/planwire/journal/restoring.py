@@ -17,7 +17,7 @@ from planwire.journal.sqlite.beside import beside, refuse_place
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.file import make_folders, resolved, sync_folder
-from planwire.journal.sqlite.log import refuse_foreign_log
+from planwire.journal.sqlite.mixture import refuse_mixture
 from planwire.journal.thoughts import keep_all
 from planwire.model.event_why import why_in
 
@@ -96,7 +96,7 @@ def _free_name(file: Path, ending: str) -> Path:
 def _refuse_in_use(path: Path) -> None:
     """Refuse if another process has the file open: SQLite then grants no exclusive use of it."""
     try:
-        refuse_foreign_log(path)  # which SQLite would apply
+        refuse_mixture(path, 0)  # else SQLite would write the log into the file
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None)) as alone:
             alone.execute("PRAGMA locking_mode = EXCLUSIVE")
             alone.execute("BEGIN EXCLUSIVE")

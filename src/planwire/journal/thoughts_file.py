@@ -17,8 +17,7 @@ from planwire.journal.protocol import Thought
 from planwire.journal.spool_append import make_folder
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import not_a_journal, translate_errors
-from planwire.journal.sqlite.file import connect, resolved, scrub, transaction
-from planwire.journal.sqlite.log import file_alone
+from planwire.journal.sqlite.file import connect, file_alone, resolved, scrub, transaction
 from planwire.journal.sqlite.rows import bindable
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.journal.thoughts import too_old

@@ -5,8 +5,6 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from planwire.journal.sqlite.unwritable import is_writable
-
 PROMISE: Final = (
     "an append is on this machine's disk before it is acknowledged (write-ahead log, fsync at every commit)"
 )
@@ -21,5 +19,4 @@ def file_facts(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
         "SQLite": sqlite3.sqlite_version,
         "size": f"{size:,} bytes, with its log",
         "mode": stat.filemode(path.stat().st_mode),
-        "access": "read and write" if is_writable(path) else "read-only",
     }

@@ -9,7 +9,8 @@ new journal is made under another name and takes its own once it is whole: no pr
 import os
 import sqlite3
 import stat
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Final, Literal
@@ -18,7 +19,6 @@ from planwire.errors import JournalUnavailable, NoJournal
 from planwire.journal.format import FORMAT, development, newer
 from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, not_a_journal
-from planwire.journal.sqlite.log import CHECKPOINT_PAGES, add_log_link, file_alone, refuse_foreign_log
 from planwire.journal.sqlite.rows import Executor
 
 #: "plan" in ASCII; "plwr" in development versions.
@@ -77,7 +77,6 @@ _SETTINGS: Final = (
     "synchronous = FULL",
     "fullfsync = ON",
     "secure_delete = ON",
-    f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
     f"journal_size_limit = {LOG_BYTES}",
     f"cache_size = -{CACHE_KIB}",
 )
@@ -105,7 +104,6 @@ def find_file(path: Path) -> None:
 def open_file(path: Path, patience: float) -> sqlite3.Connection:
     """The connection that writes to an existing journal."""
     sweep_drafts(path)
-    refuse_foreign_log(path)
     connection = connect(path, patience)
     try:
         refuse_newer(connection, path)
@@ -205,6 +203,17 @@ def refuse_newer(connection: Executor, path: Path) -> None:
         raise newer(f"the journal {path}", version)
 
 
+@contextmanager
+def file_alone(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees a file without its log, takes no locks and changes nothing.
+
+    `writable_schema` lets it read a file whose checkpoint is unfinished: its first page tells of pages not there yet.
+    """
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        yield connection
+
+
 def check_file(path: Path) -> None:
     """Refuse a file that is not a journal, or that has a format which this planwire does not know.
 
@@ -234,7 +243,6 @@ def _create(path: Path) -> None:
             with transaction(connection, 0) as writer:
                 for statement in _TABLES:
                     writer.execute(statement)
-                add_log_link(writer)
             _log_ahead(connection)
         draft.take_name()
     sync_folder(path.parent)

@@ -9,8 +9,7 @@ A connection must not cross a fork. A journal that did says so instead of workin
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from io import FileIO
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +26,8 @@ from planwire.journal.sqlite.chain import chain_end
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.facts import PROMISE, file_facts
 from planwire.journal.sqlite.file import connect, find_file, open_file, refuse_newer, resolved, scrub, transaction
-from planwire.journal.sqlite.guard import FileGuard, holding
-from planwire.journal.sqlite.log import add_log_link, room_in_log
+from planwire.journal.sqlite.guard import Newest, WriterGuard, mend_memory
+from planwire.journal.sqlite.mixture import refuse_mixture
 from planwire.journal.sqlite.reading import SqliteReading
 from planwire.model.events import Recorded
 
@@ -36,15 +35,12 @@ from planwire.model.events import Recorded
 PATIENCE: Final = 30.0
 #: The most that it waits to release leases, which would lapse anyway, or to end lapsed ones.
 PARTING: Final = 1.0
-#: Upper bounds: the pages of tables and indexes that a new row changes, and the characters that fill at most a page.
-#: Looking at the log before every append would cost a tenth of its time. So the journal counts, and looks 20 times per
-#: round of the log.
-PAGES_PER_ROW: Final = 8
-CHARACTERS_PER_PAGE: Final = 1_000
 
 
 class SqliteJournal(SqliteReading, PolledJournal):
     """A `Journal` in a file. It waits up to `patience` seconds for the writers of other processes."""
+
+    _guard: WriterGuard
 
     def __init__(self, path: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         with translate_errors(Path(path)):
@@ -52,23 +48,17 @@ class SqliteJournal(SqliteReading, PolledJournal):
         self._group = GroupCommit(self._commit)
         with translate_errors(self.path):
             find_file(self.path)
-            with holding(self.path):
-                self._writer = open_file(self.path, patience)
-                try:
-                    self._guard = FileGuard(self.path)
-                    self._reader = connect(self.path, patience, "ro")
-                    self._log = FileIO(self._log_path)
-                    self._guard.watch()
-                except BaseException:
-                    self._writer.close()
-                    raise
+            mend_memory(self.path)
+            refuse_mixture(self.path, patience)
+            with ExitStack() as opened:
+                self._writer = opened.enter_context(closing(open_file(self.path, patience)))
+                self._guard = WriterGuard(self.path, self._writer)
+                self._reader = connect(self.path, patience, "ro")
+                opened.pop_all()
         self._transaction = transaction(self._writer, patience)
         self._parting = transaction(self._writer, min(patience, PARTING))
         self._patience = patience
         self._known: dict[str, ChainEnd] = {}  # valid until another process writes
-        self._others: int | None = None
-        self._is_log_linked = False  # the current round of the log has its link (see `log`)
-        self._room = 0  # pages that may go into the log before the next look at its length
 
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
@@ -111,7 +101,9 @@ class SqliteJournal(SqliteReading, PolledJournal):
 
     def facts(self) -> JournalFacts:
         with self._reads() as reader:
-            return JournalFacts("sqlite", str(self.path), PROMISE, file_facts(reader, self.path))
+            return JournalFacts(
+                "sqlite", str(self.path), PROMISE, {**file_facts(reader, self.path), "access": "read and write"}
+            )
 
     def forget(self, *sessions: str) -> None:
         self._check_process()
@@ -122,7 +114,8 @@ class SqliteJournal(SqliteReading, PolledJournal):
                 keys.delete_orphans(writer)
                 self._leases.forget(writer, sessions)
             trouble = scrub(writer, self._patience)
-            self._guard.look_at_rest()
+            self._guard.wrote()
+            self._guard.look_at_file()
             if trouble:
                 raise JournalUnavailable(
                     f"the sessions are gone, but traces may be left in {self.path} and its -wal file ({trouble}): "
@@ -134,32 +127,29 @@ class SqliteJournal(SqliteReading, PolledJournal):
             return
         self.thoughts.close()
         with self._group.turn, self._reading:
-            self._give_leases_back()
-            self._guard.closed = True
-            self._log.close()
-            # The last connection to close deletes the log, by its name. A reader can't, so the reader must be the last
-            # if that name belongs to another journal by now.
-            for connection in (self._reader, self._writer) if self._guard.in_place() else (self._writer, self._reader):
-                connection.close()
-            self._guard.let_go()
+            if not self._guard.closed:
+                self._close()
         self._ring()
+
+    def _close(self) -> None:
+        """Close the connections. The last one writes the log into the file and deletes it. A reader can't, so the
+        reader must be the last if the files are not those that were opened."""
+        self._give_leases_back()
+        self._guard.closed = True
+        in_place = self._guard.is_in_place(self._writer)
+        for connection in (self._reader, self._writer) if in_place else (self._writer, self._reader):
+            connection.close()
+        self._guard.close()
 
     def _commit(self, batch: list[Append]) -> list[Outcome]:
         """Write a batch in one transaction. `GroupCommit` calls this while it holds the turn."""
         with self._guard, self._transaction as writer:
-            (others,) = writer.execute("PRAGMA data_version").fetchone()
-            is_alone = others == self._others
-            self._guard.check_before(writer, is_alone)
-            if not is_alone:  # another process has written, or the last transaction failed
+            if not self._guard.check_before(writer):  # another process has written, or the last transaction failed
                 refuse_newer(writer, self.path)
                 self._known.clear()
-                self._is_log_linked = False
-            elif self._room <= 0:
-                self._room = room_in_log(self._log)
-                self._is_log_linked &= self._room > 0  # a longer log may start over with this transaction
-            self._others = None
+            self._newest = self._guard.newest
             outcomes = [self._write_append(writer, append) for append in batch]
-        self._others = others
+        self._guard.wrote(self._newest)
         self._ring()
         return outcomes
 
@@ -172,16 +162,12 @@ class SqliteJournal(SqliteReading, PolledJournal):
             return Conflict(session, expected, known.last)
         if not append.rows:
             return ()
-        if not self._is_log_linked:
-            add_log_link(writer)
-            self._is_log_linked = True
-            self._room = 0
-        for row in append.rows:
-            self._room -= PAGES_PER_ROW + len(row.text) // CHARACTERS_PER_PAGE
         end, recorded = rows.insert(writer, session, known, append.rows)
         self._known[session] = end
+        assert writer.lastrowid is not None
+        assert end.number is not None
+        self._newest = Newest(writer.lastrowid, end.number, end.link)
         if append.once is not None:
-            self._room -= PAGES_PER_ROW + len(append.once.source) // CHARACTERS_PER_PAGE
             keys.keep(writer, end.number, append.once, keys.Written(known.last, end.last))
         return recorded
 
@@ -197,19 +183,18 @@ class SqliteJournal(SqliteReading, PolledJournal):
 
     def _give_leases_back(self) -> None:
         """Release all leases. A journal that can't be written now can be closed all the same."""
-        if self._leases.are_held and self._guard.in_place():
+        if self._leases.are_held and self._guard.is_in_place(self._writer):
             with suppress(sqlite3.Error, NewerJournal), self._parting as writer:
                 refuse_newer(writer, self.path)
-                add_log_link(writer)
                 self._leases.release_all(writer)
         self._leases.close()
 
     @contextmanager
     def _writes(self, begun: transaction | None = None) -> Iterator[sqlite3.Cursor]:
         """A transaction for any write other than an append. What the journal knew of the file no longer holds."""
-        self._others = None
+        self._known.clear()
         with begun or self._transaction as writer:
-            self._guard.check_before(writer, False)
-            refuse_newer(writer, self.path)
-            add_log_link(writer)
+            if not self._guard.check_before(writer):
+                refuse_newer(writer, self.path)
             yield writer
+        self._guard.wrote()

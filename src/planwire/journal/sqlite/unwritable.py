@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from planwire.journal.sqlite.log import LOG_HEAD
-
 _AS_OURSELVES: Final = os.access in os.supports_effective_ids
 _MOST_TRIES: Final = 20
+#: A log of this size is empty.
+_LOG_HEAD: Final = 32
 
 
 def is_writable(path: Path) -> bool:
@@ -48,7 +48,7 @@ class UnwritableFile:
             self._copy.cleanup()
 
     def _connected(self) -> sqlite3.Connection:
-        if _size(self._log) <= LOG_HEAD:
+        if _size(self._log) <= _LOG_HEAD:
             return self._connect(self._path, "&immutable=1")
         with suppress(sqlite3.OperationalError):
             connection = self._connect(self._path, "")

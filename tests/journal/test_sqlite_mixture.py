@@ -1,4 +1,4 @@
-"""The write-ahead log beside a journal: its own one is applied, whatever happened; another one's is refused."""
+"""The write-ahead log beside a journal: its own one is applied, whatever happened. A mixture is not written."""
 
 import random
 import shutil
@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import DamagedJournal, JournalUnavailable
-from planwire.journal import open_journal
-from planwire.journal.sqlite import log as sqlite_log
+from planwire.journal import Journal, open_journal
+from planwire.journal.restoring import restore_file
 from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.verifying import verify
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import PAGE, change, contents
 from tests.journal.test_sqlite import is_sound, program
@@ -71,12 +72,29 @@ def many(word: str, number: int = 30) -> list[str]:
     return [f"{word} {each} {'x' * 500}" for each in range(number)]
 
 
-def is_refused(path: Path) -> None:
-    before = contents(path.parent)
+def files(path: Path) -> list[bytes]:
+    return [Path(f"{path}{ending}").read_bytes() for ending in ("", "-wal")]
+
+
+def says_that_it_is_mixed(journal: Journal) -> bool:
+    """What `planwire journal verify` says, unless SQLite can't even list the sessions."""
+    try:
+        return any("don't fit together" in each.words for each in verify(journal).troubles)
+    except DamagedJournal:
+        return True
+
+
+def is_not_written(path: Path) -> None:
+    """It can be opened and verified; nothing is written and nothing moved, whoever closes it last."""
+    before = files(path)
     for _ in range(2):
-        with pytest.raises(DamagedJournal, match=r"journal\.db-wal don't belong together: .*Nothing was touched"):
-            open_journal(path)
-    assert contents(path.parent) == before
+        with open_journal(path) as journal:
+            assert says_that_it_is_mixed(journal)
+            with pytest.raises(JournalUnavailable, match=r"journal\.db-wal don't fit together: .*nothing was changed"):
+                journal.append("s", said("into nowhere"))
+    with pytest.raises(DamagedJournal, match="don't fit together"):
+        SqliteJournal(path)
+    assert files(path) == before
 
 
 def opens_once_the_log_is_moved_away(path: Path, expected: list[str]) -> None:
@@ -91,7 +109,7 @@ def opens_once_the_log_is_moved_away(path: Path, expected: list[str]) -> None:
 
 
 @every_backup
-def test_an_older_backup_beside_the_log_of_its_successor_is_refused_and_stays_whole(
+def test_an_older_backup_beside_the_log_of_its_successor_is_not_written(
     path: Path, backup: Path, back_up: Backup
 ) -> None:
     write(path, *many("kept"))
@@ -99,20 +117,24 @@ def test_an_older_backup_beside_the_log_of_its_successor_is_refused_and_stays_wh
     write(path, *many("later"))
     crash(path, *many("lost"))
     shutil.copy(backup, path)
-    is_refused(path)
+    is_not_written(path)
     opens_once_the_log_is_moved_away(path, many("kept"))
 
 
-def test_a_backup_that_lacks_only_the_last_event_before_the_log_is_refused(path: Path, backup: Path) -> None:
+def test_a_backup_that_lacks_only_what_the_log_has_is_made_whole(path: Path, backup: Path) -> None:
+    """Every page that the two differ in is in the log."""
     write(path, *many("kept"))
     shutil.copy(path, backup)
     write(path, "one more")
-    crash(path, "lost")
+    crash(path, "the last")
     shutil.copy(backup, path)
-    is_refused(path)
+    with SqliteJournal(path) as journal:
+        assert words(journal.read("s")) == [*many("kept"), "one more", "the last"]
+        assert verify(journal).troubles == []
+    assert is_sound(path)
 
 
-def test_a_backup_in_another_order_of_pages_is_refused_even_if_its_events_are_those_that_the_log_begins_with(
+def test_a_backup_in_another_order_of_pages_is_not_written_even_if_its_events_are_those_that_the_log_begins_with(
     path: Path, backup: Path
 ) -> None:
     with open_journal(path) as journal:
@@ -122,11 +144,11 @@ def test_a_backup_in_another_order_of_pages_is_refused_even_if_its_events_are_th
     by_vacuum(path, backup)
     crash(path, *many("lost"))
     shutil.copy(backup, path)
-    is_refused(path)
+    is_not_written(path)
     opens_once_the_log_is_moved_away(path, many("kept"))
 
 
-def test_a_vacuumed_backup_from_the_time_of_the_log_is_refused(path: Path, backup: Path) -> None:
+def test_a_vacuumed_backup_from_the_time_of_the_log_is_not_written(path: Path, backup: Path) -> None:
     write(path, *many("kept"))
     journal = open_journal(path)
     journal.append("s", said(*many("early")))
@@ -137,11 +159,11 @@ def test_a_vacuumed_backup_from_the_time_of_the_log_is_refused(path: Path, backu
     for name, data in left.items():
         (path.parent / name).write_bytes(data)
     shutil.copy(backup, path)
-    is_refused(path)
+    is_not_written(path)
 
 
 @every_backup
-def test_a_newer_backup_beside_an_older_log_is_refused(path: Path, backup: Path, back_up: Backup) -> None:
+def test_a_newer_backup_beside_an_older_log_is_not_written(path: Path, backup: Path, back_up: Backup) -> None:
     write(path, *many("kept"))
     crash(path, *many("more"))
     log = Path(f"{path}-wal").read_bytes()
@@ -150,22 +172,24 @@ def test_a_newer_backup_beside_an_older_log_is_refused(path: Path, backup: Path,
     shutil.copy(backup, path)
     Path(f"{path}-wal").write_bytes(log)
     Path(f"{path}-shm").write_bytes(b"")
-    is_refused(path)
+    is_not_written(path)
     opens_once_the_log_is_moved_away(path, [*many("kept"), *many("more"), *many("later")])
 
 
 @every_backup
-def test_the_backup_of_another_journal_is_refused(path: Path, backup: Path, tmp_path: Path, back_up: Backup) -> None:
+def test_the_backup_of_another_journal_is_not_written(
+    path: Path, backup: Path, tmp_path: Path, back_up: Backup
+) -> None:
     write(tmp_path / "other.db", *many("theirs"))
     back_up(tmp_path / "other.db", backup)
     write(path, *many("ours"))
     crash(path, *many("lost"))
     shutil.copy(backup, path)
-    is_refused(path)
+    is_not_written(path)
     opens_once_the_log_is_moved_away(path, many("theirs"))
 
 
-def test_a_log_that_a_kill_left_behind_is_refused_beside_a_backup(path: Path, backup: Path) -> None:
+def test_a_log_that_a_kill_left_behind_is_not_written_beside_a_backup(path: Path, backup: Path) -> None:
     write(path, *many("kept"))
     shutil.copy(path, backup)
     write(path, *many("later"))
@@ -175,31 +199,12 @@ def test_a_log_that_a_kill_left_behind_is_refused_beside_a_backup(path: Path, ba
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGKILL)
     shutil.copy(backup, path)
-    is_refused(path)
-
-
-def test_a_journal_whose_link_another_program_took_is_protected_from_its_first_crash_on(path: Path) -> None:
-    def unlinked(*texts: str) -> None:
-        with SqliteJournal(path) as journal:
-            journal.append("s", said(*texts))
-        change(path, "DELETE FROM sqlite_sequence WHERE name LIKE 'planwire-log %'")
-        change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
-
-    unlinked(*many("old"))
-    older = path.read_bytes()
-    unlinked(*many("newer"))
-    crash(path, *many("lost"))
-    newer = path.read_bytes()
-    path.write_bytes(older)
-    is_refused(path)
-    path.write_bytes(newer)
-    with open_journal(path) as journal:
-        assert words(journal.read("s")) == [*many("old"), *many("newer"), *many("lost")]
+    is_not_written(path)
 
 
 @pytest.mark.parametrize("snapshots", [False, True], ids=["appends only", "with snapshots"])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_a_backup_from_an_earlier_round_of_the_log_of_one_long_life_is_refused(
+def test_a_backup_from_an_earlier_round_of_the_log_of_one_long_life_is_not_written(
     path: Path, backup: Path, rounds: int, snapshots: bool
 ) -> None:
     """One process that never stops: its log is copied to the file and starts over, again and again."""
@@ -228,10 +233,24 @@ def test_a_backup_from_an_earlier_round_of_the_log_of_one_long_life_is_refused(
     for name, data in left.items():
         (path.parent / name).write_bytes(data)
     shutil.copy(backup, path)
-    is_refused(path)
+    is_not_written(path)
     (path.parent / "journal.db").write_bytes(left["journal.db"])
     with open_journal(path) as again:
         assert again.last_seq("s") == everything > held
+
+
+def test_a_backup_is_restored_in_the_place_of_a_mixture_which_is_kept_as_it_is(path: Path, backup: Path) -> None:
+    write(path, *many("kept"))
+    shutil.copy(path, backup)
+    write(path, *many("later"))
+    crash(path, *many("lost"))
+    shutil.copy(backup, path)
+    mixed = files(path)
+    kept = restore_file(backup, path, "before")
+    assert kept is not None
+    assert files(kept) == mixed
+    with SqliteJournal(path) as journal:
+        assert words(journal.read("s")) == many("kept")
 
 
 # Its own
@@ -301,8 +320,7 @@ def test_a_log_that_holds_nothing_is_no_reason_to_refuse(path: Path, left: bytes
         assert words(journal.read("s")) == many("kept")
 
 
-def test_a_log_without_links_is_believed(path: Path) -> None:
-    """That of a program that makes none."""
+def test_what_another_program_wrote_into_the_log_is_believed(path: Path) -> None:
     write(path, *many("kept"))
     with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
         theirs.execute("INSERT INTO sessions (id) VALUES ('theirs')")
@@ -316,7 +334,7 @@ def test_a_log_without_links_is_believed(path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM sessions WHERE id = 'theirs'").fetchone() == (1,)
 
 
-def test_a_log_that_a_program_began_which_makes_no_links_is_applied(path: Path) -> None:
+def test_a_log_that_another_program_began_is_applied(path: Path) -> None:
     write(path, *many("kept"))
     with open_journal(path) as journal:
         change(
@@ -364,20 +382,3 @@ for number in range(10**9):
                 journal.append("mine", said("here"))
     with open_journal(path) as journal:
         assert journal.last_seq("mine") == 60
-
-
-def test_a_log_that_goes_while_one_looks_at_it_is_no_reason_to_refuse(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The last process that has a journal open takes the log along when it closes it."""
-    journal = open_journal(path)
-    journal.append("s", said("one"))
-    file_state = sqlite_log.file_state
-
-    def close_and_look(file: Path) -> object:
-        journal.close()
-        return file_state(file)
-
-    monkeypatch.setattr(sqlite_log, "file_state", close_and_look)
-    with open_journal(path) as again:
-        assert words(again.read("s")) == ["one"]
