@@ -104,6 +104,21 @@ def test_a_choice_of_a_step_is_not_about_what_the_agent_rewords_it_to() -> None:
     assert told(on) == "", "once is enough"
 
 
+def test_each_further_step_that_reads_differently_is_news_and_so_is_one_that_reads_as_before() -> None:
+    on = session("tools")
+    on.do("select", steps=("s1", "s2"))
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    assert "<steps>s1</steps>" in told(on)
+    on.append(PlanChanged("main", changes=(RewordStep("s1", "Drop the backups"),)), by=AGENT)
+    said = told(on)
+    assert '<stale step="s1" by="plan">Back up</stale>' in said, "the order to run s1 was about other words"
+    assert "<steps>" not in said
+    on.append(PlanChanged("main", changes=(RewordStep("s2", STAGING),)), by=AGENT)
+    assert "<steps>s2</steps>" in told(on), "people see it as chosen again"
+    on.append(PlanChanged("main", changes=(SetStatus("s1", "completed"),)), by=AGENT)
+    assert told(on) == "", "a step that is finished changes nothing"
+
+
 def test_a_restriction_is_not_lifted_when_its_steps_are_gone() -> None:
     on = session()
     on.do("select", steps=("s2",))

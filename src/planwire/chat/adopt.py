@@ -169,7 +169,8 @@ def _word(item: Fields, state: SessionState, reader: str) -> Iterator[Adopted]:
         yield Adopted(remark, by)
         match item:
             case {"told": {"way": str(way), "request": str(request)}} if remark.carried and not state.remark(remark.id):
-                stale = (remark.id,) if item["told"].get("stale") is True else ()
+                steps = item["told"].get("stale")
+                stale = {remark.id: tuple(map(str, steps))} if isinstance(steps, list) and steps else {}
                 yield Adopted(Told(way, 0, 0, (remark.id,), request, reader=told_as(reader), stale=stale))
 
 

@@ -285,7 +285,8 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
 
     `way` is a prompt, a tool's answer, the context, or the answer to a question of the agent's; `request` names that
     prompt, call or question. A telling that may still get lost is first `OFFERED`, then `TOLD`. One that is `REFUSED`
-    sets everything back to the event `since`. Of `stale` remarks it says that steps read differently now.
+    sets everything back to the event `since`. `stale` are the steps, by remark, of which it says that they read
+    differently now.
     """
 
     way: str
@@ -295,7 +296,7 @@ class Told(Struct, frozen=True, tag_field="event", tag="told", omit_defaults=Tru
     request: str = ""
     stage: str = TOLD
     reader: str = "agent"
-    stale: tuple[str, ...] = ()
+    stale: dict[str, tuple[str, ...]] = {}
     name: str = ""
 
 

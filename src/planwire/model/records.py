@@ -56,15 +56,15 @@ class PlanNote(Struct, frozen=True):
 
 
 class Telling(Struct, frozen=True):
-    """The telling of a remark or a verdict: its event, the way, the request, and the reader. `stale`: it said that
-    steps read differently from what the remark is about."""
+    """The telling of a remark or a verdict: its event, the way, the request, and the reader. `stale` are
+    the steps of which it said that they read differently from what the remark is about."""
 
     seq: int
     at: int
     way: str
     request: str
     reader: str = AGENT
-    stale: bool = False
+    stale: tuple[str, ...] = ()
 
 
 class Review(Struct, frozen=True):

@@ -12,7 +12,7 @@ A person can close and reopen any of them. A comment that its agent has not hear
 `fold` calls the functions here; they depend only on the states around an event.
 """
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -117,17 +117,17 @@ def offered(remarks: Remarks, ids: Container[str], offer: Telling) -> Remarks:
     return tuple(replace(each, offered=offer) if each.id in ids else each for each in remarks)
 
 
-def told(remarks: Remarks, ids: Container[str], telling: Telling, stale: Container[str] = ()) -> Remarks:
-    """The remarks after the reader got some of them, and of some that they are `stale`. The first telling counts, with
-    two exceptions. A telling to a child that resumed its work replaces one to the lead, which heard the remark in the
-    child's place. And one that a remark is stale replaces what was told before."""
+def told(remarks: Remarks, ids: Container[str], telling: Telling, stale: Mapping[str, tuple[str, ...]]) -> Remarks:
+    """The remarks after the reader got some of them, and of some which of their steps are `stale`. The first telling
+    counts, with two exceptions. A telling to a child that resumed its work replaces one to the lead, which heard the
+    remark in the child's place. And one that other steps are stale replaces what was told before."""
 
     def after(remark: Remark) -> Remark:
         if remark.id not in ids:
             return remark
-        known, now = remark.told, replace(telling, stale=remark.id in stale)
+        known, now = remark.told, replace(telling, stale=stale.get(remark.id, ()))
         is_for_child = known is not None and known.reader == AGENT != telling.reader
-        is_first = known is None or is_for_child or (now.stale and not known.stale)
+        is_first = known is None or is_for_child or now.stale != known.stale
         return replace(remark, told=now if is_first else known, offered=None)
 
     return tuple(map(after, remarks))

@@ -44,13 +44,13 @@ _MEANING: Final = {
 
 class Words(Struct, frozen=True):
     """What an agent is to be told: `items` in full, and `besides`, the ids of further open remarks. `remarks` are the
-    ids of all remarks among them that the agent has not been told yet, `stale` those of which it is told that steps
-    read differently now; everything else is of events after `since` up to `upto`."""
+    ids of all remarks among them that the agent has not been told yet, `stale` the steps, by remark, of which it is
+    told that they read differently now; everything else is of events after `since` up to `upto`."""
 
     items: tuple[Fields, ...] = ()
     besides: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    stale: tuple[str, ...] = ()
+    stale: dict[str, tuple[str, ...]] = {}
     since: int = 0
     upto: int = 0
 
@@ -129,11 +129,13 @@ def _untold(record: PlanRecord, reader: str) -> list[Remark]:
 
 def _is_told(remark: Remark, record: PlanRecord, reader: str) -> bool:
     """Whether a reader needs no telling of a remark. What the lead was told while a child had nothing to do, the child
-    is told once it goes on. A choice or a change that was asked for is told again once its steps read differently."""
+    is told once it goes on. A choice or a change that was asked for is told again whenever other ones of its steps read
+    differently than it was told."""
     told = remark.told
     if told is None or (reader != LEAD and told.reader == AGENT):
         return False
-    return told.stale or remark.kind not in (SELECTION, SUGGESTION) or not changed_since(remark, record)
+    known = {step for step in told.stale if step not in remark.done}
+    return remark.kind not in (SELECTION, SUGGESTION) or known == {each.step for each in changed_since(remark, record)}
 
 
 def _words(
@@ -155,7 +157,7 @@ def _words(
         items=tuple(items),
         besides=tuple(each.id for each in sorted(besides, key=lambda each: each.seq)),
         remarks=tuple(each.id for each in remarks if not _is_told(each, state.plans[each.plan_id], reader)),
-        stale=tuple(str(item["id"]) for item in items if item.get("stale")),
+        stale={item["id"]: tuple(each["step"] for each in item["stale"]) for item in items if item.get("stale")},
         since=since,
         upto=state.seq,
     )
