@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -743,6 +743,72 @@ def test_servers_are_found_in_the_agents_own_files(
         file.write_text(text)
         assert configured_servers(files, str(tmp_path / "project")) == found
         file.unlink()
+
+
+def pipe(place: Path) -> None:
+    os.mkfifo(place)
+
+
+def out_of_the_folder(place: Path) -> None:
+    place.symlink_to("/etc/passwd")
+
+
+def sparse(place: Path) -> None:
+    with place.open("wb") as file:
+        file.truncate(1 << 30)
+
+
+def in_a_loop(place: Path) -> None:
+    place.symlink_to(place.name)
+
+
+def to_nowhere(place: Path) -> None:
+    place.symlink_to("/nowhere/at/all")
+
+
+def to_a_device(place: Path) -> None:
+    place.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("make", "is_doubtful"),
+    [
+        (pipe, True),
+        (out_of_the_folder, True),
+        (to_a_device, True),
+        (sparse, True),
+        (Path.mkdir, False),
+        (in_a_loop, False),
+        (to_nowhere, False),
+    ],
+)
+def test_odd_things_in_the_place_of_an_agents_files_are_not_read_and_leave_a_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], is_doubtful: bool
+) -> None:
+    """Where planwire can't see which servers there are, it answers no question for the person."""
+    for place in ("home", "project"):
+        (tmp_path / place).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    opened: list[object] = []
+    own = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, *how, **more: (opened.append(path), own(path, *how, **more))[1])
+    for name in AgentRow(agent="", names=()).server_files:
+        file = tmp_path / "project" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        make(file)
+        assert configured_servers((name,), str(tmp_path / "project")) == (is_doubtful, is_doubtful), name
+        assert configured_servers((name,), str(tmp_path / "\0")) == (False, False), name
+        assert make is sparse or not opened
+        file.rmdir() if make is Path.mkdir else file.unlink()
+
+
+def test_a_home_may_have_links_and_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, project = tmp_path / "home", tmp_path / "home" / "project"
+    project.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    (tmp_path / "dotfiles.json").write_text('{"mcpServers": {"other": {}}}' + " " * 5_000_000)
+    (home / ".claude.json").symlink_to(tmp_path / "dotfiles.json")
+    assert configured_servers((".claude.json",), str(project)) == (True, False)
 
 
 # -- between the agent's lines
