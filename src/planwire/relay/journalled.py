@@ -277,10 +277,12 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
 
     Agents give ids to their sessions, and some count from 1 in every process. A new session must not pass for an old
     one with the same id, nor one agent's session for another's: it gets the next free name (`1~2`). If several may be
-    meant, one of this machine is chosen.
+    meant, one of this machine is chosen. A relay that an agent started joins no session that others work in: there the
+    agent could ask its question once more, and answer it.
     """
     known = () if meeting.fresh else _known_names(journal, meeting.session)
-    found = _chosen((_MEMORY.load(journal, name) for name in known), meeting)
+    held = {each.session for each in journal.leases() if each.is_held} if known and way_below() else ()
+    found = _chosen((_MEMORY.load(journal, name) for name in known if name not in held), meeting)
     return found or begin(_free_name(journal, meeting.session))
 
 
