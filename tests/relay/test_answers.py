@@ -203,7 +203,7 @@ def test_the_client_answers_first_and_the_decision_does_nothing(talk: Journalled
 
 def test_a_person_who_saw_the_question_is_told_who_was_faster(talk: JournalledTalk) -> None:
     talk.client(choice("default"))
-    with pytest.raises(PlanError, match=r"was the answer \(client\)"):
+    with pytest.raises(PlanError, match=r"was the answer \(someone in client\)"):
         talk.say("review", MODE, verdict=APPROVED, question="word1")
 
 

@@ -18,6 +18,7 @@ from planwire.cli.recording import read_recording
 from planwire.cli.verdict_text import block, count_of, painted, unpainted_unless_seen
 from planwire.errors import InputError
 from planwire.own_process import own_command
+from planwire.readmodel.authors import program_name
 from planwire.readmodel.plain_text import one_line
 from planwire.relay.process import not_started
 
@@ -113,5 +114,5 @@ def _row(trial: TrialVerdict) -> str:
 
 
 def _summary(verdict: ClientVerdict) -> str:
-    who = [one_line(verdict.client)] if verdict.client else []
+    who = [*filter(None, [program_name(verdict.client or "")])]
     return " · ".join([count_of(verdict.findings), f"reads {', '.join(verdict.announces) or 'no dialect'}", *who])

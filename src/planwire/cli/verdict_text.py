@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from planwire.check import ERROR, Finding, Verdict
 from planwire.check.offers import RESUME
+from planwire.readmodel.authors import program_name
 from planwire.readmodel.plain_text import counted, one_line
 
 
@@ -50,7 +51,7 @@ def _summary(verdict: Verdict) -> str:
     seen = f"{counted(verdict.updates, 'plan update')} in {counted(verdict.sessions, 'session')}"
     unknown = "dialect not known" + (": --capability says which" if verdict.updates else "")
     spoken = f"dialect {verdict.dialect}" if verdict.dialect else unknown
-    who = [one_line(verdict.agent)] if verdict.agent else []
+    who = [*filter(None, [program_name(verdict.agent or "")])]
     return f"{found} · {' · '.join([seen, spoken, *who, *_driven(verdict)])}"
 
 

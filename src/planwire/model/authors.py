@@ -5,6 +5,7 @@ its way. A name has no brackets (`readmodel.authors`), so it can't imitate a way
 """
 
 import re
+import unicodedata
 from typing import Final
 
 from planwire.model.plan import Fields
@@ -12,8 +13,39 @@ from planwire.model.plan import Fields
 LONGEST_NAME: Final = 64
 #: No person was at a terminal.
 BY_SCRIPT: Final = "by a script"
+#: Words for a person who gave no name.
+PERSONS_NAMES: Final = ("somebody", "user", "you")
 _UNNAMED: Final = "an agent"
+#: What no name of a program has. The last four are letters that no screen shows.
+_NO_LETTERS: Final = re.compile("[^\\w.@/+-]+|[\u115f\u1160\u3164\uffa0]+")
 _AUTHOR: Final = re.compile(r"(.*) \((below [^()]+|by a script|as [^()]+ reports)\)", re.DOTALL)
+#: Latin letters, and the Cyrillic, Greek and other letters that look like them in small or capital form.
+_ALIKE: Final = {
+    "a": "\u0430\u03b1",
+    "b": "\u0432\u03b2",
+    "c": "\u0441\u03f2",
+    "d": "\u0501",
+    "e": "\u0435\u03b5",
+    "g": "\u0261",
+    "h": "\u043d\u04bb\u03b7",
+    "i": "\u0456\u03b9\u0131\u04cf",
+    "j": "\u0458\u03f3",
+    "k": "\u043a\u03ba",
+    "m": "\u043c\u03bc",
+    "n": "\u03bd",
+    "o": "\u043e\u03bf\u0585",
+    "p": "\u0440\u03c1",
+    "q": "\u051b",
+    "s": "\u0455",
+    "t": "\u0442\u03c4",
+    "u": "\u057d",
+    "v": "\u0475",
+    "w": "\u051d",
+    "x": "\u0445\u03c7",
+    "y": "\u0443\u03c5",
+    "z": "\u03b6",
+}
+_LATIN: Final = str.maketrans({each: letter for letter, others in _ALIKE.items() for each in others})
 
 
 def authored(name: str, way: str) -> str:
@@ -47,5 +79,12 @@ def by_fields(author: str) -> Fields:
 
 def program_name(name: str) -> str:
     """The name that an agent or a client gives itself, without what a person's name can't have either; "" if nothing
-    is left."""
-    return re.sub(r"[^\w.@/+-]+", " ", name)[:LONGEST_NAME].strip()
+    is left, or a word for a person."""
+    plain = _NO_LETTERS.sub(" ", name)[:LONGEST_NAME].strip()
+    return "" if read_as(plain).removeprefix("the ") in PERSONS_NAMES else plain
+
+
+def read_as(name: str) -> str:
+    """A form that is equal for names that people would confuse: it ignores case, and letters of other alphabets that
+    look alike."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).split())

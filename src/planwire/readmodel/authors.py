@@ -4,16 +4,17 @@ import unicodedata
 from typing import Final
 
 from planwire.errors import InputError
-from planwire.model.authors import BY_SCRIPT, LONGEST_NAME, authored, name_and_way
+from planwire.model.authors import BY_SCRIPT, LONGEST_NAME, PERSONS_NAMES, authored, name_and_way, program_name, read_as
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.audience import audience
 from planwire.readmodel.plain_text import has_unseen, one_line
 
-__all__ = ["BY_SCRIPT", "author", "authored", "name_and_way", "person_name", "read_as"]
+__all__ = ["BY_SCRIPT", "author", "authored", "name_and_way", "person_name", "program_name", "read_as"]
 
 #: Authors that planwire itself writes, and words that it uses for them.
 _RESERVED: Final = (
-    *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "somebody", "system", "user", "you"),
+    *("agent", "assistant", "client", "hook", "model", "planwire", "relay", "system"),
+    *PERSONS_NAMES,
 )
 #: Scripts that people write today, as the names of their letters begin. Others have letters that look like these.
 _SCRIPTS: Final = (
@@ -23,33 +24,6 @@ _SCRIPTS: Final = (
 )
 #: Scripts that stand together in one word.
 _TOGETHER: Final = frozenset(("BOPOMOFO", "CJK", "HANGUL", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"))
-#: Latin letters, and the Cyrillic, Greek and other letters that look like them in small or capital form.
-_ALIKE: Final = {
-    "a": "\u0430\u03b1",
-    "b": "\u0432\u03b2",
-    "c": "\u0441\u03f2",
-    "d": "\u0501",
-    "e": "\u0435\u03b5",
-    "g": "\u0261",
-    "h": "\u043d\u04bb\u03b7",
-    "i": "\u0456\u03b9\u0131\u04cf",
-    "j": "\u0458\u03f3",
-    "k": "\u043a\u03ba",
-    "m": "\u043c\u03bc",
-    "n": "\u03bd",
-    "o": "\u043e\u03bf\u0585",
-    "p": "\u0440\u03c1",
-    "q": "\u051b",
-    "s": "\u0455",
-    "t": "\u0442\u03c4",
-    "u": "\u057d",
-    "v": "\u0475",
-    "w": "\u051d",
-    "x": "\u0445\u03c7",
-    "y": "\u0443\u03c5",
-    "z": "\u03b6",
-}
-_LATIN: Final = str.maketrans({each: letter for letter, others in _ALIKE.items() for each in others})
 
 
 def author(by: str) -> str:
@@ -84,9 +58,3 @@ def _is_of_one_script(word: str) -> bool:
         "\u0250" <= each <= "\u1dff" and unicodedata.name(each, "").startswith("LATIN") for each in letters
     )
     return scripts <= {*_SCRIPTS.split()} and (len(scripts) < 2 or scripts <= _TOGETHER) and not is_phonetic
-
-
-def read_as(name: str) -> str:
-    """A form that is equal for names that people would confuse: it ignores case, and letters of other alphabets that
-    look alike."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).split())

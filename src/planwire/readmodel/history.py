@@ -11,6 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
 from planwire.chat.reminder import HAS_TOOLS, read_reminder
+from planwire.model.authors import program_name
 from planwire.model.diff import compare
 from planwire.model.events import (
     APPROVED,
@@ -206,6 +207,7 @@ def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
     said = {key: value for key, value in asdict(event).items() if value is not None and value != known.get(key)}
     if said.pop("remarked", None) is not None and not said:
         return ()
+    said |= {key: program_name(said[key]) or "without a name" for key in ("agent", "client") if key in said}
     news = [f"{'folder' if key == 'cwd' else key} {value}" for key, value in said.items()]
     what = "session opened" if before.opened is None else "session"
     return (Phrase("opened", f"{what}: {', '.join(news)}" if news else f"{what} again"),)

@@ -57,7 +57,7 @@ class Overview(Struct, frozen=True):
     a sentence on why it needs a person, if it does. `forked` is the session whose past it began with, `forks` those
     that began with its past. `is_held`: a program holds a lease on the session; `is_relayed`: and hears of its turns;
     `is_working`: and says that a turn is running; `can`: what the holders can do for people. `host`, `user` and
-    `repository` say where it runs."""
+    `repository` say where it runs. `raw_names` are those that agent and client give themselves."""
 
     id: str
     state: str
@@ -84,6 +84,7 @@ class Overview(Struct, frozen=True):
     host: str | None = None
     user: str | None = None
     repository: str | None = None
+    raw_names: tuple[str | None, str | None] = (None, None)
 
     @property
     def asked(self) -> bool:
@@ -111,12 +112,13 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
     that right after the last event."""
     progress = total_progress(state)
     opened = state.opened
+    raw_names = (opened.agent, opened.client) if opened else (None, None)
     return Overview(
         state.id,
         state_of(state, progress, hold, last_at, last_at if now is None else now),
         state.stopped,
-        program_name(opened.agent) if opened and opened.agent else None,
-        program_name(opened.client) if opened and opened.client else None,
+        program_name(raw_names[0] or "") or None,
+        program_name(raw_names[1] or "") or None,
         opened.cwd if opened else None,
         opened.title if opened else None,
         len(state.live()),
@@ -137,6 +139,7 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         opened.host if opened else None,
         opened.user if opened else None,
         opened.repository if opened else None,
+        raw_names,
     )
 
 

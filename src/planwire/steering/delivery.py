@@ -39,7 +39,7 @@ _INTERRUPTED: Final = "The agent's turn is cancelled, and then it hears it."
 def client_name(client: str | None) -> str:
     """The name of the agent's client, without its version."""
     name, _, version = program_name(client or "").rpartition(" ")
-    return name if name and version[:1].isdigit() else program_name(client or "") or "the editor"
+    return program_name(name if name and version[:1].isdigit() else client or "") or "the editor"
 
 
 def someone_in(client: str | None) -> str:
