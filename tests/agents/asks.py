@@ -1,11 +1,13 @@
 """An ACP agent that asks about a plan in every turn, and notes every line that it gets in a file.
 
 Its turn goes on until its question is answered or its turn is cancelled. A prompt of somebody else than the client ends
-at once. With `deaf` it closes its input once it has asked, and ends when a file of that name is beside its notes.
+at once. With `deaf` it closes its input once it has asked, and ends when a file of that name is beside its notes. With
+`runs` and a command it runs that once it has asked.
 """
 
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -45,6 +47,8 @@ def main() -> None:
         match message.get("method"):
             case "initialize":
                 say(id=message["id"], result={"protocolVersion": 1, "agentInfo": {"name": "asks", "version": "1"}})
+            case "session/load":
+                say(id=message["id"], result={})
             case "session/new":
                 say(id=message["id"], result={"sessionId": "s"})
             case "session/prompt" if isinstance(message["id"], str):
@@ -52,6 +56,8 @@ def main() -> None:
             case "session/prompt":
                 prompt = message["id"]
                 ask("s")
+                if "runs" in sys.argv:
+                    subprocess.Popen(sys.argv[-1], shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
                 if "deaf" in sys.argv:
                     wait_for_the_end()
             case "session/cancel":

@@ -1,6 +1,7 @@
 """A client that starts the agent in its last arguments, prompts it once, prints what it gets, and ends.
 
-Its first argument is a JSON object: `capabilities`, `version`, and `greets` (false: `initialize` has no `params`).
+Its first argument is a JSON object: `capabilities`, `version`, `greets` (false: `initialize` has no `params`), `loads`
+(the session to load) and the `answer` to questions.
 """
 
 import json
@@ -25,15 +26,17 @@ def main() -> None:
 
     hello = {"protocolVersion": VERSION, KEY: WAYS.get("capabilities", {})}
     say(id=1, method="initialize", **({"params": hello} if WAYS.get("greets", True) else {}))
-    say(id=2, method="session/new", params={"cwd": "/", "mcpServers": []})
-    say(id=3, method="session/prompt", params={"sessionId": "planwire-trial", "prompt": []})
+    loads = WAYS.get("loads")
+    opened = {"cwd": "/", "mcpServers": [], **({"sessionId": loads} if loads else {})}
+    say(id=2, method="session/load" if loads else "session/new", params=opened)
+    say(id=3, method="session/prompt", params={"sessionId": loads or "planwire-trial", "prompt": []})
     for line in agent.stdout:
         message = json.loads(line)
         method = message.get("method", "")
         if method == "session/update":
             print(json.dumps(message["params"]))
         if "id" in message and method:
-            chosen = {"result": {"outcome": {"outcome": "selected", "optionId": "no"}}}
+            chosen = {"result": {"outcome": {"outcome": "selected", "optionId": WAYS.get("answer", "no")}}}
             unknown = {"error": {"code": -32601, "message": "no"}}
             say(id=message["id"], **(chosen if method == "session/request_permission" else unknown))
         if "stopReason" in line:

@@ -49,7 +49,8 @@ _LATIN: Final = str.maketrans({each: letter for letter, others in _ALIKE.items()
 
 
 def authored(name: str, way: str) -> str:
-    return f"{name} ({way})" if way else name
+    """A name with the way of its act. One that has a way keeps it: it came from where it began."""
+    return f"{name} ({way})" if way and not name_and_way(name)[1] else name
 
 
 def name_and_way(author: str) -> tuple[str, str]:
