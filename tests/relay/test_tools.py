@@ -791,7 +791,12 @@ def test_odd_things_in_the_place_of_an_agents_files_are_not_read_and_leave_a_dou
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     opened: list[object] = []
     own = Path.open
-    monkeypatch.setattr(Path, "open", lambda path, *how, **more: (opened.append(path), own(path, *how, **more))[1])
+
+    def open_noted(path: Path, *how: Any, **more: Any) -> Any:
+        opened.append(path)
+        return own(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", open_noted)
     for name in AgentRow(agent="", names=()).server_files:
         file = tmp_path / "project" / name
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -147,7 +147,9 @@ def test_an_answer_to_the_question_that_the_person_saw_is_sent() -> None:
 def test_an_answer_to_a_question_that_is_over_is_refused_with_who_answered(arguments: dict[str, str]) -> None:
     session = asking()
     session.append(PlanReviewed("main", 1, APPROVED, answer="Yes, do it", question="q1"), by=CLIENT)
-    with pytest.raises(PlanError, match=r"question is over: “Yes, do it” was the answer \(someone in Zed\)\. Nothing was sent"):
+    with pytest.raises(
+        PlanError, match=r"question is over: “Yes, do it” was the answer \(someone in Zed\)\. Nothing was sent"
+    ):
         session.do("review", question="q1", **arguments)
     session = asking()
     session.do("review", verdict=CHANGES_REQUESTED, author="ana")
