@@ -86,7 +86,7 @@ async def test_a_no_that_came_too_late_says_what_happened_and_what_to_do(journal
     add(journal, THEIRS, "relay", Told(ANSWER, 0, request="q1"))
     add(journal, THEIRS, "client", LATE)
     async with watching(journal, THEIRS, size=(120, 30)) as (app, pilot):
-        await shows(app, "◆ The agent goes on with “Yes”, as ana answered. Zed answered “No”, too late.")
+        await shows(app, "◆ The agent goes on with “Yes”, as ana answered. Someone in zed answered “No”, too late.")
         await shows(app, "Tell it now     v", "Keep as it is   v", "◆ needs you")
         await shows(app, "changes requested: No (revision 2), too late: the agent had another answer")
         await pilot.press("v")
