@@ -1,5 +1,6 @@
 """Requests to steer that can't be done, invalid request, or come from someone who may not."""
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,20 @@ def test_a_comment_on_a_step_of_a_plan_file_is_about_the_step(here: Here, tmp_pa
     here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())))
     assert here.act("comment", "file", target="s1", text="Why?", seen=3).status_code == 200
     assert here.events()[-1].event == Remarked("file", COMMENT, "Why?", 3, "s1", id="r1", about={"s1": "one"})
+
+
+def test_the_steps_of_a_plan_file_are_chosen_on_a_page_from_before_anybody_recorded_them(
+    here: Here, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.md").write_text("- [ ] one\n")
+    here.board.open(here.session, cwd=str(tmp_path))
+    note_folders(tmp_path)
+    here.write(PlanSet(FilePlan("file", (tmp_path / "plan.md").as_uri())))
+    assert re.search(r'data-revision="\d" data-acts="[^"]*\bselect\b', here.page())
+    assert here.act("select", "file", steps=["s1"], seen=2).status_code == 200
+    said = here.events()[-1].event
+    assert isinstance(said, Remarked)
+    assert (said.steps, said.about) == (("s1",), {"s1": "one"})
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,7 @@ def test_the_steps_of_a_plan_file_are_selected_to_run(stage: Stage, tmp_path: Pa
     page = stage.reopen()
     row(page, 1).locator(".words").click()
     expect(row(page, 1)).to_be_focused()
+    expect(page.locator("#p0-at")).to_have_attribute("data-revision", "3")  # the board has recorded its text
     page.keyboard.press("s")
     page.get_by_role("button", name="Tell the agent to run 1 step").click()
     stage.comes_to(Remarked("main", SELECTION, "", 3, steps=("s1",), about={"s1": "one"}))

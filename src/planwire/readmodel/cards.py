@@ -217,9 +217,11 @@ def _card(
 def _with_record(card: PlanCard, record: PlanRecord, over: Annotations, acted: int) -> PlanCard:
     """The card with everything that a journal knows about the plan."""
     reviews = tuple(_review(record, each, acted) for each in record.reviews)
+    # The steps of a file are there as soon as it was read, whether or not an event has recorded them yet.
+    shown = replace(record, state=replace(record.state, steps=card.state.steps)) if card.uri else record
     return replace(
         card,
-        record=replace(record, state=replace(record.state, steps=card.state.steps)) if card.uri else record,
+        record=shown,
         is_of_agent=record.owner == AGENT,
         why=record.summary or "",
         notes=tuple(Note(each.text, each.by, each.at) for each in record.notes),
@@ -237,7 +239,7 @@ def _with_record(card: PlanCard, record: PlanRecord, over: Annotations, acted: i
         created_at=record.created_at,
         changed_at=record.changed_at,
         mode=record.mode,
-        acts=acts_for(record, card.reach),
+        acts=acts_for(shown, card.reach),
     )
 
 
