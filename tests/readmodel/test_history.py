@@ -148,11 +148,21 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
     ("remark", "event", "words"),
     [
         (Remarked("p", COMMENT, "why?"), None, "comment: why?"),
-        (Remarked("p", COMMENT, "why?", step="s1"), None, "comment: a: why?"),
-        (Remarked("p", COMMENT, "why?", passage=Passage("this passage")), None, "comment: this passage: why?"),
+        (Remarked("p", COMMENT, "why?", step="s1"), None, "comment: “a”: why?"),
+        (Remarked("p", COMMENT, "why?", passage=Passage("this passage")), None, "comment: “this passage”: why?"),
         (Remarked("p", COMMENT, "no vendoring", kept=True), None, "comment: no vendoring (kept in force)"),
         (Remarked("p", REQUEST, "smaller", review=2), None, "request: smaller"),
-        (Remarked("p", SELECTION, steps=("s2", "s1")), None, "steps to run: b, a"),
+        (
+            Remarked("p", COMMENT, "no", step="s1", about={"s1": "a”: yes"}),
+            None,
+            "comment: “a’: yes”: no",
+        ),
+        (
+            Remarked("p", SELECTION, steps=("s1",), about={"s1": "as it read then"}),
+            Told("prompt", 2, remarks=("r1",)),
+            "the agent was told with a prompt: “as it read then” (r1)",
+        ),
+        (Remarked("p", SELECTION, steps=("s2", "s1")), None, "steps to run: “b”, “a”"),
         (
             Remarked("p", SUGGESTION, "soon", changes=(RewordStep("s1", "c"),)),
             None,
