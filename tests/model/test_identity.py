@@ -38,6 +38,11 @@ def ids(*plans: Plan) -> list[str]:
     return [step.id for step in state.steps]
 
 
+def test_doubles_keep_their_order_when_a_step_before_them_comes_or_goes() -> None:
+    assert ids(listed("Read", "Drop", "Drop"), listed("Read", "New", "Drop", "Drop")) == ["s1", "s4", "s2", "s3"]
+    assert ids(listed("Read", "Pack", "Drop", "Drop"), listed("Read", "Drop", "Drop")) == ["s1", "s3", "s4"]
+
+
 # The corpus
 
 
