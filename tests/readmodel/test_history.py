@@ -32,6 +32,7 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
+    ReviewPending,
     SessionOpened,
     Told,
     TurnEnded,
@@ -128,6 +129,13 @@ def test_an_answer_that_the_agent_got_is_named_also_if_its_turn_was_over_before_
     given = PlanReviewed("p", 1, "changes_requested", answer="No", option="no", question="q1", via="planwire")
     [word] = told(plan("a"), asked, given, *ended, Told("answer", 0, request="q1")).words
     assert word.text == "the agent got its answer: No"
+
+
+def test_words_that_go_along_with_a_pending_verdict_are_history_even_if_an_answer_from_elsewhere_voids_it() -> None:
+    given = PlanReviewed("p", 1, "approved", answer="Yes", option="yes", question="q1")
+    along = Remarked("p", COMMENT, "but keep the backups", step="s1")
+    words = told(plan("a"), ReviewPending("p", 5_000, given, (along,)), by="user").words
+    assert [each.text for each in words] == ["pending: approved: Yes (revision 1)", "“a”: but keep the backups"]
 
 
 def test_an_agent_that_was_told_of_its_tools_was_not_told_its_plan() -> None:
