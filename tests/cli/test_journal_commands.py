@@ -411,8 +411,8 @@ def test_log_has_a_line_a_change(run: Run) -> None:
     assert lines[2].endswith("you       “Plan”  0/3  ☆ add “Check the logout”  ·  ☆ soon")
     assert lines[3].endswith("agent     “Plan”  1/3  ✔ Read the code  ·  ▶ Write a test")
     assert lines[4].endswith("☒ changes requested (revision 4)")
-    assert lines[5].endswith("› Mend it: Small commits")
-    assert lines[6].endswith("▸ steps to run: Write a test, Mend it")
+    assert lines[5].endswith("› “Mend it”: Small commits")
+    assert lines[6].endswith("▸ steps to run: “Write a test”, “Mend it”")
     assert lines[7].endswith("agent     “Design”  ✚ new: a text of 26 characters")
 
 

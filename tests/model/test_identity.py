@@ -38,6 +38,11 @@ def ids(*plans: Plan) -> list[str]:
     return [step.id for step in state.steps]
 
 
+def test_doubles_keep_their_order_when_a_step_before_them_comes_or_goes() -> None:
+    assert ids(listed("Read", "Drop", "Drop"), listed("Read", "New", "Drop", "Drop")) == ["s1", "s4", "s2", "s3"]
+    assert ids(listed("Read", "Pack", "Drop", "Drop"), listed("Read", "Drop", "Drop")) == ["s1", "s3", "s4"]
+
+
 # The corpus
 
 
@@ -162,10 +167,29 @@ def test_a_path_with_more_folders_is_the_same_path() -> None:
     assert ids(listed("Fix users.py", "b"), listed("Fix src/app/users.py", "b")) == ["s1", "s2"]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "begun"),
+    [
+        ("rm -rf ./build", "rm -rf / build"),
+        ("rm -rf build", "rm -rf build*"),
+        ("Remove build", "Removing ~/build"),
+        ("Pay Bob (100 euros)", "Paying Bob (900 euros)"),
+        ("Delete the user", "Deleting users"),
+        ("Delete a log", "Deleting all logs"),
+        ("Delete staging, not production", "Delete production, not staging"),
+        ("Delete internal logs", "Deleting internet logs"),
+        ("git push origin dev", "git push -f origin dev"),
+    ],
+)
+def test_a_text_is_not_rephrased_if_any_sign_of_it_changes(chosen: str, begun: str) -> None:
+    assert not is_rephrased(chosen, begun)
+
+
 def test_a_text_is_rephrased_if_no_word_of_weight_comes_or_goes() -> None:
     assert is_rephrased("2. Write the parser", "Writing a parser (3/4)")
     assert not is_rephrased("Write the parser", "Write the parser and the printer")
     assert not is_rephrased("Write the parser", "Write the printer")
+    assert is_rephrased("Read the config, then fix it", "Reading the config, then fixing it")
     assert not is_rephrased("x" * 1_000, "y" * 1_000)
     assert is_rephrased("x" * 1_000, "x" * 1_000)
 

@@ -32,6 +32,7 @@ from planwire.model.events import (
     Remarked,
     RemarkReopened,
     ReviewAsked,
+    ReviewPending,
     SessionOpened,
     Told,
     TurnEnded,
@@ -130,6 +131,13 @@ def test_an_answer_that_the_agent_got_is_named_also_if_its_turn_was_over_before_
     assert word.text == "the agent got its answer: No"
 
 
+def test_words_that_go_along_with_a_pending_verdict_are_history_even_if_an_answer_from_elsewhere_voids_it() -> None:
+    given = PlanReviewed("p", 1, "approved", answer="Yes", option="yes", question="q1")
+    along = Remarked("p", COMMENT, "but keep the backups", step="s1")
+    words = told(plan("a"), ReviewPending("p", 5_000, given, (along,)), by="user").words
+    assert [each.text for each in words] == ["pending: approved: Yes (revision 1)", "“a”: but keep the backups"]
+
+
 def test_an_agent_that_was_told_of_its_tools_was_not_told_its_plan() -> None:
     announced = told(MessageAdded(write_reminder(Reminder("m-1", "…", HAS_TOOLS))))
     assert announced.words == (Phrase("told", "the agent was told that it has plan tools"),)
@@ -148,11 +156,21 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
     ("remark", "event", "words"),
     [
         (Remarked("p", COMMENT, "why?"), None, "comment: why?"),
-        (Remarked("p", COMMENT, "why?", step="s1"), None, "comment: a: why?"),
-        (Remarked("p", COMMENT, "why?", passage=Passage("this passage")), None, "comment: this passage: why?"),
+        (Remarked("p", COMMENT, "why?", step="s1"), None, "comment: “a”: why?"),
+        (Remarked("p", COMMENT, "why?", passage=Passage("this passage")), None, "comment: “this passage”: why?"),
         (Remarked("p", COMMENT, "no vendoring", kept=True), None, "comment: no vendoring (kept in force)"),
         (Remarked("p", REQUEST, "smaller", review=2), None, "request: smaller"),
-        (Remarked("p", SELECTION, steps=("s2", "s1")), None, "steps to run: b, a"),
+        (
+            Remarked("p", COMMENT, "no", step="s1", about={"s1": "a”: yes"}),
+            None,
+            "comment: “a’: yes”: no",
+        ),
+        (
+            Remarked("p", SELECTION, steps=("s1",), about={"s1": "as it read then"}),
+            Told("prompt", 2, remarks=("r1",)),
+            "the agent was told with a prompt: “as it read then” (r1)",
+        ),
+        (Remarked("p", SELECTION, steps=("s2", "s1")), None, "steps to run: “b”, “a”"),
         (
             Remarked("p", SUGGESTION, "soon", changes=(RewordStep("s1", "c"),)),
             None,

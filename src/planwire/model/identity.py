@@ -91,10 +91,14 @@ class _Matching:
         self.taken.add(old_id)
 
     def _pair_doubles(self, news: list[int], olds: list[int]) -> None:
-        """Pair steps of one wording. Equally many that are written otherwise pair in order; else the same writing comes
-        first, in the same place, between the same neighbours, as open as it was, in order."""
-        texts = [self.drafts[new].content for new in news], [self.last[old].content for old in olds]
-        in_order = len(news) == len(olds) and (len(news) == 1 or sorted(texts[0]) != sorted(texts[1]))
+        """Pair steps of one wording. Equally many pair in order, unless that crosses their writings or reopens one;
+        else the same writing comes first, in the same place, between the same neighbours, as open as it was, in order.
+        """
+        pairs = [(self.drafts[new], self.last[old]) for new, old in zip(news, olds, strict=False)]
+        crosses = sorted(new.content for new, _ in pairs) == sorted(old.content for _, old in pairs) and any(
+            new.content != old.content or (_is_open(new) and not _is_open(old)) for new, old in pairs
+        )
+        in_order = len(news) == len(olds) and (len(news) == 1 or not crosses)
         for aspect in range(4 if in_order else 0, 5):
             free: dict[object, deque[int]] = {}
             for old in olds:
@@ -169,11 +173,15 @@ def _places(texts: "Sequence[Text]", places: Iterable[int]) -> dict[tuple[str, .
     return found
 
 
+def _is_open(step: Step | Draft) -> bool:
+    row = status_of(step.status)
+    return row is None or row.is_open
+
+
 def _aspect(number: int, steps: Sequence[Step | Draft], texts: "list[Text]", at: int) -> object:
     """What tells a step apart from its doubles: one aspect after the other."""
-    content, status = steps[at].content, steps[at].status
-    row, around = status_of(status), [texts[each].words for each in (at - 1, at + 1) if 0 <= each < len(texts)]
-    same_place, openness = (content, status, at), (content, row is None or row.is_open)
+    content, around = steps[at].content, [texts[each].words for each in (at - 1, at + 1) if 0 <= each < len(texts)]
+    same_place, openness = (content, steps[at].status, at), (content, _is_open(steps[at]))
     return (same_place, (content, at > 0, *around), openness, content, None)[number]
 
 

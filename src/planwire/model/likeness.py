@@ -17,6 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from planwire.model.seen import plain_words
 from planwire.model.statuses import folded_status
 
 #: Characters read of a text. A longer one is only like itself.
@@ -48,6 +49,7 @@ _TAG_BEFORE: Final = re.compile(r"(?:[\[(【]([^\[\]()【】]{1,40})[\])】]\s?:
 _TAG_BEHIND: Final = re.compile(
     r"\s?(?:[\[(【]([^\[\]()【】]{1,60})[\])】]|(?:\s[-–—|]+|[,:—–])\s?([^][(),:|–—]{1,40}))[\s.!。…]*$|\s\d+ ?/ ?\d+$"
 )
+_PROGRESS: Final = re.compile(r"\s+\(\d+ ?/ ?\d+\)$")
 _COUNT: Final = re.compile(
     r"(?:[^\W\d]+\s)?[~≈+-]?\d[\d.,]*(?:\s?(?:/|of|von|de|из)\s?\d[\d.,]*(?:\s[^\W\d]+){0,2}|\s?%?\s[^\W\d]+|%|m?s|m|h)"
 )
@@ -167,10 +169,22 @@ def is_other_verb(one: Text, other: Text, gone: set[str], come: set[str]) -> boo
 
 
 def is_rephrased(before: str, after: str) -> bool:
-    """Whether a text says what another one says in other forms of the same words: nothing of weight comes or goes."""
-    one, other = read(before), read(after)
-    likeness, gone, come = compare(one, other)
-    return one.words == other.words or (likeness > 0 and not gone and not come)
+    """Whether a text has the words of another one in their order, with nothing but verbs in other forms. What a person
+    allowed is about each sign: `rm -rf ./build` is not `rm -rf / build`, and "Delete the user" not "Deleting users"."""
+    one, other = _spoken(before), _spoken(after)
+    return len(one) == len(other) and all(map(_is_form, one, other))
+
+
+def _spoken(text: str) -> list[str]:
+    return [word for word in plain_words(_PROGRESS.sub("", text)).split() if word.lower() not in ("the", "a", "an")]
+
+
+def _is_form(word: str, twin: str) -> bool:
+    if not (word.isalpha() and twin.isalpha()):
+        return word == twin
+    one, other = word.casefold(), twin.casefold()
+    is_verb = one.endswith(("ing", "ed")) or other.endswith(("ing", "ed"))
+    return one == other or (is_verb and _stem(one) == _stem(other))
 
 
 def _is_kin(word: str, twin: str) -> bool:

@@ -37,7 +37,7 @@ class ChangedWords(Struct, frozen=True):
 
 def same_words(one: str, other: str) -> bool:
     """Whether two texts of a step are the same words."""
-    return one == other or _bare(one) == _bare(other)
+    return one == other or plain_words(one) == plain_words(other)
 
 
 def changed_since(remark: Remark, record: PlanRecord) -> tuple[ChangedWords, ...]:
@@ -50,7 +50,8 @@ def changed_since(remark: Remark, record: PlanRecord) -> tuple[ChangedWords, ...
     return tuple(each for each in left if each.now is None or not same_words(each.was, each.now))
 
 
-def _bare(text: str) -> str:
+def plain_words(text: str) -> str:
+    """A text without what is no part of its words."""
     plain = " ".join(unicodedata.normalize("NFC", text).split())
     before = _BEFORE.match(plain)
     return _BEHIND.sub("", plain[before.end() :] if before else plain) or plain

@@ -158,8 +158,9 @@ def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> t
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
         case PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
-        case ReviewPending(plan_id=plan_id, verdict=verdict):
-            return plan_id, (Phrase("asked", f"pending: {verdict_words(verdict)}"),)
+        case ReviewPending(plan_id=plan_id, verdict=verdict, remarks=remarks):  # an answer from elsewhere may void it
+            said = (each for remark in remarks for each in remarked(remark, after.plans.get(plan_id)))
+            return plan_id, (Phrase("asked", f"pending: {verdict_words(verdict)}"), *said)
         case ReviewUndone(plan_id=plan_id):
             return plan_id, (Phrase("withdrawn", "undid the pending verdict"),)
         case PlanReopened(plan_id=plan_id):

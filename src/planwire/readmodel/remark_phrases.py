@@ -43,18 +43,25 @@ NAMED: Final = 60
 
 def remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
     """A new remark."""
-    texts = step_texts(record.state) if record else {}
+    texts = (step_texts(record.state) if record else {}) | event.about
     if event.kind == SUGGESTION and record:
         words = suggestion_words(record.state, event.changes)
         said = (Phrase("suggested", event.text),) if event.text else ()
         return *(Phrase("suggested", word.text, word.step) for word in words), *said
     if event.kind == SELECTION:
-        return (Phrase("selected", f"steps to run: {', '.join(texts.get(step, step) for step in event.steps)}"),)
+        return (
+            Phrase("selected", f"steps to run: {', '.join(_named(texts.get(step, step)) for step in event.steps)}"),
+        )
     if not event.text:  # a request in no words: its verdict says it
         return ()
     about = event.passage.text if event.passage else texts.get(event.step or "", event.step)
-    text = f"{about}: {event.text}" if about else event.text
+    text = f"{_named(about)}: {event.text}" if about else event.text
     return (Phrase(event.kind, f"{text} (kept in force)" if event.kept else text, event.step),)
+
+
+def _named(text: str) -> str:
+    """What a person speaks about, apart from what they say: the words are an agent's."""
+    return f"“{text.replace('”', '’')}”"
 
 
 def closed(event: RemarkClosed, name: str) -> Phrase:
@@ -68,7 +75,7 @@ def remark_name(state: SessionState, remark_id: str) -> str:
     remark = state.remark(remark_id)
     if remark is None:
         return remark_id
-    texts = step_texts(state.plans[remark.plan_id].state)
+    texts = step_texts(state.plans[remark.plan_id].state) | remark.about
     words = remark.text or changes_sentence(texts, remark.changes, None)
     words = words or ", ".join(texts.get(step, step) for step in remark.steps)
     return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})" if words else f"the {remark.kind} {remark_id}"
