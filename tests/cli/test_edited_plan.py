@@ -88,7 +88,7 @@ def test_what_a_person_wrote_is_printed_if_it_was_not_sent(journal: Journal, tmp
     )
     refused = typing("y\n", "--edit", "--editor", over)
     assert refused.code == NOT_DONE
-    assert "“Approve” was the answer (Claude Code)" in refused.err
+    assert "“Approve” was the answer (someone in Claude Code)" in refused.err
     assert refused.err.endswith("What you wrote:\nlate\n")
 
 

@@ -22,7 +22,6 @@ from planwire.model.events import (
     SUGGESTION,
     Choice,
     Comment,
-    Passage,
     PlanChanged,
     PlanRemoved,
     PlanReviewed,
@@ -370,7 +369,7 @@ async def test_files_and_other_kinds_are_reviewed_and_commented_on_only(
         await write(app, pilot, "c", "and two?")
         await pilot.press("enter")
         await closed(app)
-        assert said(record(app, THEIRS, "notes")) == [Comment("and two?", passage=Passage("one"))]
+        assert said(record(app, THEIRS, "notes")) == [Comment("and two?", "s1")]
         await click_row(app, pilot, " graph ", 3)
         await pilot.press("a")
         await told(app, "A plan of kind 'dag' has no steps to change")
