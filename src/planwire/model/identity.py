@@ -7,8 +7,9 @@ comes first, by the same rules for the wire, checkboxes and tools:
 1. Texts are compared as `likeness` reads them, without enumerators, signs, tags and verbs' endings.
 2. Equal is the same step, against every step that the plan ever had. Doubles are told apart by their order.
 3. Of the rest the best pair comes first, over the whole list. Where two are as good, neither is taken.
-4. Another object is another step, and an opposite too. A verb may change as its step goes on. A finished step that is
-   open again under other words is another step.
+4. Another object is another step, and another act too, also by two changes: "Delete the staging database" becomes
+   "Delete the database", and that not "Delete the production database". So is a finished step that is open again under
+   other words.
 5. An empty list retires nothing. Where every step was finished and none is equal, nothing is linked: another plan.
 """
 
@@ -35,6 +36,8 @@ MARGIN: Final = 0.03
 #: Characters read of both lists, and pairs compared: beyond these, texts are only equal to themselves.
 READ_IN_ALL: Final = 160_000
 COMPARED_PAIRS: Final = 4_000
+#: Texts of a step's past, the oldest first, that a new one must not contradict.
+FORMER: Final = 4
 #: Steps that may share a word: one that more have tells none of them apart.
 COMMON: Final = 60
 
@@ -110,13 +113,15 @@ class _Matching:
 
     def _by_former_text(self, owners: dict[str, tuple[str, ...]]) -> None:
         """Link texts that a step had before, steps of the last list first."""
+        self.former: dict[str, list[Text]] = {}
         rest = _places(self.news, (new for new, step_id in enumerate(self.ids) if step_id is None))
         self._read(owners if rest else ())
         live = {step.id for step in self.last} if rest else set()
-        owned = [(self.texts[content].words, each) for content in owners if rest for each in owners[content]]
-        for words, step_id in sorted(owned, key=lambda each: each[1] not in live):
-            if rest.get(words) and step_id not in self.taken:
-                self._take(rest[words].pop(0), step_id)
+        owned = [(self.texts[content], each) for content in owners if rest for each in owners[content]]
+        for text, step_id in sorted(owned, key=lambda each: each[1] not in live):
+            self.former.setdefault(step_id, []).append(text)
+            if rest.get(text.words) and step_id not in self.taken:
+                self._take(rest[text.words].pop(0), step_id)
 
     def _by_likeness(self) -> None:
         """Link the best pair first, and neither of two that are as good."""
@@ -148,21 +153,18 @@ class _Matching:
             found = dict.fromkeys(chain.from_iterable(lists))
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
-                likeness, gone, come = self.likeness.compare(self.olds[old], self.news[new])
+                likeness = self.likeness.compare(self.olds[old], self.news[new])
                 in_place = any(gap[:2]) and gap == old_gaps[old]
-                if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_be(old, new, gone, come):
+                if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_be(old, new):
                     yield 1.0 - likeness - in_place * IN_PLACE, old, new
 
-    def _may_be(self, old: int, new: int, gone: set[str], come: set[str]) -> bool:
-        """Whether a step may go on as another: no other object, another verb only as work goes on, no open step for a
-        finished one."""
-        was, now = self.last[old].known, status_of(self.drafts[new].status)
-        goes_on = was is not None and now is not None and was.rank < now.rank
-        if not self.last[old].is_open and (now is None or now.is_open):
+    def _may_be(self, old: int, new: int) -> bool:
+        """Whether a step may go on as another: no open step for a finished one, and nothing else than it ever was."""
+        step = self.last[old]
+        if _is_open(self.drafts[new]) and not step.is_open:
             return False
-        return not (gone and come) or (
-            goes_on and self.likeness.is_other_verb(self.olds[old], self.news[new], gone, come)
-        )
+        former = [text for text in self.former.get(step.id, [])[:FORMER] if text.words != self.olds[old].words]
+        return all(self.likeness.compare(text, self.news[new]) for text in former)
 
 
 def _places(texts: "Sequence[Text]", places: Iterable[int]) -> dict[tuple[str, ...], list[int]]:

@@ -3,10 +3,10 @@
 Characters say little: of random pairs of unrelated tasks one in six shares 40 % of them, and "Fix bug 131" is nearly
 "Fix bug 144". So a text is read as words, without what is no part of it (enumerators, checkboxes, signs, tags) and
 without the endings of verbs. What counts is what was *exchanged*: words that are only added or dropped make the same
-step clearer, and a verb may change as work goes on, but any other word in place of another names another object.
+step clearer, but a word in place of another names another object, or does something else to it.
 
-Scripts without spaces are read one ideograph or three letters at a time; words of other languages are the same if they
-begin alike. Tables hold what no rule finds: opposites, verbs that mean the same, short forms.
+Scripts without spaces are read one ideograph or three letters at a time. Two words are one if they differ by their
+endings alone: to begin alike is not enough. Tables hold what no rule finds: verbs that mean the same, short forms.
 """
 
 import re
@@ -26,6 +26,8 @@ READ_CHARACTERS: Final = 400
 EXCHANGED: Final = 64
 #: The weights of a number, path or identifier, of a word, of one from which an exchange matters, and of a faint one.
 NAME, WORD, STRONG, FAINT = 1.25, 1.0, 0.5, 0.15
+#: How alike a text is at least to what it begins with: the rest is detail.
+HEAD: Final = 0.6
 
 
 def _words(text: str) -> frozenset[str]:
@@ -41,7 +43,8 @@ _BEFORE: Final = re.compile(
     rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|\#\d{{1,2}}\s|{_STEP}\s?\#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+"
     r"|\(?\d{1,3}(?:\.\d{1,3})*\s?(?:[)\]、:]|\.(?=\s)|단계)|\d{1,3}\s?(?:/|of)\s?\d{1,3}\s?[:.–—-]?\s|\d{1,3}\s[-–—]\s"
     r"|\d{1,2}(?:\.\d{1,2})+\s(?=[^\W\d])|[ivx]{2,5}[.)]\s|第\s?[\d一二三四五六七八九十]+\s?[步个項项章番]目?"
-    r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)|正在|已完成|已"
+    r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)"
+    rf"|(?:running|starting|doing|working on)\s(?={_STEP}\s?\d)|正在|已完成|已"
     r"|\(?[a-z]\)|[a-z]\.\s)[\s:、,.]*",
     re.IGNORECASE,
 )
@@ -51,10 +54,12 @@ _TAG_BEHIND: Final = re.compile(
 )
 _PROGRESS: Final = re.compile(r"\s+\(\d+ ?/ ?\d+\)$")
 _COUNT: Final = re.compile(
-    r"(?:[^\W\d]+\s)?[~≈+-]?\d[\d.,]*(?:\s?(?:/|of|von|de|из)\s?\d[\d.,]*(?:\s[^\W\d]+){0,2}|\s?%?\s[^\W\d]+|%|m?s|m|h)"
+    r"(?:[^\W\d]+\s)?[~≈+-]?\d[\d.,]*(?:\s?(?:/|of|von|de|из)\s?\d[\d.,]*(?:\s[^\W\d]+){0,2}|\s?%?\s[^\W\d]+|%|m?s|m|h)|p\d"
 )
 #: Whether a text may have any of these: most have not.
-_MARKED: Final = re.compile(rf"[\W\d]|.[.)]|正|已|{_STEP}\b|\w+ \w+ing\b|[ivx]{{2,5}}[.)]", re.IGNORECASE)
+_MARKED: Final = re.compile(
+    rf"[\W\d]|.[.)]|正|已|(?:\w+ing (?:on )?)?{_STEP}\b|\w+ \w+ing\b|[ivx]{{2,5}}[.)]", re.IGNORECASE
+)
 _SIGNED: Final = re.compile("[])】:,/|–—]| -")
 
 _IDEOGRAPH: Final = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -75,7 +80,7 @@ _FAINT: Final = _words(
     "el los las del y para con por o e il lo gli di da che al och att av för på med ett i и в на для с по из к о"
 )
 _DIRECTIONS: Final = _words("to from into → before after nach zu в из")
-_NEGATIONS: Final = _words("not no never don't skip without except nicht kein ne pas sin senza не без 不 没 未 别")
+_NEGATIONS: Final = _words("not no never don't dry skip without except nicht kein ne pas sin senza не без 不 没 未 别")
 
 
 _ENDINGS: Final = (("ying", "y"), ("ing", ""), ("ied", "y"), ("ies", "y"), ("ed", ""), ("es", "e"), ("s", ""))
@@ -89,18 +94,20 @@ def _stem(word: str) -> str:
             is_doubled = not instead and len(rest) > 3 and rest[-1] == rest[-2] and rest[-1] not in "lsz"
             word = rest[:-1] if is_doubled else rest + instead
             break
-    return word.removesuffix("e") if len(word) > 2 else word
+    return word.removesuffix("e").replace("iz", "is") if len(word) > 2 else word
 
 
-#: Groups of words that are forms of one or, as verbs of one object, mean the same; verbs of two groups don't.
+#: The folders of a path, and its file without what that ends with.
+_PART: Final = re.compile("(?:^|/)([^/.]+)")
+#: What the forms of a noun end with (plurals, genders, cases), and what verbs and the nouns made of them do.
+_NOUN: Final = re.compile("e?s|e?n|[aeiouаеёиоуыэюяьйіїє]{0,2}[вмхйї]?")
+_VERB: Final = re.compile("[aeiourntdscgzćаеёиоуыэюяьйіїєтлнквмс]{0,7}|ments?")
+#: Groups of words that are forms of one or, as verbs of one object, mean the same.
 _GROUPS: Final = (
     "write wrote written add create implement build built | run ran | check verify validate | update modify change | "
     "remove delete drop | find found | send sent | fix resolve | document documentation doc | database db | "
     "authentication auth | configuration config | bug issue | dependency dep | repository repo | application app | "
-    "investigate explore analyze | test | review | read | deploy | release | design | plan | move | rename | start | "
-    "stop | open | close | show | hide | allow | deny | accept | reject | increase | decrease | raise | lower | "
-    "import | export | push | pull | upgrade | downgrade | encode | decode | upload | download | grant | revoke | "
-    "merge | split | receive | save | load | apply | revert | enable | disable | commit"
+    "investigate explore analyze"
 )
 _KIN: Final = {_stem(word): group for group in _GROUPS.split("|") for word in group.split()}
 _OPPOSITES: Final = [
@@ -141,31 +148,27 @@ def read(content: str) -> Text:
     return Text(words, weights, sum(weights.values()), verb)
 
 
-def compare(one: Text, other: Text) -> tuple[float, set[str], set[str]]:
-    """How alike two texts are (1: the same words, 0: another object), and the words of weight that go and come."""
+def compare(one: Text, other: Text) -> float:
+    """How alike two texts are: 1 for the same words, 0 where words in place of others name another object or act."""
     both = one.weights.keys() & other.weights.keys()
     gone, come = one.weights.keys() - both, other.weights.keys() - both
     if len(gone) * len(come) > EXCHANGED:
-        return 0.0, gone, come
+        return 0.0
     shared = sum([one.weights[word] for word in both])
     for word in sorted(gone) if come else ():
-        if twin := next((each for each in sorted(come) if _is_kin(word, each)), None):
-            shared += 0.85 * min(one.weights[word], other.weights[twin])
-            gone.remove(word)
-            come.remove(twin)
+        for twin in sorted(come):
+            if _is_kin(word, twin, is_verb=word == one.verb or twin == other.verb):
+                shared += 0.85 * min(one.weights[word], other.weights[twin])
+                gone.remove(word)
+                come.remove(twin)
+                break
     in_order = [[word for word in text.words if word in both] for text in (one, other) if both & _DIRECTIONS]
-    is_opposite = any(_is_opposite(word, twin) for word in gone for twin in come)
-    if is_opposite or in_order[:1] != in_order[1:] or not _NEGATIONS.isdisjoint(gone | come):
-        shared = 0.0
-    gone = {word for word in gone if one.weights[word] >= STRONG}
-    come = {word for word in come if other.weights[word] >= STRONG}
-    return 2 * shared / ((one.weight + other.weight) or 1.0), gone, come
-
-
-def is_other_verb(one: Text, other: Text, gone: set[str], come: set[str]) -> bool:
-    """Whether two texts exchange nothing but their verbs, and not for one that is known to mean something else."""
-    is_verb = one.verb in gone and other.verb in come and 1 in (len(gone), len(come))
-    return is_verb and not (one.verb in _KIN and other.verb in _KIN)
+    if in_order[:1] != in_order[1:] or not _NEGATIONS.isdisjoint(gone | come) or _is_exchanged(one, other, gone, come):
+        return 0.0
+    likeness = 2 * shared / ((one.weight + other.weight) or 1.0)
+    shorter = min(len(one.words), len(other.words))
+    is_head = min(one.weight, other.weight) > 2 and one.words[:shorter] == other.words[:shorter]
+    return max(likeness, HEAD) if is_head else likeness
 
 
 def is_rephrased(before: str, after: str) -> bool:
@@ -187,23 +190,28 @@ def _is_form(word: str, twin: str) -> bool:
     return one == other or (is_verb and _stem(one) == _stem(other))
 
 
-def _is_kin(word: str, twin: str) -> bool:
-    """Whether two words are one: a path and its end, words of a group, the same beginning under other endings."""
+def _is_exchanged(one: Text, other: Text, gone: set[str], come: set[str]) -> bool:
+    """Whether words of weight go and come, or one gives way to its opposite."""
+    if not (gone and come):
+        return False
+    is_weighty = [any(text.weights[word] >= STRONG for word in words) for text, words in ((one, gone), (other, come))]
+    return all(is_weighty) or any({word, twin} in _OPPOSITES for word in gone for twin in come)
+
+
+def _is_kin(word: str, twin: str, *, is_verb: bool) -> bool:
+    """Whether two words are one: a path and a part of it, words of a group, the same but for their endings. Verbs have
+    many forms, but "content" is not "context", and the product table not the production table."""
     shorter, longer = sorted((word, twin), key=len)
     if _NAMED.search(longer):
-        return longer.endswith("/" + shorter) or _stem(longer.rpartition("/")[2].partition(".")[0]) == shorter
+        return longer.endswith("/" + shorter) or shorter in map(_stem, _PART.findall(longer))
     same = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     if "\uac00" <= shorter[0] <= "\ud7a3":
         return same == len(shorter) >= 2
-    least, share = (5, 0.6) if shorter.isascii() else (4, 0.5)
-    is_form = same >= least and same >= share * len(longer)
-    return is_form or (word in _KIN and _KIN[word] == _KIN.get(twin))
-
-
-def _is_opposite(word: str, twin: str) -> bool:
-    shorter, longer = sorted((word, twin), key=len)
-    is_negated = len(shorter) > 2 and longer in {each + shorter for each in ("un", "dis", "de", "in", "non", "re")}
-    return is_negated or {word, twin} in _OPPOSITES
+    is_short = same < 5 and shorter.isascii() and len(shorter) > same + 1
+    ending = _VERB if is_verb and not is_short else _NOUN
+    is_form = same >= 4 and bool(ending.fullmatch(shorter, same) and ending.fullmatch(longer, same))
+    is_participle = len(shorter) > 3 and longer.startswith("ge" + shorter[:3])
+    return is_form or is_participle or (word in _KIN and _KIN[word] == _KIN.get(twin))
 
 
 def _bare(text: str) -> str:
@@ -243,4 +251,4 @@ def _word(token: str) -> tuple[tuple[str, float], ...]:
 
 
 def _weight(word: str) -> float:
-    return (0.3, STRONG, 0.6, WORD)[min(len(word) * (2 if word > "\u3000" else 1), 4) - 1]
+    return (STRONG, STRONG, 0.6, WORD)[min(len(word) * (2 if word > "\u3000" else 1), 4) - 1]
