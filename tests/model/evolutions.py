@@ -3,7 +3,8 @@
 `evolutions.json` holds them: real lists of agents and invented ones, each entry as [label, status, text]. Entries with
 one label are the same step. Where people would differ, the labels that are as good stand side by side: `a|+` may be
 step a, or a new one. The parts tell when an evolution was labelled: before the rules were tuned (`first`), while they
-were (`second`), after that, and looked at since (`last`), or at the very end (`blind`).
+were (`second`), after that, and looked at since (`last`), at the very end (`blind`), or without sight of the rules
+(`apart`).
 """
 
 import json
@@ -61,7 +62,8 @@ WAYS: dict[str, Way] = {"wire": by_wire, "set_plan": by_set_plan}
 
 @dataclass
 class Score:
-    """What a way got right. Links of entries whose text the list before had are left out, but for `wrong`."""
+    """What a way got right. Entries whose text the list before had are left out, but for `wrong` and `lost`. An
+    evolution without either is flawless."""
 
     right_links: int = 0
     links: int = 0
@@ -86,10 +88,10 @@ def judge(evolutions: Iterable[Evolution], way: Way) -> Score:
     """Compare the ids that a way gives with the labels."""
     score = Score()
     for evolution in evolutions:
-        wrong = len(score.wrong)
+        flaws = len(score.wrong) + len(score.lost)
         _judge_one(score, evolution, way(evolution))
         score.evolutions += 1
-        score.flawless += len(score.wrong) == wrong
+        score.flawless += len(score.wrong) + len(score.lost) == flaws
     return score
 
 

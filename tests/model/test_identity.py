@@ -52,7 +52,7 @@ def test_links_are_nearly_always_right_and_mostly_found(way: str) -> None:
     score = judge(EVOLUTIONS, WAYS[way])
     assert score.precision >= 0.98, score.wrong
     assert score.recall >= 0.9, score.lost
-    assert score.flawless >= 0.98 * score.evolutions, score.wrong
+    assert score.flawless >= 0.9 * score.evolutions, score.wrong + score.lost
     assert score.new_as_new >= 0.98 * score.new, score.wrong
 
 
@@ -64,7 +64,7 @@ def test_the_wire_and_the_tools_give_the_same_ids() -> None:
 
 
 def test_the_corpus_is_large_and_names_no_evolution_twice() -> None:
-    assert len({each.name for each in EVOLUTIONS}) == len(EVOLUTIONS) >= 150
+    assert len({each.name for each in EVOLUTIONS}) == len(EVOLUTIONS) >= 350
 
 
 # Rules
