@@ -170,6 +170,11 @@ def test_what_is_nested_in_an_item_belongs_to_it() -> None:
     assert parse(text).items[0].item == (0, 5)
 
 
+def test_an_item_may_begin_with_a_heading() -> None:
+    assert numbered("1. ### Setup\n   Do it.\n2. Run\n   ---\n3. ###\n") == ["Setup", "Run"]
+    assert parse("1. Run\n   ---\n   it\n").items[0].words == (0, 2)
+
+
 def test_all_numbered_lists_under_the_headings_of_a_plan_are_steps() -> None:
     assert numbered("## Build\n1. a\n2. b\n\n## Verify\n1. c\n\n- d\n\n> 1. quoted\n\n- e\n  1. nested\n") == [
         "a",
@@ -190,4 +195,5 @@ def test_a_byte_order_mark_hides_no_step(text: str, texts: list[str]) -> None:
     assert [step.content for step in track(MarkdownPlan("p", marked)).steps] == texts
     assert parse(f"\ufeff# Plan\n\n{text}").title == "Plan"
     if "[ ]" in text:
+        assert len(parse(f"\ufeff   {text}").tasks) == 2, "and it indents none"
         assert mark(marked, [(0, "completed")]) == f"\ufeff{text.replace('[ ]', '[x]')}"

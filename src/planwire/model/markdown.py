@@ -29,6 +29,8 @@ MAX_PARSED_CHARACTERS = 262_144
 BOX = rf"\[([{re.escape(''.join(BOXES))}])\]"
 TASK = re.compile(rf"{BOX}\s+(?=\S)")
 _BYTE_ORDER_MARK = "\ufeff"
+#: Lists in lists, and the like, counted twice: markdown drops what is deeper.
+MOST_NESTED = 100
 _EMPTY = re.compile(rf"\s*(?:{BOX})?\s*")  # words of an item without any
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")  # lines as the parser counts them
 
@@ -70,7 +72,8 @@ def parse(text: str) -> Document:
     """Parse a text. A text over the limit becomes a document without tasks."""
     if len(text) > MAX_PARSED_CHARACTERS:
         return Document(_first_line(text), (), prose=True)
-    text = f" {text[1:]}" if text.startswith(_BYTE_ORDER_MARK) else text
+    marked, text = text, text.removeprefix(_BYTE_ORDER_MARK)
+    first = len(marked) - len(text)
     tokens = _parser().parse(text)
     starts = [match.start() for match in _LINE.finditer(text)]
     tasks: list[Checkbox] = []
@@ -84,18 +87,20 @@ def parse(text: str) -> Document:
                 depth += 1
             case "bullet_list_close" | "ordered_list_close":
                 depth -= 1
-            case "inline" if tokens[index - 1].type == "heading_open":
-                headings.append((int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" if tokens[index - 2].type == "list_item_open":
-                item, box = tokens[index - 2], TASK.match(token.content)
-                lines = _lines_of(item, text, starts), _lines_of(token, text, starts)
+                item, block = tokens[index - 2], tokens[index - 1]
+                lines = _lines_of(item, text, starts), _lines_of(block, text, starts)
+                box = TASK.match(token.content) if block.type == "paragraph_open" else None
                 if box:
                     words, status = token.content[box.end() :], BOXES[box[1]].word
-                    tasks.append(Checkbox(unwrapped(words), status, depth - 1, _offset(text, starts, token), *lines))
+                    offset = first + _offset(text, starts, token)
+                    tasks.append(Checkbox(unwrapped(words), status, depth - 1, offset, *lines))
                     continue
                 prose = True
-                if is_numbered(item) and not _EMPTY.fullmatch(token.content):
+                if _is_numbered(item) and not _EMPTY.fullmatch(token.content):
                     items.append(Checkbox(unwrapped(token.content), "", 0, -1, *lines))
+            case "inline" if tokens[index - 1].type == "heading_open":
+                headings.append((int(tokens[index - 1].tag[1]), unwrapped(token.content)))
             case "inline" | "fence" | "code_block" | "html_block":
                 prose = True
     begins = not tasks or text[: starts[tasks[0].item[0]]].strip()  # with something other than a task
@@ -103,7 +108,7 @@ def parse(text: str) -> Document:
     return Document(title, tuple(tasks), prose, () if tasks else tuple(items))
 
 
-def is_numbered(item: "Token") -> bool:
+def _is_numbered(item: "Token") -> bool:
     """Whether a list item is one of a numbered list that stands in no other list and in no quote."""
     return item.level == 1 and item.markup in (".", ")")
 
@@ -147,7 +152,7 @@ def unmarked(text: str) -> str:
 def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415  (40 ms that a plan without markdown need not pay)
 
-    parser = MarkdownIt("commonmark").disable("reference")
+    parser = MarkdownIt("commonmark", {"maxNesting": MOST_NESTED}).enable("table").disable("reference")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 

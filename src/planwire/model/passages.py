@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from planwire.errors import PlanError
 from planwire.model.events import Passage
-from planwire.model.markdown import MAX_PARSED_CHARACTERS, TASK
+from planwire.model.markdown import MAX_PARSED_CHARACTERS, MOST_NESTED, TASK
 from planwire.model.plan import ItemsPlan, MarkdownPlan, Plan
 from planwire.model.text import shortened
 
@@ -24,8 +24,6 @@ AROUND: Final = 64
 #: The least number of characters that must be equal, in a passage and around it: a short one whose surroundings are
 #: gone may be quite another one with the same words.
 ENOUGH: Final = 16
-#: Lists in lists, and the like, counted twice: markdown drops what is deeper.
-MOST_NESTED: Final = 100
 #: Characters that nobody can point at. Faces show a mark for some of them, and nothing for others.
 _UNSEEN: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffd]")
 _SPACE: Final = re.compile(r"\s+")

@@ -9,17 +9,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.changes import last_outermost
-from planwire.model.markdown import BOX, TASK, Checkbox, is_numbered, parse
+from planwire.model.markdown import BOX, Checkbox, parse
 from planwire.model.text import unwrapped
 from planwire.model.titles import plan_title
 from planwire.readmodel.card import Ghost, PlanCard, StepRow
 
 __all__ = [
     "TextPiece",
-    "is_numbered",
-    "is_task",
     "is_title",
     "neighbour_of",
+    "steps_by_line",
     "text_pieces",
     "text_without_title",
     "without_box",
@@ -50,7 +49,7 @@ def is_title(heading: str, card: PlanCard) -> bool:
 def text_pieces(card: PlanCard, *, whole: bool = False) -> Iterator[StepRow | TextPiece]:
     """The text of a plan, in order, with its steps in place of its tasks; the `whole` one, or without its title."""
     text = card.text if whole else text_without_title(card)
-    by_line = {task.words[0]: (task, row) for task, row in zip(parse(text).steps, card.rows, strict=True)}
+    by_line = steps_by_line(text, card)
     chunk: list[str] = []
     inside: list[Checkbox] = []
     depth = behind = 0
@@ -73,9 +72,9 @@ def text_pieces(card: PlanCard, *, whole: bool = False) -> Iterator[StepRow | Te
         yield TextPiece(dedent("\n".join(chunk)), depth)
 
 
-def is_task(item: str) -> bool:
-    """Whether the text of a list item begins with a box, as a step does."""
-    return TASK.match(item) is not None
+def steps_by_line(text: str, card: PlanCard) -> dict[int, tuple[Checkbox, StepRow]]:
+    """The steps in the text of a plan, or in its beginning, by the lines on which their words begin."""
+    return {step.words[0]: (step, row) for step, row in zip(parse(text).steps, card.rows, strict=False)}
 
 
 def without_box(item: str) -> str:

@@ -5,14 +5,14 @@ that loads tells its server who is reading. Tasks get the mark and the id of the
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from markdown_it.token import Token
 
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line, printable
-from planwire.readmodel.text_pieces import is_numbered, is_task, neighbour_of, without_box
+from planwire.readmodel.text_pieces import neighbour_of, steps_by_line, without_box
 from planwire.readmodel.unseen import LONGEST_RENDERED, drawn, line_keys, lines_of, rendered
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el, joined_keys
@@ -35,13 +35,11 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
     for token in tokens:
         if token.children:
             token.children = list(_safe(token.children))
-    is_step = _is_task if all(row.status for row in card.rows) else _is_numbered
-    tasks = [(tokens[at - 2], token) for at, token in enumerate(tokens) if is_step(tokens, at)]
+    steps = _drawn_steps(tokens, card)
     lines = {id(token): joined_keys(keys[at] for at in numbers) for token, numbers in parts}
-    if len(tasks) == len(card.rows):
-        for (item, words), row in zip(tasks, card.rows, strict=True):
-            _adorn(item, words, row, part_id, lines.pop(id(words), ""), usable=usable, steerable=steerable)
-        _add_ghosts(tokens, [item for item, _ in tasks], card, part_id, steerable=steerable)
+    for row, item, words in steps:
+        _adorn(item, words, row, part_id, lines.pop(id(words), ""), usable=usable, steerable=steerable)
+    _add_ghosts(tokens, {row.id: item for row, item, _ in steps}, card, part_id, steerable=steerable)
     for token in tokens:
         if token.type == "inline" and id(token) in lines:
             marked = _html(f"<span{attributes({'data-lines': lines[id(token)]})}>")
@@ -56,12 +54,14 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
     return Html(f'<div class="prose" dir="auto">{safe}{rest}</div>')
 
 
-def _is_task(tokens: Sequence[Token], at: int) -> bool:
-    return tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and is_task(tokens[at].content)
-
-
-def _is_numbered(tokens: Sequence[Token], at: int) -> bool:
-    return tokens[at].type == "inline" and tokens[at - 2].type == "list_item_open" and is_numbered(tokens[at - 2])
+def _drawn_steps(tokens: Sequence[Token], card: PlanCard) -> list[tuple[StepRow, Token, Token]]:
+    """The steps that the text draws as items of lists, each with its item and its words."""
+    by_line = steps_by_line(card.text, card)
+    return [
+        (by_line[token.map[0]][1], tokens[at - 2], token)
+        for at, token in enumerate(tokens)
+        if token.type == "inline" and token.map and token.map[0] in by_line and tokens[at - 2].type == "list_item_open"
+    ]
 
 
 def _adorn(item: Token, words: Token, row: StepRow, part_id: str, lines: str, *, usable: bool, steerable: bool) -> None:
@@ -88,13 +88,14 @@ def _adorn(item: Token, words: Token, row: StepRow, part_id: str, lines: str, *,
     ]
 
 
-def _add_ghosts(tokens: list[Token], items: list[Token], card: PlanCard, part_id: str, *, steerable: bool) -> None:
+def _add_ghosts(
+    tokens: list[Token], items: Mapping[str, Token], card: PlanCard, part_id: str, *, steerable: bool
+) -> None:
     """Put the rows of suggested and moved steps in their places."""
     rows: dict[int, str] = {}
     for ghost in (*card.moved, *card.ghosts):
-        other = card.row(ghost.before or "")
-        if other:
-            at = _place_of(tokens, items, card, other)
+        if ghost.before is not None and ghost.before in items:
+            at = _place_of(tokens, items[ghost.before])
         else:
             at = _place_behind(tokens, items, card, neighbour_of(ghost, card))
         rows[at] = rows.get(at, "") + ghost_row(part_id, ghost, "task", card.row(ghost.step), steerable=steerable)[1]
@@ -102,16 +103,16 @@ def _add_ghosts(tokens: list[Token], items: list[Token], card: PlanCard, part_id
         tokens.insert(at, _html(rows[at] if items else f"<ul>{rows[at]}</ul>"))
 
 
-def _place_of(tokens: list[Token], items: list[Token], card: PlanCard, row: StepRow) -> int:
-    item = items[card.rows.index(row)]
+def _place_of(tokens: list[Token], item: Token) -> int:
     return next(at for at, token in enumerate(tokens) if token is item)
 
 
-def _place_behind(tokens: list[Token], items: list[Token], card: PlanCard, neighbour: StepRow | None) -> int:
+def _place_behind(tokens: list[Token], items: Mapping[str, Token], card: PlanCard, neighbour: StepRow | None) -> int:
     """The place for the row of a new step: after another one and everything nested in it."""
-    if not items:
+    item = items.get((neighbour or card.rows[0]).id) if card.rows else None
+    if item is None:
         return len(tokens)
-    start = _place_of(tokens, items, card, neighbour or card.rows[0])
+    start = _place_of(tokens, item)
     if neighbour is None:
         return start
     level = tokens[start].level
