@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -13,6 +14,7 @@ from rich.text import Text
 from planwire import Entry, ItemsPlan, MarkdownPlan, OtherPlan, track
 from planwire.model.events import (
     ACP,
+    COMMENT,
     SUGGESTION,
     Event,
     Passage,
@@ -25,6 +27,7 @@ from planwire.model.events import (
     SessionOpened,
     Told,
 )
+from planwire.model.passages import occurrences, passage_at, reading
 from planwire.model.step_changes import AddStep, RewordStep
 from planwire.readmodel.card import STATUS_LOOKS
 from planwire.readmodel.cards import cards_of
@@ -33,6 +36,7 @@ from planwire.readmodel.plain_text import printable
 from planwire.terminal.lines import (
     GUTTER,
     LOOKS,
+    UNBOUNDED,
     Line,
     Part,
     cut,
@@ -47,6 +51,7 @@ from planwire.terminal.plan_lines import boxed_lines, card_lines
 from planwire.terminal.session_lines import heading_lines, session_age, session_rows
 from tests.deciding import fold_all
 from tests.journals import HOSTILE
+from tests.readmodel.shown_plans import card_of
 
 WORDS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Mn", "Zl", "Zp"]), max_size=40)
 PARTS: st.SearchStrategy[list[Part]] = st.lists(st.tuples(WORDS, st.sampled_from(["", *LOOKS])), max_size=5)
@@ -207,6 +212,21 @@ def test_a_printed_plan_has_the_numbers_and_ids_that_commands_take() -> None:
 def test_only_countable_steps_are_counted() -> None:
     [card] = cards_of(track(ItemsPlan("p", (Entry("Skip", "medium", "cancelled"),))))
     assert next(iter(card_lines(card, 80, 0))).text == " p  1 cancelled"
+
+
+@pytest.mark.parametrize("width", [30, 90, UNBOUNDED])
+@pytest.mark.parametrize(("number", "about"), [(2, "2. Delete it"), (3, "care.")])
+def test_a_comment_stands_below_the_words_that_it_is_about(width: int, number: int, about: str) -> None:
+    """Also where a text is drawn with its title: a long one, or in a pipe."""
+    text = "# Delete the database\n\n1. Back it up\n2. Delete it\n\nIt is old. Delete it with care."
+    read = reading(text)
+    start = occurrences(read, "Delete")[number - 1]
+    comment = Remarked("p", COMMENT, "why?", 1, passage=passage_at(read, start, start + 6))
+    card = card_of("p", ("agent", PlanSet(MarkdownPlan("p", text))), ("ann", comment))
+    for drawn in (card_lines(card, width, 0), boxed_lines(card, width, 0)):
+        lines = [line.text.strip("│ ") for line in drawn]
+        at = next(at for at, line in enumerate(lines) if line.startswith("› why?"))
+        assert lines[at - 1].endswith(about)
 
 
 PLANS = (

@@ -7,7 +7,7 @@ from typing import Final
 
 from planwire.readmodel.card import PlanCard, RemarkCard, StepRow
 from planwire.readmodel.passages import block_of, passage_of, reading
-from planwire.readmodel.text_pieces import text_pieces
+from planwire.readmodel.text_pieces import text_pieces, text_without_title
 from planwire.steering.wanted import Comment, Passage
 from planwire.terminal.lines import Line, Row
 from planwire.terminal.prose import blocks_of
@@ -20,10 +20,12 @@ QUOTED: Final = 300
 
 
 class Passages:
-    """The passages of a plan in the order of its text. `placed` holds the remarks and the unsent comments that are
-    shown at one of them."""
+    """The passages of a plan in the order of its text, or of the `whole` one with its title. `placed` holds the remarks
+    and the unsent comments that are shown at one of them."""
 
-    def __init__(self, card: PlanCard, width: int, now: int, shown: Shown, *, named: bool = False) -> None:
+    def __init__(
+        self, card: PlanCard, width: int, now: int, shown: Shown, *, whole: bool = True, named: bool = False
+    ) -> None:
         self._card = card
         self._width = width
         self._now = now
@@ -35,6 +37,8 @@ class Passages:
         about = [each for each in said if each.passage is not None]
         texts = _texts(card) if about else ()
         self._here = [(block_of(texts, each.passage), each) for each in about if each.passage is not None]
+        if not whole and text_without_title(card) != card.text:  # its title is a block of the text
+            self.row(card.text.lstrip().partition("\n")[0])
 
     def row(self, text: str) -> Row:
         """The row of the next passage. Two passages with the same words are two rows."""
@@ -78,7 +82,7 @@ def are_together(card: PlanCard, one: Passage, other: Passage) -> bool:
 
 def _texts(card: PlanCard) -> tuple[str, ...]:
     """The blocks of a plan's text as people read them, steps among them."""
-    pieces = text_pieces(card) if card.text else ()
+    pieces = text_pieces(card, whole=True) if card.text else ()
     blocks = ((each.text,) if isinstance(each, StepRow) else blocks_of(each.text) for each in pieces)
     return tuple(_reading(text) for each in blocks for text in each)
 

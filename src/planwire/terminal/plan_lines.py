@@ -43,7 +43,7 @@ def card_lines(
         yield from folded(Line((("  ", ""), (title, "strong")), "", (PLAN, card.id), title), width)
     if card.above and alone:
         yield from way_lines(card, width)
-    passages = Passages(card, width - 1, now, shown)
+    passages = Passages(card, width - 1, now, shown, whole=_has_title(card, width))
     body = _body(card, width, StepLines(card, width, now, shown), passages)
     parts = [
         [*question_lines(card, width, now, "" if shown.unfold is None else None), *reason_lines(card, width)],
@@ -97,8 +97,8 @@ def progress_parts(progress: Progress, bar: int = BAR, slash: str = "/") -> tupl
 
 
 def _body(card: PlanCard, width: int, steps: StepLines, passages: Passages | None = None) -> Iterator[Line]:
-    """The steps of a plan, within its text if it has one. The text has its title unless the head has all of it."""
-    whole = is_endless(width) or cell_len(one_line(card.title)) > width // 2
+    """The steps of a plan, within its text if it has one."""
+    whole = _has_title(card, width)
     if card.problem is not None:
         yield from folded(Line((("  ", ""), (one_line(card.problem), "odd"))), width - 1)
     elif card.fields:
@@ -114,6 +114,11 @@ def _body(card: PlanCard, width: int, steps: StepLines, passages: Passages | Non
         yield from (BLANK, *suggested) if card.text else suggested
     elif card.is_blank:
         yield Line((("  nothing on the list", "muted"),))
+
+
+def _has_title(card: PlanCard, width: int) -> bool:
+    """Whether a text is drawn with its title: unless the head has all of it."""
+    return is_endless(width) or cell_len(one_line(card.title)) > width // 2
 
 
 # -- in print
@@ -141,7 +146,7 @@ def boxed_lines(
     named = card.record is not None
     shown = Shown(frozenset(fresh), closed=closed)
     steps = StepLines(card, inner, now, shown, named=named, bare=brief)
-    passages = Passages(card, inner, now, shown, named=named)
+    passages = Passages(card, inner, now, shown, whole=_has_title(card, inner), named=named)
     above = way_lines(card, inner) if card.above and alone else []
     above += question_lines(card, inner, now, session)
     if height is None:
