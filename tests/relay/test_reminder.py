@@ -16,8 +16,10 @@ from planwire.chat.said import Said, said_in
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
+    SELECTION,
     ContextCompacted,
     Event,
+    FileSeen,
     MessageAdded,
     PlanChanged,
     PlanReviewed,
@@ -25,7 +27,7 @@ from planwire.model.events import (
     Recorded,
     Remarked,
 )
-from planwire.model.plan import BODY_CAP, Entry, ItemsPlan
+from planwire.model.plan import BODY_CAP, Entry, FilePlan, ItemsPlan
 from planwire.model.step_changes import SetStatus
 from planwire.relay.actions import SessionMemory
 from planwire.relay.dedupe import begin, learn
@@ -121,14 +123,30 @@ def test_a_plan_file_is_told_with_its_address_and_its_text_as_it_is_by_then() ->
     compact(talk)
     told = added(talk.prompt()) or ""
     body = (
-        '<file>file:///project/plan.md</file>\n<text by="file">\n# Port\n\n- [x] read &lt;it>\n- [ ] write\n\n</text>'
+        '<file>file:///project/plan.md</file>\n<text by="file">\n# Port\n\n- [x] read &lt;it>\n- [ ] write\n\n</text>\n'
+        '<index step="s1" words="read &lt;it&gt;"/>\n<index step="s2" words="write"/>'
     )
-    assert f'revision="1" by="agent">\n{body}\n</plan>' in told
+    assert f'revision="2" by="agent">\n{body}\n</plan>' in told
     talk = Talk({"plan": {}})
     talk.agent(file("f", "file:///project/plan.md"))
     compact(talk)
     told = added(talk.prompt()) or ""
     assert 'revision="1" by="agent">\n<file>file:///project/plan.md</file>\n</plan>' in told
+
+
+def test_a_choice_of_steps_of_a_plan_file_is_about_the_file_as_it_is_by_then() -> None:
+    talk = Talk({"plan": {}})
+    talk.files["file:///project/plan.md", "/project"] = "1. Read\n2. Delete the production database\n3. Test it well\n"
+    talk.agent(file("f", "file:///project/plan.md"))
+    seen = FileSeen("f", "1. Read\n2. Delete the staging database\n3. Test it\n", ids=("s1", "s2", "s3"))
+    about = {"s2": "Delete the staging database", "s3": "Test it"}
+    chosen = Remarked("f", SELECTION, revision=2, steps=("s2", "s3"), about=about, id="r1")
+    talk.policy.learn("s1", known(PlanSet(FilePlan("f", "file:///project/plan.md"), via=ACP), seen, chosen))
+    compact(talk)
+    told = added(talk.prompt()) or ""
+    assert '<stale step="s2" by="plan">Delete the staging database</stale>' in told
+    assert '<stale step="s3" by="plan">Test it</stale>' in told
+    assert 'step="s2" words="Delete the production' not in told
 
 
 @pytest.mark.parametrize("first", ["/compact", " /help me", "/"])

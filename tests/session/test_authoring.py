@@ -1,6 +1,7 @@
 """An author's typed methods: plans are made, changed, remembered and dismissed without a hand-written message."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from planwire import (
 )
 from planwire.chat.subkinds import EVENT_SUBKINDS
 from planwire.errors import BadMessage, PlanError, PlanwireError, ToolError
-from planwire.journal import Journal
+from planwire.journal import Journal, load_state
+from planwire.model.file_texts import state_with_text
 from planwire.session.change import SessionChange
+from planwire.session.file_plans import record_files
+from planwire.session.moved_on import MovedOn
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.waiting import until
@@ -333,9 +337,49 @@ def test_steps_of_a_plan_file_can_be_chosen(tmp_path: Path) -> None:
         plans.file(path)
         done = steer(plans.journal, "s", "main", Wanted("select", steps=("s2",)), by="ann")
         assert done.words.startswith("To run: “grammar”.")
-        assert "<selection" in str(plans.context())
+        for told in (str(plans.context()), plans.recap_text()):
+            assert '<index step="s2" words="grammar"/>' in told
+            assert ">s2</selection>" in told
+        path.write_text("1. lexer\n2. grammar\n3. tests\n")
+        assert '<add id="s3" after="s2">tests</add>' in str(plans.context())
         with pytest.raises(PlanError, match="This plan is a file: change it in an editor"):
             steer(plans.journal, "s", "main", Wanted("tick", "s2"), by="ann")
+
+
+def test_a_text_that_somebody_saw_before_another_was_recorded_is_not_recorded_after_it(tmp_path: Path) -> None:
+    """Faces look at a file at times of their own."""
+    path = tmp_path / "plan.md"
+    path.write_text("- [ ] first\n")
+    with BlockingPlanSession.open("memory:", "s", folders=tmp_path) as plans:
+        plans.file(path)
+        seen, late = plans.state, {path.as_uri(): "- [ ] second\n"}.get
+        path.write_text("- [ ] third\n")
+        plans.recap_text()
+        newest = plans.state
+        assert record_files(plans.journal, seen, late).seq == newest.seq
+        file = state_with_text(seen.plans["main"].state, late)
+        act = Wanted("select", steps=("s1",), seen=seen.plans["main"].revision)
+        with pytest.raises(MovedOn):
+            steer(plans.journal, "s", "main", act, by="ann", file=file)
+        assert load_state(plans.journal, "s").plans["main"].file == "- [ ] third\n"
+
+
+@pytest.mark.parametrize("trouble", [Path.unlink, lambda path: path.write_bytes(b"\xff")])
+def test_the_text_of_a_plan_file_that_cannot_be_read_any_more_is_told_as_that_of_the_last_look(
+    tmp_path: Path, trouble: Callable[[Path], Any]
+) -> None:
+    path = tmp_path / "plan.md"
+    path.write_text("- [ ] lexer\n")
+    with BlockingPlanSession.open("memory:", "s", folders=tmp_path) as plans:
+        plans.file(path)
+        assert "means=" not in plans.recap_text()
+        seq = plans.state.seq
+        trouble(path)
+        assert """means="as it was last read: the file can&apos;t be read now">\n- [ ] lexer""" in plans.recap_text()
+        answer = plans.call("get_plan")["plan"]
+        assert "its steps are those of the last look" in answer["problem"]
+        assert [step["content"] for step in answer["steps"]] == ["lexer"]
+        assert plans.state.seq == seq
 
 
 @pytest.mark.parametrize("address", ["https://example.org/plan.md", "data:text/markdown,x", "file://host/plan.md"])

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from planwire.chat.messages import EventMessage, Hidden, PlanMessage, Stored, read_message
-from planwire.chat.render import LEFT_OUT, block, step_line
+from planwire.chat.render import LEFT_OUT, UNREAD, block, step_line
 from planwire.chat.roles import PLAN_DELTA, REMARK
 from planwire.errors import ChatError
 from planwire.model.carried import carried_plan
@@ -27,8 +27,8 @@ from planwire.model.events import (
     StepRef,
     Told,
 )
-from planwire.model.file_texts import ReadFile, address_of, no_files, with_text
-from planwire.model.kinds import content_of, kind_of, prose_of, text_of
+from planwire.model.file_texts import ReadFile, address_of, no_files
+from planwire.model.kinds import content_of, kind_of, text_of
 from planwire.model.lineage import is_told_by_title
 from planwire.model.names import id_number, made_name
 from planwire.model.plan import PLANS_CAP, Fields, OtherPlan, PlanId
@@ -196,9 +196,14 @@ def _content(record: PlanRecord) -> str:
 
 
 def _in_file(record: PlanRecord, read: ReadFile) -> Fields:
-    """The text of a plan file. The content of its message is only the address."""
-    text = record.file if record.file is not None else prose_of(with_text(record.state.plan, read))
-    return {} if text is None or address_of(record.state.plan) is None else {"text": text}
+    """The text of a plan file, and whether it is from an earlier look. The content of its message is only the
+    address."""
+    uri = address_of(record.state.plan)
+    if uri is None:
+        return {}
+    now = read(uri)
+    text = record.file if record.file is not None else now
+    return ({} if text is None else {"text": text}) | ({UNREAD: True} if now is None and read is not no_files else {})
 
 
 def _file_seen(recorded: Recorded, before: PlanRecord, state: SessionState) -> Hidden:

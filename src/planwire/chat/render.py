@@ -35,6 +35,9 @@ INDEXED_CHARACTERS: Final = 48
 
 #: The mark of a plan that is told by its title because there are too many.
 LEFT_OUT: Final = "left_out"
+#: The mark of a plan file that could not be read when it was told.
+UNREAD: Final = "unread"
+_UNREAD: Final = "as it was last read: the file can't be read now"
 #: The author of a text that is in a file.
 _FILE: Final = "file"
 #: The author of a text with steps by several authors; its index names them.
@@ -145,26 +148,27 @@ def _notes(plan: Fields) -> Iterator[str]:
 def _body(message: PlanMessage) -> Iterator[str]:
     plan, kind = message.plan, kind_named(message.plan.get("kind", MarkdownPlan.kind))
     steps = message_steps(message)
-    if kind and kind.plan is FilePlan:
+    is_file = kind is not None and kind.plan is FilePlan
+    text = plan.get("text") if is_file else message.content if kind and kind.is_text else ""
+    if is_file:
         yield element("file", message.content)
-        if isinstance(text := plan.get("text"), str):
-            yield element("text", text, by=_FILE)
-    elif kind and kind.is_text and message.content:
+    if isinstance(text, str) and text:
         authors, below = _authors(plan), _below(plan)
-        yield element("text", message.content, by=_SEVERAL if authors else None)
-        steps = steps or track(MarkdownPlan(None, message.content)).steps
+        by = _FILE if is_file else _SEVERAL if authors else None
+        yield element("text", text, by=by, means=_UNREAD if plan.get(UNREAD) is True else None)
+        steps = steps or track(MarkdownPlan(None, text)).steps
         for step in steps:
             by = authors.get(step.id, _author(plan)) if authors else None
             yield element("index", step=step.id, by=by, words=_indexed(step.content), below=below.get(step.id))
     elif steps:
         authors, below = _authors(plan), _below(plan)
         yield from (_step(each, authors.get(each.id), below=below.get(each.id)) for each in steps)
-    elif message.content:
+    elif message.content and not is_file:
         yield element("text", message.content)
 
 
 def _step(step: Step, by: str | None, name: str = "step", **attributes: Any) -> str:
-    status = None if step.status == DEFAULT_STATUS else step.status
+    status = None if step.status == DEFAULT_STATUS else step.status or None
     priority = None if step.priority == MEDIUM else step.priority
     return element(name, step.content, id=step.id or None, status=status, priority=priority, by=by, **attributes)
 

@@ -27,11 +27,11 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.file_texts import ReadFile
+from planwire.model.file_texts import ReadFile, seen_files
 from planwire.model.fold import fold
 from planwire.model.kinds import is_blank, prose_of
 from planwire.model.plan import Fields, Plan, PlanId
-from planwire.model.records import PlanRecord, SessionState
+from planwire.model.records import FILE, PlanRecord, SessionState
 from planwire.model.sameness import is_same
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 from planwire.model.unheard import Words
@@ -215,8 +215,11 @@ class WireSession:
 
     def block(self, why: str, word: str, read: ReadFile, *, announces_tools: bool = False) -> ContextBlock | None:
         """A block that tells the agent its plans, for a reason, and that it has the plan tools; None if there is
-        nothing to tell. `word` is a random one."""
+        nothing to tell. `word` is a random one. Plan files are told, and compared with what people saw of them, as they
+        are now, whether or not anybody recorded that yet."""
         state = self.state()
+        for seen in seen_files(state, read):
+            state = fold(state, Recorded(self.id, state.seq + 1, 0, FILE, decided(state, seen, FILE)))
         words = Words() if why == ANNOUNCED else self.context.words(why, state)
         if not words and (why in (ANNOUNCED, STEERED) or not self.records()):
             return ContextBlock(*block(announce(), word), words, why) if announces_tools and why != STEERED else None

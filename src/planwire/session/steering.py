@@ -127,13 +127,16 @@ def steer(
 def _with_file(
     journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, file: PlanState | None
 ) -> tuple[SessionState, Wanted]:
-    """The state with the text of a plan file recorded, and the act as it was meant: about that text, too."""
+    """The state with the text of a plan file recorded, and the act as it was meant: about that text, too. If somebody
+    else recorded another one since, the act is about an older plan."""
     if file is None or plan_id not in state.plans:
         return state, wanted
     shown, text = state.plans[plan_id], text_of(file.plan)
+    if wanted.seen is not None and wanted.seen < shown.revision:
+        return state, wanted
     with suppress(JournalError):
         state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
-    return state, replace(wanted, seen=_revision(state, plan_id)) if wanted.seen == shown.revision else wanted
+    return state, wanted if wanted.seen is None else replace(wanted, seen=_revision(state, plan_id))
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:

@@ -21,8 +21,8 @@ _NEXT: Final = 3
 #: The longest name in the head of a plan, in characters. Names that models choose are shorter.
 _NAME: Final = 512
 _UNREAD: Final = (
-    "the file can't be read, so its steps are not known: it is gone, or not a .md file of UTF-8 text, or larger than a "
-    "plan may be, or outside the folders of this session"
+    "the file can't be read now, so its steps are those of the last look: it is gone, or not a .md file of UTF-8 text, "
+    "or larger than a plan may be, or outside the folders of this session"
 )
 
 
