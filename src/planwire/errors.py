@@ -36,7 +36,8 @@
     │           └── CannotWait the server is away, and this can't be written later: nothing was written
     ├── ChatError              a chat can't keep or show that
     │   ├── BadMessage         a message can't be stored
-    │   ├── BadStream          a stream file is not a list of messages
+    │   ├── BadStream          a stream file has a message that can't be read
+    │   │   └── NoStream       a file is not a list of messages
     │   └── FormatError        no provider format has that name, or the stream has another one
     ├── MissingExtra           an optional package is missing
     ├── Refused                a person said no, could not be asked, or has to look again
@@ -219,7 +220,11 @@ class BadMessage(ChatError):
 
 
 class BadStream(ChatError):
-    """A stream file is not a list of messages."""
+    """A stream file has a message that can't be read."""
+
+
+class NoStream(BadStream):
+    """A file is not a list of messages."""
 
 
 class FormatError(ChatError):

@@ -103,29 +103,59 @@ def test_no_role_of_a_trajectory_reaches_a_provider_that_does_not_know_it(form: 
     assert {each.get("role") for each in context} <= TAKEN[form]
 
 
-def test_a_provider_gets_no_field_and_no_kind_of_part_that_only_refact_knows() -> None:
+#: What Refact adds to a message.
+FOREIGN: Fields = {
+    "checkpoints": [{"hash": "x"}],
+    "citations": [{"url": "x"}],
+    "finish_reason": "stop",
+    "preserve": True,
+    "server_content_blocks": [{"type": "x"}],
+    "summarization_tier": "x",
+    "summarized_range": [0, 1],
+    "summarized_token_estimate": 3,
+    "thinking_blocks": [{"type": "thinking"}],
+    "tool_failed": False,
+    "usage": {"total_tokens": 1},
+}
+
+
+@every_format
+def test_a_provider_gets_no_field_and_no_kind_of_part_that_only_refact_knows(form: str) -> None:
     text, image = {"m_type": "text", "m_content": "Look"}, {"m_type": "image/png", "m_content": "aGk="}
-    asked: Fields = {"role": "user", "content": [text, image], "checkpoints": [{"hash": "x"}]}
-    said: Fields = {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [CALL],
-        "usage": {"a": 1},
-        "finish_reason": "stop",
-    }
-    done: Fields = {"role": "tool", "tool_call_id": "c1", "content": [text], "tool_failed": False}
+    content = "parts" if form == "gemini" else "content"
+    plain: Fields = {"role": "user", content: [{"text": "Go"}] if form == "gemini" else "Go"}
+    asked: Fields = {"role": "user", "content": [text, image], **FOREIGN}
+    chat = Chat(form)
+    chat.add({**plain, **FOREIGN}, asked, says(form, "Go"))
+    first, second, _ = chat.ask()
+    assert first == plain
+    assert understood(form, first) == first
+    assert not FOREIGN.keys() & second.keys()
+    assert "m_type" not in str(second)
+    assert "Look" in str(second)
+    assert "aGk=" in str(second)
+    if form != "gemini":  # which has no `content`
+        assert understood(form, second) == second
+    assert write_message(chat.stream.messages[1]).items() >= asked.items(), "stored as it was"
+
+
+def test_the_times_of_calls_and_their_results_stay_with_refact() -> None:
+    timed = {**CALL, "started_at_ms": 1, "completed_at_ms": 2}
+    said: Fields = {"role": "assistant", "content": "", "tool_calls": [timed], **FOREIGN}
     chat = Chat("openai-chat")
-    chat.add(asked, said, done, says("openai-chat", "Go"))
-    shown = chat.ask()
-    for message in shown:
-        understood("openai-chat", message)
-        assert not {"checkpoints", "usage", "finish_reason", "tool_failed"} & {*message}
-    assert shown[0]["content"] == [
-        {"type": "text", "text": "Look"},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+    done: Fields = {"role": "tool", "tool_call_id": "c1", "content": [{"m_type": "text", "m_content": "Look"}]}
+    chat.add(said, {**done, **FOREIGN}, says("openai-chat", "Go"))
+    assert chat.ask()[:2] == [
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {**done, "content": [{"type": "text", "text": "Look"}]},
     ]
-    assert shown[2] == {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "Look"}]}
-    assert write_message(chat.stream.messages[0]).items() >= asked.items(), "stored as it was"
+
+
+def test_what_a_gateway_knows_is_no_field_of_refact() -> None:
+    said: Fields = {"role": "assistant", "content": "Go", "thinking_blocks": [{"type": "thinking"}]}
+    chat = Chat("openai-chat")
+    chat.add(said)
+    assert chat.ask() == [said]
 
 
 def test_the_blocks_of_a_trajectory() -> None:

@@ -17,6 +17,7 @@ EXPECTED = {
         *(
             "BadMessage",
             "BadStream",
+            "NoStream",
             "CannotCarry",
             "ChatError",
             "ChoiceNeeded",

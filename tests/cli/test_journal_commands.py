@@ -617,7 +617,7 @@ def test_an_export_of_an_earlier_moment_ends_there(run: Run) -> None:
     ("text", "message"),
     [
         ("", "can't be read as an exported session"),
-        ("[1]", "can't be read as an exported session"),
+        ("[1]", "a message must be a JSON object, but this is a number"),
         ("{}", "is not an exported session"),
         ('{"kind":"planwire.session","format":2,"session":"x","events":[]}', "has format 2"),
         ('{"kind":"planwire.session","format":1,"session":"x","events":[]}', "is not whole"),
@@ -671,6 +671,10 @@ def test_a_trajectory_of_another_program_is_a_session_with_its_plan(run: Run, tm
     file.write_text(json.dumps(chat))
     refused = run("import", str(file), "--as", "third").err
     assert "the chat can't be imported: the plan has 600,000 bytes" in refused
+    chat[1]["content"] = ["- [ ] lexer"]
+    file.write_text(json.dumps(chat))
+    refused = run("import", str(file), "--as", "third").err
+    assert "the chat can't be imported: message 1 (counted from 0): the `content` of a message" in refused
 
 
 def test_forgetting_needs_a_yes_without_a_terminal(run: Run, journal: Path) -> None:

@@ -234,6 +234,30 @@ def test_a_plan_at_the_caps_of_another_program_is_the_plan_of_the_session(conten
         assert json.loads(BlockingPlanSession(plans.journal, "a").export())[1] == base
 
 
+def test_a_note_whose_number_is_taken_or_missing_keeps_all_else_that_its_program_said_of_it() -> None:
+    plan: Fields = {"message_id": "p", "role": "plan", "content": "1. find", "plan": {"version": 1, "supersedes": None}}
+    cut = {"summary": "short", "truncated": True, "original_chars": 20_000, "kept_chars": 16_384}
+    payloads = [{"seq": 1, **cut}, {"seq": 1, **cut}, {"value": 7, **cut}]
+    notes: list[Fields] = [
+        {
+            "message_id": f"n{number}",
+            "role": "event",
+            "content": f"note {number}",
+            "event": {"subkind": "plan_delta", "source": "tool.update_plan", "payload": payload},
+            "preserve": True,
+        }
+        for number, payload in enumerate(payloads, start=1)
+    ]
+    with BlockingPlanSession.open("memory:", "a") as plans:
+        plans.add(plan, *notes)
+        written = json.loads(plans.export())
+        assert written[:2] == [plan, notes[0]]
+        for before, after in zip(notes[1:], written[2:], strict=True):
+            assert after["event"]["payload"].items() >= {**cut, "seq": int(before["message_id"][1:])}.items()
+            assert {**after, "event": 0} == {**before, "event": 0}
+            assert after["event"]["subkind"] == "plan_delta"
+
+
 def test_a_plan_that_no_program_makes_is_refused_aloud() -> None:
     with BlockingPlanSession.open("memory:", "a") as plans:
         with pytest.raises(BadMessage, match="the plan has 600,000 bytes, and at most 524,288 can be imported"):

@@ -10,7 +10,7 @@ again byte for byte. A breakpoint at the end of the chat belongs to the request 
 from collections.abc import Sequence
 from typing import Final
 
-from planwire.chat.calls import CANCELLED_TEXT, CallRef, objects, text, unmatched
+from planwire.chat.calls import CANCELLED_TEXT, TEXT, CallRef, objects, text, unmatched
 from planwire.model.plan import Fields
 
 #: How many breakpoints planwire sets in a request.
@@ -83,6 +83,13 @@ def _hosted(blocks: Sequence[Fields]) -> tuple[list[CallRef], list[CallRef]]:
         [CallRef(text(each.get("id")), kind="server", is_hosted=True) for each in made],
         [CallRef(text(each.get("tool_use_id")), kind="server") for each in answered],
     )
+
+
+def part(kind: str, data: str) -> Fields:
+    """A block of a message: a text, or an image as base64."""
+    if kind == TEXT:
+        return {"type": "text", "text": data}
+    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
 
 
 def cancellation(call: CallRef) -> Fields:

@@ -13,6 +13,8 @@ from planwire.model.plan import Fields
 
 Key = TypeVar("Key")
 
+#: The kind of a part that is a text.
+TEXT: Final = "text"
 CANCELLED_TEXT: Final = "cancelled: the turn was interrupted before this call was answered"
 
 

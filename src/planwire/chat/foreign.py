@@ -1,12 +1,13 @@
-"""Messages with roles that neither the provider nor planwire knows: goals, and anything else that other programs store
-in a chat. The model gets them as blocks, like plans and events.
+"""What other programs store in a chat. Messages with roles that neither the provider nor planwire knows, such as goals,
+reach the model as blocks, like plans and events. Of other messages the provider gets no field that it does not know.
 
     <goal version="1">             <goal-update seq="2">              <event subkind="message" source="context_file">
     <text>Ship it</text>           <note>without the old API</note>   <message>src/main.rs</message>
     </goal>                        </goal-update>                     </event>
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 
@@ -14,6 +15,44 @@ from planwire.chat.markup import element, tag
 from planwire.chat.messages import EventMessage, Ordinary
 from planwire.chat.roles import GOAL
 from planwire.model.plan import Fields
+
+#: Fields of a message and of its tool calls in Refact's trajectories that no provider knows.
+_FOREIGN: Final = frozenset(
+    (
+        "checkpoints",
+        "citations",
+        "finish_reason",
+        "preserve",
+        "server_content_blocks",
+        "summarization_tier",
+        "summarized_range",
+        "summarized_token_estimate",
+        "tool_failed",
+        "usage",
+    )
+)
+#: One that others give to a gateway, which knows it.
+_SHARED: Final = frozenset(("thinking_blocks",))
+_TIMES: Final = frozenset(("completed_at_ms", "started_at_ms"))
+#: Fields that hold the objects which Refact adds to: parts of the content, and calls.
+_LISTS: Final = ("content", "tool_calls")
+
+
+def without_foreign_fields(message: Fields, part: Callable[[str, str], Fields]) -> Fields:
+    """A message without the fields that Refact adds to it, and with its parts (`m_type`) as the provider takes them."""
+
+    def taken(each: Any) -> Any:
+        match each:
+            case {"m_type": str(kind), "m_content": str(data)}:
+                return part(kind, data)
+            case {} if not _TIMES.isdisjoint(each):
+                return {key: value for key, value in each.items() if key not in _TIMES}
+        return each
+
+    foreign = _FOREIGN if _FOREIGN.isdisjoint(message) else _FOREIGN | _SHARED
+    own = {key: value for key, value in message.items() if key not in foreign}
+    own |= {key: [*map(taken, own[key])] for key in _LISTS if isinstance(own.get(key), list)}
+    return message if own == message else own
 
 
 def foreign_block(message: Ordinary) -> str:

@@ -15,6 +15,7 @@ import planwire.chat.gemini_parts as gemini_parts
 import planwire.chat.openai_items as openai_items
 import planwire.chat.openai_messages as openai_messages
 from planwire.chat.calls import CallRef
+from planwire.chat.foreign import without_foreign_fields
 from planwire.errors import FormatError
 from planwire.model.plan import Fields
 
@@ -33,6 +34,8 @@ class Format(Struct, frozen=True, kw_only=True):
     calls: Callable[[Fields], Sequence[CallRef]]
     results: Callable[[Fields], Sequence[CallRef]]
     cancelled: Callable[[CallRef], Fields]
+    #: A part of a message, by its kind (`text`, `image/png`) and its data.
+    part: Callable[[str, str], Fields]
     #: The declaration of a tool: name, description, schema of its arguments.
     tool: Callable[[str, str, Fields], Fields]
     #: The earlier calls that the server answers in a message of the model.
@@ -41,8 +44,6 @@ class Format(Struct, frozen=True, kw_only=True):
     stands_for_all_before: Callable[[Fields], bool] = lambda message: False
     #: A message with results, in a role that the provider takes.
     as_result: Callable[[Fields], Fields] = lambda message: {**message, "role": "user"}
-    #: A message as the provider takes it, without what another program added.
-    own_fields: Callable[[Fields], Fields] = lambda message: message
     #: The field that holds all answers to one batch of calls; None if the provider takes a message for each.
     batch: str | None = None
     #: One answer of the model is several items, which follow each other.
@@ -58,6 +59,10 @@ class Format(Struct, frozen=True, kw_only=True):
     def taken(self, message: Fields) -> Fields:
         """A message that is not foreign, in a form that the provider takes."""
         return self.own_fields(message) if self._takes(message.get("role")) else self.as_result(message)
+
+    def own_fields(self, message: Fields) -> Fields:
+        """A message as the provider takes it, without what another program added."""
+        return without_foreign_fields(message, self.part)
 
     def _takes(self, role: Any) -> bool:
         return role is None or (isinstance(role, str) and role in self.roles)
@@ -92,7 +97,7 @@ _TABLE: Final = (
         results=openai_messages.results,
         cancelled=openai_messages.cancellation,
         as_result=openai_messages.as_result,
-        own_fields=openai_messages.without_foreign_fields,
+        part=openai_messages.part,
         tool=lambda name, words, schema: {
             "type": "function",
             "function": {"name": name, "description": words, "parameters": schema},
@@ -105,6 +110,7 @@ _TABLE: Final = (
         calls=openai_items.calls,
         results=openai_items.results,
         cancelled=openai_items.cancellation,
+        part=openai_items.part,
         stands_for_all_before=lambda item: item.get("type") == openai_items.COMPACTION,
         tool=lambda name, words, schema: {
             "type": "function",
@@ -122,6 +128,7 @@ _TABLE: Final = (
         calls=anthropic_blocks.calls,
         results=anthropic_blocks.results,
         cancelled=anthropic_blocks.cancellation,
+        part=anthropic_blocks.part,
         answered_by_server=anthropic_blocks.answered_by_server,
         stands_for_all_before=anthropic_blocks.stands_for_all_before,
         tool=lambda name, words, schema: {"name": name, "description": words, "input_schema": schema},
@@ -135,6 +142,7 @@ _TABLE: Final = (
         calls=gemini_parts.calls,
         results=gemini_parts.results,
         cancelled=gemini_parts.cancellation,
+        part=gemini_parts.part,
         answered_by_server=gemini_parts.answered_by_server,
         tool=lambda name, words, schema: {"name": name, "description": words, "parametersJsonSchema": schema},
         batch="parts",

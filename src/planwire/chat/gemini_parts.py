@@ -4,7 +4,7 @@ calls are in the one user message after it, before anything else; the server's o
 from collections.abc import Sequence
 from typing import Final
 
-from planwire.chat.calls import CANCELLED_TEXT, CallRef, objects, text, unmatched
+from planwire.chat.calls import CANCELLED_TEXT, TEXT, CallRef, objects, text, unmatched
 from planwire.model.plan import Fields
 
 #: The roles that the provider takes. Results used to have their own (`function`) and now come from the user.
@@ -77,6 +77,11 @@ def _hosted(parts: Sequence[Fields]) -> tuple[list[CallRef], list[CallRef]]:
 def _plain(key: str) -> str:
     """The name of a field in both spellings."""
     return key.replace("_", "").lower()
+
+
+def part(kind: str, data: str) -> Fields:
+    """A part of a message: a text, or an image as base64."""
+    return {"text": data} if kind == TEXT else {"inlineData": {"mimeType": kind, "data": data}}
 
 
 def cancellation(call: CallRef) -> Fields:

@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.errors import BadMessage, BadStream
+from planwire.errors import BadMessage, BadStream, NoStream
 from planwire.model.plan import MAIN, Fields
 
 PLAN: Final = "plan"
@@ -181,12 +181,12 @@ def read_trajectory(data: bytes | str) -> tuple[list[Stored], Fields | None]:
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise BadStream(f"a stream must be a JSON list of messages, but this is not JSON: {error}") from None
+        raise NoStream(f"a stream must be a JSON list of messages, but this is not JSON: {error}") from None
     around = None
     if isinstance(values, dict) and isinstance(values.get(_MESSAGES), list):
         around, values = {**values, _MESSAGES: []}, values[_MESSAGES]
     if not isinstance(values, list):
-        raise BadStream(
+        raise NoStream(
             f"a stream must be a JSON list of messages, or an object with such a list as `{_MESSAGES}`, but this is "
             f"{_kind(values)}"
         )

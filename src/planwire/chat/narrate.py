@@ -248,15 +248,14 @@ def _update(
     recorded: Recorded, plan_id: PlanId, payload: Fields, note: str = "", origin: Fields | None = None
 ) -> EventMessage:
     """The message of a change. A message that was carried over stays as it was, if it has the same number here."""
-    name = made_name(recorded)
-    if origin is not None:
-        message = _stored(origin, name)
-        if isinstance(message, EventMessage) and message.payload.get("seq") == payload.get("seq"):
-            return message
-        name = message.id if message else name
-    source = "tool.update_plan" if recorded.by == AGENT else recorded.author
     whole = {"plan_id": plan_id, "by": recorded.author, **payload}
-    return EventMessage(name, note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
+    message = None if origin is None else _stored(origin, made_name(recorded))
+    if isinstance(message, EventMessage):
+        if message.payload.get("seq") == payload.get("seq"):
+            return message
+        return msgspec.structs.replace(message, event={**message.event, "payload": {**message.payload, **whole}})
+    source = "tool.update_plan" if recorded.by == AGENT else recorded.author
+    return EventMessage(made_name(recorded), note, {"subkind": PLAN_DELTA, "source": source, "payload": whole})
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from planwire.chat.calls import CANCELLED_TEXT, CallRef, text
+from planwire.chat.calls import CANCELLED_TEXT, TEXT, CallRef, text
 from planwire.model.plan import Fields
 
 #: The roles of messages. Other items have none, except settings.
@@ -118,6 +118,13 @@ def calls(item: Fields) -> Sequence[CallRef]:
 def results(item: Fields) -> Sequence[CallRef]:
     row = _row(_BY_OUTPUT, item)
     return () if row is None else (CallRef(text(item.get(row.names)), text(item.get("name")), row.type),)
+
+
+def part(kind: str, data: str) -> Fields:
+    """A part of a message: a text, or an image as base64."""
+    if kind == TEXT:
+        return {"type": "input_text", "text": data}
+    return {"type": "input_image", "detail": "auto", "image_url": f"data:{kind};base64,{data}"}
 
 
 def cancellation(call: CallRef) -> Fields:

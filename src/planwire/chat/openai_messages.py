@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from planwire.chat.calls import CANCELLED_TEXT, CallRef, objects, text
+from planwire.chat.calls import CANCELLED_TEXT, TEXT, CallRef, objects, text
 from planwire.model.plan import Fields
 
 #: The roles that the provider takes.
@@ -14,8 +14,6 @@ ROLES: Final = frozenset(("assistant", "developer", "function", "system", "tool"
 CALL_TYPES: Final = ("function", "custom")
 #: Refact stores the result of a call that changed files as a `diff`; the provider gets it as a tool's result.
 _DIFF: Final = "diff"
-#: Fields of a message in Refact's trajectories that no provider knows.
-_FOREIGN: Final = frozenset(("checkpoints", "finish_reason", "tool_failed", "usage"))
 RESULT_ROLES: Final = ("tool", "function", _DIFF)
 
 
@@ -45,23 +43,11 @@ def as_result(message: Fields) -> Fields:
     return {"role": "tool", "tool_call_id": message["tool_call_id"], "content": words}
 
 
-def without_foreign_fields(message: Fields) -> Fields:
-    """A message without the fields that Refact adds to it, and with its parts (`m_type`) as the provider takes them."""
-    parts = message.get("content")
-    has_parts = isinstance(parts, list) and any(isinstance(each, dict) and "m_type" in each for each in parts)
-    if not has_parts and _FOREIGN.isdisjoint(message):
-        return message
-    kept = {key: value for key, value in message.items() if key not in _FOREIGN}
-    return {**kept, "content": [*map(_part, parts)]} if has_parts and parts else kept
-
-
-def _part(part: Any) -> Any:
-    match part:
-        case {"m_type": "text", "m_content": str(words)}:
-            return {"type": "text", "text": words}
-        case {"m_type": str(kind), "m_content": str(data)} if kind.startswith("image/"):
-            return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
-    return part
+def part(kind: str, data: str) -> Fields:
+    """A part of a message: a text, or an image as base64."""
+    if kind == TEXT:
+        return {"type": "text", "text": data}
+    return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
 
 
 def _name(value: Any) -> str:

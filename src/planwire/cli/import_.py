@@ -8,7 +8,7 @@ from planwire.cli import import_transcripts
 from planwire.cli.input_output import opened, print_json
 from planwire.cli.session_argument import add_journal_option
 from planwire.cli.streams import format_of
-from planwire.errors import BadStream, Conflict, InputError, PlanwireError, Refused
+from planwire.errors import Conflict, InputError, NoStream, PlanwireError, Refused
 from planwire.journal import open_journal
 from planwire.journal.session_file import Exported
 from planwire.journal.thoughts import is_genuine, keep_all
@@ -82,11 +82,10 @@ def _of_chat(data: bytes) -> Exported | None:
     """The session that a stored chat makes; None for any other file."""
     try:
         messages, around = read_trajectory(data)
-    except BadStream:
-        return None
-    about = around or {}
-    session, title = (value if isinstance(value := about.get(key), str) else None for key in ("id", "title"))
-    try:
+        about = around or {}
+        session, title = (value if isinstance(value := about.get(key), str) else None for key in ("id", "title"))
         return Exported(session or "", chat_events(messages, session or "chat", title, format_of(messages, None).name))
+    except NoStream:
+        return None
     except PlanwireError as error:
         raise InputError(f"the chat can't be imported: {error}") from None
