@@ -67,6 +67,26 @@ def test_a_new_plan_has_nothing_before_and_a_removed_one_nothing_after() -> None
     assert board.sessions["s1"].plans == {}
 
 
+def test_a_plan_that_returns_gives_no_id_of_a_step_to_another() -> None:
+    board = Board()
+    for each in (items("p", entry("Read the config"), entry("Write it")), removed("p"), items("p", entry("Ship it"))):
+        board.apply(each)
+    assert [step.id for step in board.sessions["s1"].plans["p"].steps] == ["s3"]
+    board.apply(removed("p"))
+    [back] = board.apply(items("p", entry("Write it"), entry("Ship it"))).plans
+    assert back.before is None
+    assert [step.id for step in board.sessions["s1"].plans["p"].steps] == ["s2", "s3"]
+
+
+def test_a_board_remembers_a_bounded_number_of_removed_plans() -> None:
+    board = Board(keep=1)
+    for number in range(MAX_PLANS + 5):
+        board.apply(items(f"p{number}", entry("Read"), entry("Write")))
+        board.apply(removed(f"p{number}"))
+    board.apply(items("p0", entry("Ship")))
+    assert [step.id for step in board.sessions["s1"].plans["p0"].steps] == ["s1"]
+
+
 def test_removing_an_unknown_plan_is_reported_and_changes_nothing() -> None:
     change = Board().apply(removed("never"))
     assert not change

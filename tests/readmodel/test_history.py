@@ -37,7 +37,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, OtherPlan
 from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.unheard import Words
@@ -94,6 +94,7 @@ def plan(*texts: str) -> PlanSet:
                 Phrase("priority", "a: high priority", "s1"),
             ],
         ),
+        (plan("a"), PlanSet(OtherPlan("t", "_tree", {})), [Phrase("new", "new: a plan of kind _tree")]),
         (plan("a"), PlanRemoved("p"), [Phrase("plan_removed", "plan removed")]),
         (plan("a"), PlanChanged("q", "hm"), [Phrase("none", "there was no such plan"), Phrase("note", "hm")]),
         (

@@ -63,6 +63,23 @@ def test_a_plan_file_is_followed_on_disk_and_its_steps_keep_their_ids(board: Run
     assert steps == {"first": "s4", "freeze": "s1", "notes": "s2", "tag": "s3"}
 
 
+@pytest.mark.parametrize("elsewhere", [{"host": "another"}, {"user": "another"}])
+def test_the_file_of_a_session_on_another_machine_or_account_is_not_read_here(
+    board: Running, project: Path, elsewhere: dict[str, str]
+) -> None:
+    """This machine may have another file under the same path."""
+    note_folders(project)
+    session = f"elsewhere-{''.join(elsewhere)}"
+    opened = SessionOpened("agent", "client", str(project), **elsewhere)
+    board.write(session, opened, PlanSet(FilePlan("p", (project / "plan.md").as_uri())))
+    page = board.page(f"/sessions/{session}")
+    assert "freeze" not in page
+    assert "on the machine and account that its session runs on" in page
+    assert [each.event for each in board.journal.read(session)][1:] == [
+        PlanSet(FilePlan("p", (project / "plan.md").as_uri()))
+    ]
+
+
 def test_a_plan_file_that_is_gone_says_so_and_comes_back(board: Running, project: Path) -> None:
     file = project / "plan.md"
     point_at(board, file.as_uri(), project)

@@ -59,6 +59,7 @@ class SessionBoard:
         self.history: deque[Moment] = deque(maxlen=keep)
         self._heard = HeardPlans()
         self._plans: dict[PlanId, PlanState] = {}
+        self._removed: dict[PlanId, PlanState] = {}  # a plan that returns gives none of its ids to another step
         self._siblings: dict[PlanId, Fields | None] = {}
 
     @property
@@ -98,7 +99,7 @@ class SessionBoard:
         before = self._plans.get(plan.id)
         if before is not None and before.plan == plan and self._siblings.get(plan.id) == siblings:
             return None
-        after = track(plan, before)
+        after = track(plan, before or self._removed.pop(plan.id, None))
         self._plans[plan.id] = after
         self._siblings[plan.id] = siblings
         return plan_change(plan.id, before, after)
@@ -108,6 +109,9 @@ class SessionBoard:
         self._siblings.pop(plan_id, None)
         if before is None:
             return None
+        if len(self._removed) >= MAX_PLANS:
+            del self._removed[next(iter(self._removed))]
+        self._removed[plan_id] = before
         return plan_change(plan_id, before, None)
 
     def _record(self, changes: list[PlanChange], reports: tuple[Report, ...], at: float | None) -> Change:

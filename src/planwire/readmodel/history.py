@@ -45,7 +45,7 @@ from planwire.model.events import (
     UnknownEvent,
 )
 from planwire.model.fold import fold
-from planwire.model.kinds import kind_of, text_of
+from planwire.model.kinds import kind_of, noun_of, text_of
 from planwire.model.plan import PlanId
 from planwire.model.records import AGENT, PlanRecord, Review, SessionState
 from planwire.model.remarks import FOLLOWED
@@ -237,7 +237,7 @@ def _size(state: PlanState) -> str:
         return f"a text of {len(text):,} characters"
     if kind.has_editable_steps:
         return "nothing on the list"
-    return f"the {kind.noun} {text}" if kind.field else f"a plan of kind {kind.name}"
+    return f"the {kind.noun} {text}" if kind.field else f"a plan of kind {noun_of(state.plan)}"
 
 
 def _changed(
