@@ -1,7 +1,7 @@
 """A client that starts the agent in its last arguments, prompts it once, prints what it gets, and ends.
 
 Its first argument is a JSON object: `capabilities`, `version`, `greets` (false: `initialize` has no `params`), `loads`
-(the session to load) and the `answer` to questions.
+(the session to load), `cwd` and the `answer` to questions.
 """
 
 import json
@@ -27,7 +27,7 @@ def main() -> None:
     hello = {"protocolVersion": VERSION, KEY: WAYS.get("capabilities", {})}
     say(id=1, method="initialize", **({"params": hello} if WAYS.get("greets", True) else {}))
     loads = WAYS.get("loads")
-    opened = {"cwd": "/", "mcpServers": [], **({"sessionId": loads} if loads else {})}
+    opened = {"cwd": WAYS.get("cwd", "/"), "mcpServers": [], **({"sessionId": loads} if loads else {})}
     say(id=2, method="session/load" if loads else "session/new", params=opened)
     say(id=3, method="session/prompt", params={"sessionId": loads or "planwire-trial", "prompt": []})
     for line in agent.stdout:

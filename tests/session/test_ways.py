@@ -170,11 +170,11 @@ def test_in_a_container_only_the_variable_tells(keeps: bool, tmp_path: Path) -> 
 
 
 def test_a_relay_that_an_agent_starts_answers_no_question_of_the_persons(tmp_path: Path) -> None:
-    """The agent behind a relay runs another one around a client of its own, loads its own session there, asks once
-    more and answers."""
+    """The agent behind a relay runs another one around a client of its own, loads its own session there, in the same
+    folder, asks once more and answers."""
     path, done = tmp_path / "plans.db", tmp_path / "done"
     asker = str(AGENTS / "asks.py")
-    inner = [sys.executable, str(AGENTS / "bare_client.py"), '{"loads": "s", "answer": "yes"}']
+    inner = [sys.executable, str(AGENTS / "bare_client.py"), '{"loads": "s", "cwd": "/project", "answer": "yes"}']
     inner += [*own_command("relay", "--", sys.executable, asker, str(tmp_path / "inner"))]
     command = f"{shlex.join(inner)}; touch {done}"
     with Relayed("asks.py", str(tmp_path / "notes"), "runs", command, journal=path) as relay:
