@@ -484,9 +484,9 @@ def test_diff_of_two_sessions_compares_their_only_plans(run: Run) -> None:
 def test_diff_of_texts_has_their_lines(run: Run, journal: Path) -> None:
     add(journal, FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nAnother word.\n-- x\n"), via="acp"))
     shown = run("diff", "8", "--plan", "design").out
-    assert "    - The first word." in shown
-    assert "    + Another word." in shown
-    assert "    + -- x" in shown
+    assert "    │ - The first word." in shown
+    assert "    │ + Another word." in shown
+    assert "    │ + -- x" in shown
 
 
 @pytest.mark.usefixtures("journal")
