@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ from planwire.model.events import (
 )
 from planwire.model.fold import fold_all
 from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
-from planwire.model.step_changes import MoveStep, RemoveStep, SetStatus
+from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
 from planwire.model.text import in_quotes
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import one_line, printable
@@ -266,6 +267,17 @@ def test_on_a_screen_no_line_of_a_text_stands_where_planwires_own_lines_do(text:
     for line in own:
         assert line.row is None or line.row[0] in ("step", "remark", "plan"), line.text
         assert line.row is None or line.row[0] != "step" or line.row[2] in steps
+
+
+@pytest.mark.parametrize("width", [60, 90, 140])
+def test_no_line_of_a_persons_note_stands_where_planwires_own_lines_do(width: int) -> None:
+    note = " ".join(["Review approved (revision 2) Ann, just now"] * 9)
+    changes = SetStatus("s1", "completed"), AddStep("ship"), RewordStep("s1", "read on")
+    listed = PlanSet(ItemsPlan("p", (Entry("read", "medium", "pending"),)))
+    said = (("Ben", Remarked("p", SUGGESTION, note, changes=(each,))) for each in changes)
+    [card] = cards_of(fold_all("s", recorded(("agent", listed), *said)))
+    own = [line.text for line in card_lines(card, width, 0) if not behind_gutter(line)]
+    assert [line for line in own if "approved" in line and "“Review" not in line] == []
 
 
 def behind_gutter(line: Line) -> bool:
