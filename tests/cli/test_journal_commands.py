@@ -506,7 +506,7 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     assert run("export", THIRD).out == (
         "# ◈ Plans\n\n"
         f"◈ session tools ◈ my agent ◈ {folder} ◈ revision 6\n\n"
-        "## ◈ Plan (1/3)\n\n"
+        "## ◈ Plan ◈ 1/3\n\n"
         "> ◈ People notice it.\n\n"
         "- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n"
         "### ◈ Notes\n\n- ◈ agent ◈ the cookie is not sent\n"

@@ -72,7 +72,7 @@ def test_every_kind_of_plan_has_a_form_in_markdown(plan: Plan, text: str) -> Non
 def test_a_plan_file_is_its_text_or_says_why_it_can_not_be_read() -> None:
     told = ("agent", PlanSet(FilePlan("f", "file:///p/plan.md"), via=ACP))
     assert plan_markdown(card_of("f", told, file="# Port\n- [x] read\n")) == "# Port\n- [x] read\n"
-    assert "## ◈ Port (1/1)\n" in session_markdown(shown(told, file="# Port\n- [x] read\n"))
+    assert "## ◈ Port ◈ 1/1\n" in session_markdown(shown(told, file="# Port\n- [x] read\n"))
     lost = replace(card_of("f", told), problem="/p/plan.md can't be found.")
     assert plan_markdown(lost) == "# ◈ f\n\n◈ <file:///p/plan.md>\n\n◈ /p/plan.md can't be found.\n"
 
@@ -165,7 +165,7 @@ def test_a_session_says_who_works_where_and_has_every_live_plan_under_its_title(
     )
     assert session_markdown(shown(*told)) == (
         "# ◈ Port it\n\n◈ session s ◈ agent 1 ◈ /p ◈ revision 3\n\n"
-        "## ◈ Plan (1/1)\n\n- [x] read\n\n## ◈ Just prose.\n\nJust prose."
+        "## ◈ Plan ◈ 1/1\n\n- [x] read\n\n## ◈ Just prose.\n\nJust prose."
     )
     assert session_markdown(shown()) == "# ◈ Plans\n\n◈ session s ◈ revision 0\n\n◈ No plans.\n"
 

@@ -50,8 +50,8 @@ def session_markdown(session: ShownSession) -> str:
     parts = [f"# {_own(_words(glance.title or 'Plans'))}", _own(*facts, f"revision {glance.last_seq}")]
     cards = session.cards()
     for card in cards:
-        done = f" ({card.progress.done}/{card.progress.total})" if card.progress.total else ""
-        parts.append(f"## {_own(_words(card.title))}{done}")
+        done = [f"{card.progress.done}/{card.progress.total}"] if card.progress.total else []
+        parts.append(f"## {_own(_words(card.title), *done)}")
         parts += [_own(f"for {_words(card.works_for)}")] if card.above else []
         parts += _parts(card, "###")
     return _document(parts if cards else [*parts, _own("No plans.")], cards[-1] if cards else None)
