@@ -9,63 +9,83 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 import planwire
 
 ROOT = Path(planwire.__file__).parent
-#: Calls that reach a file, a process or a server.
-REACHING: Final = {"Popen", "connect", "create_connection", "execve", "mmap", "open", "read_bytes", "read_text"}
-#: Methods of planwire's own that are named like these, and reach nothing themselves.
+#: Calls that reach a file, a process or a server, or run a module.
+REACHING: Final = {
+    *("Popen", "check_call", "check_output", "create_subprocess_exec", "create_subprocess_shell", "execv", "execve"),
+    *("kill", "killpg", "popen", "posix_spawn", "system", "import_module", "run_module", "run_path"),
+    *("bind", "connect", "create_connection", "create_server", "getaddrinfo", "load_cert_chain"),
+    *("load_verify_locations", "open_connection", "open_unix_connection", "urlopen"),
+    *("copyfile", "hardlink_to", "mkdir", "mkdtemp", "mkfifo", "mkstemp", "mmap", "open", "read_bytes", "read_text"),
+    *("rename", "rmtree", "symlink_to", "touch", "unlink", "write_bytes", "write_text"),
+}
+#: Methods and functions of planwire's own that are named like these, and reach nothing themselves.
 OWN: Final = {
     "PlanSession.open",
     "engine.open",
+    "self._calls.bind",
     "self._relayed.open",
     "self._stream.open",
+    "self._tools.bind",
     "self._tools.open",
     "relayed.open",
+    "write_text",
 }
 
 #: Planwire's own files: in the user's data, beside the journal, or in a folder that planwire made.
 OURS: Final = """
-    cli/file_swap: read_bytes refuse_if_changed
-    cli/plugin_folder: write write_files read_receipt _opencode_file _read
+    __init__: __getattr__
+    chat/__init__: __getattr__
+    cli/__init__: _fill
+    cli/file_swap: read_bytes refuse_if_changed swap_bytes
+    cli/journal: run
+    cli/plugin_folder: write write_files read_receipt _opencode_file _read remove
     cli/settings_write: write plan_edit plan_undo
     cli/terminal_setup: _install _with_settings
     cli/terminal_undo: check_settings take_out
     demo/agent: _checklist _tick_checklist
-    hooks/answer_files: _offer
-    hooks/own_calls: _left
-    hooks/thin_hook: _fill_standard_streams _ancestors _say_answer
-    journal/away/folder: delivered _records
-    journal/away/last_known: _kept
-    journal/away/outage: known _slowness
-    journal/backup: _thoughts_put_beside _thoughts_reader copy_file _reader sync_file
+    demo/client: project_folder
+    hooks/answer_files: _offer _remove _settled
+    hooks/own_calls: _left bind
+    hooks/thin_hook: _fill_standard_streams _ancestors _say_answer _become_planwire
+    journal/away/folder: delivered _records forget
+    journal/away/last_known: _kept _remove write
+    journal/away/outage: known _slowness end
+    journal/backup: _checked_part _give_name _part_alone _reader _thoughts_put_beside _thoughts_reader copy_file
+    journal/backup: sync_file
     journal/drainer_lock: _lock _removed_a_stale_one
-    journal/lock_files: __init__ is_locked _sweep_file
-    journal/restoring: _refuse_in_use
-    journal/spool: _read
-    journal/spool_append: refill put locked is_drained _sync_folder
-    journal/sqlite/drafts: __enter__ _is_abandoned
-    journal/sqlite/file: open_file connect file_alone _create sync_folder
+    journal/lock_files: __init__ _runs _sweep_file remove
+    journal/restoring: _refuse_in_use _put_aside _second_name restore_file
+    journal/spool: _read _sealed done set_aside
+    journal/spool_append: refill put locked is_drained _sync_folder _leave_a_sign make_folder
+    journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
+    journal/sqlite/file: open_file connect file_alone _create sync_folder make_folders
     journal/sqlite/guard: __init__
     journal/sqlite/journal: __init__
     journal/sqlite/mixture: refuse_mixture
-    journal/sqlite/unwritable: _connect
+    journal/sqlite/unwritable: _connect _private_copy
     journal/thoughts_file: _open _create
-    relay/learned_agents: learned_rows
-    session/handoff: read_handoff
-    session/known_agents: _made_record _name_in
+    own_process: _run_module
+    relay/handoffs: __init__ _sweep_others close
+    relay/learned_agents: learned_rows keep_row
+    session/handoff: read_handoff take_up
+    session/known_agents: _made_record _name_in _clear known_agent
     session/named_folders: note_folders
     session/recording_mark: __init__ read_mark
-    session/users_file: _load _lock
+    session/users_file: _load _lock _sweep _write
 """
 #: Paths, commands and servers that a person named: on a command line, in settings, in the environment.
 PERSONS: Final = """
-    cli/agent_client: _start
+    cli/agent_client: _start _signal
     cli/agent_commands: run_command
     cli/board: run
     cli/board_process: board_process
     cli/checked_agent: check_agent _kept
-    cli/codex_trust: _answered
+    cli/codex_trust: _answered _end
     cli/health: _relays _is_about_us
     cli/hook_trial: tried
     cli/input_output: opened
@@ -73,23 +93,25 @@ PERSONS: Final = """
     cli/journal_verify: _note_before
     cli/opencode_settings: edited_files
     cli/pager: paged
+    cli/scripted_home: _write
     cli/terminal_checks: _problems _commands _is_copied fired
     cli/trial_agent: main
     cli/trial_server: main
     cli/trying: _run _end_of _text
     hooks/transcript_files: _head _read_part
     journal/jetstream/dialing: find_server dial
-    journal/jetstream/logins: _refuse_bad_files
+    journal/jetstream/logins: _refuse_bad_files _tls_context
     journal/jetstream/settings: _context
     journal/jetstream/transport: connect
     journal/postgres/line: _connect
     journal/postgres/notices: _run
     journal/postgres/server: connect _refuse_sharing
     journal/private_urls: read_url
-    relay/process: start_agent ended_after_us _open_standard_streams _is_in_foreground
-    session/editor: edit_file _read_back
-    web/listening: _is_answered addresses_of
-    web/tls_files: _content
+    relay/process: start_agent ended_after_us _open_standard_streams _is_in_foreground end_like watch
+    session/editor: edit_file _read_back edited_prose edited_text
+    web/listening: _is_answered addresses_of listen listen_on_path
+    web/server: close
+    web/tls_files: _content _damaged check_tls
 """
 #: Fixed places of the system.
 SYSTEMS: Final = """
@@ -105,6 +127,7 @@ ELSEWHERE: Final = {
     "hooks/opencode_database: _opened": "a database that the agent's hook names: a regular file, opened to be read",
     "hooks/todo_database: todos_in": "a database that the agent's hook names: a regular file, opened to be read",
     "hooks/hooked_sessions: _mark": "an id that a hook names: if it is letters and digits, a file of ours is called so",
+    "journal/lock_files: _opened": "a holder in a journal's row: a file of ours is called so, if it is 16 hex digits",
     "relay/server_files: _text": "settings in the folder that a client names: inside it, regular, never shown",
     "session/origin: _read": "Git's files above the folder that a session names: regular ones, for one address",
     "tools/plan_files: _opened": "a plan file: markdown inside folders that were named here, without links, `/`, homes",
@@ -123,6 +146,35 @@ def functions(node: ast.AST, name: str = "") -> Iterator[str]:
 
 def is_reaching(call: str) -> bool:
     return call not in OWN and (call.rpartition(".")[2] in REACHING or call == "subprocess.run")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(): open(path)",
+        "def f(): return [each.read_text() for each in paths]",
+        "async def f(): await asyncio.create_subprocess_exec(command)",
+        "class A:\n def f(self): subprocess.check_output(words)",
+        "def f(): shutil.rmtree(folder)",
+        "def f(): socket.create_connection(place)",
+        "def f(): import_module(name)",
+    ],
+)
+def test_a_call_is_found_however_it_is_written(code: str) -> None:
+    assert [*functions(ast.parse(code))] == ["f"]
+
+
+def test_no_call_that_reaches_the_machine_goes_by_another_name() -> None:
+    """As in `from os import open as look`, which no table would find."""
+    taken = {
+        (path.relative_to(ROOT).as_posix(), name.name)
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and not (node.module or "").startswith("planwire")
+        for name in node.names
+        if name.asname and name.name in REACHING
+    }
+    assert taken == set()
 
 
 def named(table: str) -> set[tuple[str, str]]:

@@ -484,9 +484,9 @@ def test_diff_of_two_sessions_compares_their_only_plans(run: Run) -> None:
 def test_diff_of_texts_has_their_lines(run: Run, journal: Path) -> None:
     add(journal, FIRST, "agent", PlanSet(MarkdownPlan("design", "# Design\n\nAnother word.\n-- x\n"), via="acp"))
     shown = run("diff", "8", "--plan", "design").out
-    assert "    - The first word." in shown
-    assert "    + Another word." in shown
-    assert "    + -- x" in shown
+    assert "    │ - The first word." in shown
+    assert "    │ + Another word." in shown
+    assert "    │ + -- x" in shown
 
 
 @pytest.mark.usefixtures("journal")
@@ -506,7 +506,7 @@ def test_export_as_a_document(run: Run, folder: Path) -> None:
     assert run("export", THIRD).out == (
         "# ◈ Plans\n\n"
         f"◈ session tools ◈ my agent ◈ {folder} ◈ revision 6\n\n"
-        "## ◈ Plan (1/3)\n\n"
+        "## ◈ Plan ◈ 1/3\n\n"
         "> ◈ People notice it.\n\n"
         "- [x] Read the code\n- [~] Write a test\n- [ ] Mend it\n\n"
         "### ◈ Notes\n\n- ◈ agent ◈ the cookie is not sent\n"

@@ -158,7 +158,7 @@ def test_selected_steps_are_told_so_that_an_agent_can_act_on_it(plans: BlockingP
 def test_a_plan_is_changed_in_an_editor(journal: Journal, plans: BlockingPlanSession, tmp_path: Path) -> None:
     editor = an_editor(tmp_path, "text = text.replace('[ ] read', '[x] read it all') + '[ ] (low) check\\n'")
     assert planwire("edit", "--note", "for you", editor=editor) == (
-        "Changed: read → read it all; read: done; add “check”; for you\n"
+        "Changed: “read” → read it all; “read”: done; add “check”; for you\n"
     )
     steps = main_plan(journal).state.steps
     assert [(step.id, step.content, step.status) for step in steps] == [
@@ -217,7 +217,7 @@ def test_what_the_agent_did_meanwhile_is_kept(journal: Journal, plans: BlockingP
     script = MEANWHILE.format(
         journal=str(tmp_path / "default.db"), change={"steps": {"s2": "in_progress"}, "add": ["new"]}
     )
-    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: read: done\n"
+    assert planwire("edit", editor=an_editor(tmp_path, script)) == "Changed: “read”: done\n"
     assert [step.status for step in main_plan(journal).state.steps] == ["completed", "in_progress", "pending"]
 
 
@@ -237,7 +237,7 @@ def test_on_an_agents_own_plan_a_change_is_a_suggestion(journal: Journal, tmp_pa
     deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     editor = an_editor(tmp_path, "text = text.replace('[ ]', '[x]')")
     heard = "The agent will see it with the next prompt in the editor."
-    assert planwire("edit", editor=editor) == f"Suggested: read: done. {heard}\n"
+    assert planwire("edit", editor=editor) == f"Suggested: “read”: done. {heard}\n"
     assert planwire("edit", editor=editor) == "Nothing changes: that is suggested already.\n"
     record = main_plan(journal)
     assert record.state.steps[0].status == "pending"
@@ -257,7 +257,7 @@ def test_remarks_are_withdrawn_and_reopened_by_their_ids(journal: Journal, tmp_p
     planwire("tick", "s1")
     planwire("comment", "--step", "s2", "be quick")
     assert planwire("withdraw") == "Withdrawn: “be quick”\n", "the newest one of the person's own"
-    assert planwire("withdraw") == "Withdrawn: read: done\n", "a suggestion is a remark, too"
+    assert planwire("withdraw") == "Withdrawn: “read”: done\n", "a suggestion is a remark, too"
     refused = planwire("withdraw", code=NOT_FOUND)
     assert "no remark of yours is open on this plan: name one by its id. Open ones: r1 by ann" in refused
     planwire("comment", "by a script", "--as", "ci", "--yes")
@@ -332,11 +332,11 @@ def test_show_says_who_said_what_and_whether_the_agent_has_seen_it(journal: Jour
 @pytest.mark.parametrize(
     ("command", "words", "steps"),
     [
-        (["tick", "s1"], "Changed: read: done", "read completed medium, write pending high"),
-        (["tick", "2"], "Changed: write: done", "read pending medium, write completed high"),
-        (["status", "wri", "doing"], "Changed: write: in progress", "read pending medium, write in_progress high"),
-        (["status", "s1", "cancelled"], "Changed: read: cancelled", "read cancelled medium, write pending high"),
-        (["reword", "s1", "read on"], "Changed: read → read on", "read on pending medium, write pending high"),
+        (["tick", "s1"], "Changed: “read”: done", "read completed medium, write pending high"),
+        (["tick", "2"], "Changed: “write”: done", "read pending medium, write completed high"),
+        (["status", "wri", "doing"], "Changed: “write”: in progress", "read pending medium, write in_progress high"),
+        (["status", "s1", "cancelled"], "Changed: “read”: cancelled", "read cancelled medium, write pending high"),
+        (["reword", "s1", "read on"], "Changed: “read” → read on", "read on pending medium, write pending high"),
         (["add", "ship"], "Changed: add “ship”", "read pending medium, write pending high, ship pending medium"),
         (
             ["add", "ship", "--first"],
@@ -357,7 +357,7 @@ def test_show_says_who_said_what_and_whether_the_agent_has_seen_it(journal: Jour
         ),
         (["move", "s2", "--first"], "Changed: move “write” to the top", "write pending high, read pending medium"),
         (["remove", "s1"], "Changed: remove “read”", "write pending high"),
-        (["priority", "s1", "low"], "Changed: read: low priority", "read pending low, write pending high"),
+        (["priority", "s1", "low"], "Changed: “read”: low priority", "read pending low, write pending high"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -402,8 +402,8 @@ def test_steps_are_those_of_the_plan_that_was_seen(journal: Journal, plans: Bloc
     """Line 2 of the list that the person saw is another step now."""
     plans.call("update_plan", {"add": [{"content": "think", "after": "s1"}]})
     assert [step.content for step in main_plan(journal).state.steps] == ["read", "think", "write"]
-    assert planwire("tick", "2", "--revision", "2") == "Changed: write: done\n"
-    assert planwire("tick", "2") == "Changed: think: done\n"
+    assert planwire("tick", "2", "--revision", "2") == "Changed: “write”: done\n"
+    assert planwire("tick", "2") == "Changed: “think”: done\n"
 
 
 @pytest.mark.usefixtures("plans")
@@ -412,16 +412,16 @@ def test_a_step_that_was_reworded_since_is_left_alone(journal: Journal) -> None:
     refused = planwire("tick", "s1", "--revision", "2", code=NOT_DONE)
     assert "Since then:\n  3  user: reworded: read → read it twice\n" in refused
     assert "then pass --revision 3" in refused
-    assert planwire("tick", "s1", "--revision", "3") == "Changed: read it twice: done\n"
+    assert planwire("tick", "s1", "--revision", "3") == "Changed: “read it twice”: done\n"
 
 
 def test_a_second_tick_withdraws_the_suggestion(journal: Journal, tmp_path: Path) -> None:
     plan = ItemsPlan("main", (Entry("read", "medium", "pending"),))
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
-    assert planwire("tick", "1").startswith("Suggested: read: done. The agent will see it")
+    assert planwire("tick", "1").startswith("Suggested: “read”: done. The agent will see it")
     assert "☆ done  r1 · you" in planwire("show")
-    assert planwire("tick", "1") == "Suggestion withdrawn: read: done\n"
+    assert planwire("tick", "1") == "Suggestion withdrawn: “read”: done\n"
     assert not main_plan(journal).suggestions
 
 
@@ -442,7 +442,7 @@ def test_a_program_hears_what_came_of_an_act(journal: Journal, tmp_path: Path) -
     opened = Stamped(1, "relay", SessionOpened(cwd=str(tmp_path)))
     deciding.write(journal, "session-1", opened, Stamped(1, "agent", PlanSet(plan, via=ACP)))
     suggested = json.loads(planwire("tick", "1", "--json"))
-    words = "Suggested: read: done. The agent will see it with the next prompt in the editor."
+    words = "Suggested: “read”: done. The agent will see it with the next prompt in the editor."
     came = {"done": True, "words": words, "revision": 2, "suggestion": True, "remark": "r1", "answer": None}
     assert suggested == came
     assert json.loads(planwire("withdraw", suggested["remark"], "--json"))["done"] is True
@@ -598,7 +598,7 @@ else:
     with running("edit") as terminal:
         terminal.wait_for(b"Edit again? [Y/n]")
         terminal.type(b"\n")
-        terminal.wait_for(b"Changed: write: done")
+        terminal.wait_for("Changed: “write”: done".encode())
     first, *_, above, below = (tmp_path / "second").read_text().splitlines()
     assert first == "# The plan changed while you edited it: decide again about “read the config”."
     assert (above, below) == ("# You wrote:", "# [x] read {s1}")

@@ -37,6 +37,8 @@ NAMES = {
     "\x1b[2Ja\nReview    approved   Ann, just now": "2Ja Review approved Ann just now",
     "<b>claude</b> `x`": "b claude /b x",
     "z" * 10_000: "z" * LONGEST_NAME,
+    "हिन्दी": "हिन्दी",
+    "“Plan”, ☑ approved · Ann\ufe0f\u0489": "Plan approved Ann",
 }
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200b\u202a-\u202e\u3164]")
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import stat
 import threading
 from pathlib import Path
@@ -134,6 +135,22 @@ def test_a_sweep_and_a_new_lock_file_never_leave_a_holder_without_its_file(tmp_p
     finally:
         stop.set()
         sweeper.join()
+
+
+@pytest.mark.parametrize("place", ["/absolute", "../beside", "0123456789abcdef"])
+def test_a_holder_in_a_journal_is_no_path_of_this_machine(place: str, path: Path) -> None:
+    """Whoever wrote the row may have put a pipe there: nobody waits for it, nor takes it for a lock."""
+    pipe = path.with_name("absolute") if place == "/absolute" else Path(f"{path}-leases", place)
+    with open_journal(path) as journal:
+        journal.append("s", said("x"))
+        Path(f"{path}-leases").mkdir()
+        os.mkfifo(pipe)
+        with sqlite3.connect(path) as rows:
+            holder = str(pipe) if place == "/absolute" else place
+            rows.execute("INSERT INTO leases (name, session, holder, terms) VALUES ('l', 's', ?, '{}')", (holder,))
+        rows.close()
+        assert [each.is_held for each in journal.leases()] == [False]
+        sweep(Path(f"{path}-leases"))
 
 
 def test_a_lease_that_can_not_be_had_says_why_and_costs_nothing_else(path: Path) -> None:

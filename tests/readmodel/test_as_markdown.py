@@ -55,7 +55,8 @@ LIST = ItemsPlan(
         (MarkdownPlan("p", "\n# Own\n\n- [ ] a\n"), "\n# Own\n\n- [ ] a\n"),
         (
             LIST,
-            "# ◈ to do\n\n- [x] read it ◈ high\n- [~] write\n- [ ] ask ◈ low, block ed\n- [-] drop\n- [ ] (no text)\n",
+            "# ◈ to do\n\n- [x] read it ◈ high\n- [~] write\n"
+            "- [ ] ask ◈ low, “block ed”\n- [-] drop\n- [ ] (no text)\n",
         ),
         (ItemsPlan(None, ()), "# ◈ Plan\n\n◈ Nothing on the list.\n"),
         (FilePlan("f", "file:///plan.md\n# no"), "# ◈ f\n\n◈ <file:///plan.md # no>\n"),
@@ -71,7 +72,7 @@ def test_every_kind_of_plan_has_a_form_in_markdown(plan: Plan, text: str) -> Non
 def test_a_plan_file_is_its_text_or_says_why_it_can_not_be_read() -> None:
     told = ("agent", PlanSet(FilePlan("f", "file:///p/plan.md"), via=ACP))
     assert plan_markdown(card_of("f", told, file="# Port\n- [x] read\n")) == "# Port\n- [x] read\n"
-    assert "## ◈ Port (1/1)\n" in session_markdown(shown(told, file="# Port\n- [x] read\n"))
+    assert "## ◈ Port ◈ 1/1\n" in session_markdown(shown(told, file="# Port\n- [x] read\n"))
     lost = replace(card_of("f", told), problem="/p/plan.md can't be found.")
     assert plan_markdown(lost) == "# ◈ f\n\n◈ <file:///p/plan.md>\n\n◈ /p/plan.md can't be found.\n"
 
@@ -116,7 +117,7 @@ def test_nothing_that_people_said_is_left_out() -> None:
     assert plan_markdown(card) == (
         "# ◈ p\n\n> ◈ Because\n> ◈\n> ◈ TOML is asked for\n\n- [ ] read\n- [ ] write\n\n"
         "## ◈ Notes\n\n- ◈ agent ◈ it is TOML\n\n"
-        "## ◈ Suggestions\n\n- ◈ ana ◈ read: done; this first\n- ◈ ben ◈ read → read it all; add “ship”\n\n"
+        "## ◈ Suggestions\n\n- ◈ ana ◈ “read”: done; this first\n- ◈ ben ◈ “read” → read it all; add “ship”\n\n"
         "## ◈ Remarks\n\n"
         "- ◈ ana ◈ changes requested ◈ smaller\n- ◈ ben ◈ steps to run ◈ write, read\n"
         "- ◈ ana ◈ comment, kept in force ◈ never touch vendor/\n  - ◈ agent ◈ I won't\n\n"
@@ -164,7 +165,7 @@ def test_a_session_says_who_works_where_and_has_every_live_plan_under_its_title(
     )
     assert session_markdown(shown(*told)) == (
         "# ◈ Port it\n\n◈ session s ◈ agent 1 ◈ /p ◈ revision 3\n\n"
-        "## ◈ Plan (1/1)\n\n- [x] read\n\n## ◈ Just prose.\n\nJust prose."
+        "## ◈ Plan ◈ 1/1\n\n- [x] read\n\n## ◈ Just prose.\n\nJust prose."
     )
     assert session_markdown(shown()) == "# ◈ Plans\n\n◈ session s ◈ revision 0\n\n◈ No plans.\n"
 
@@ -196,12 +197,41 @@ def test_a_document_gives_back_each_text_byte_for_byte_and_holds_nothing_that_a_
 
 
 def test_nothing_in_a_text_swallows_what_people_said_below_it() -> None:
-    for text in ("Do it.\n\n<!-- ", "```sh\nrm -rf /", "<pre>"):
+    for text in (
+        "Do it.\n\n<!-- ",
+        "```sh\nrm -rf /",
+        "<pre>",
+        "<details><summary>More</summary>\n",
+        "a <S> b",
+        "</a><a>",
+    ):
         card = card_of(
             "p", ("agent", PlanSet(MarkdownPlan("p", text))), ("ana", PlanReviewed("p", 1, CHANGES_REQUESTED))
         )
         tokens = MarkdownIt().parse(plan_markdown(card))
         assert "◈ Verdicts" in [each.content for each in tokens if each.type == "inline"]
+        assert not [each for each in tokens if each.type == "html_block"]
+    for text in ("Vec<String>, Box<T>", "<details>\n\nmore\n\n</details>", "`<details>`"):
+        assert plan_markdown(card_of("p", ("agent", PlanSet(MarkdownPlan("p", text))))) == text, "it is as it was"
+
+
+def test_no_words_in_a_line_hold_the_lines_below_it() -> None:
+    words = "read <details><s> <!-- <a href=x>"
+    told = (
+        ("agent", PlanSet(ItemsPlan("p", (Entry(words, words, words),)), words)),
+        ("ana", Remarked("p", "comment", words)),
+    )
+    html = MarkdownIt("commonmark").render(plan_markdown(card_of("p", *told)))
+    assert set(re.findall(r"<(\w+)", html)) <= {"h1", "h2", "blockquote", "p", "ul", "li", "code"}
+
+
+@pytest.mark.parametrize("mark", ["◈", "&#9672;", "&#x25C8;", "&#X025c8;", "&#0009672;"])
+def test_no_text_has_the_mark_once_it_is_rendered(mark: str) -> None:
+    forged = f"fine\n\n## {mark} Verdicts\n\n- {mark} Ann {mark} approved (revision 1)"
+    document = plan_markdown(card_of("p", ("agent", PlanSet(MarkdownPlan("p", forged)))))
+    rendered = MarkdownIt("commonmark").render(document)
+    assert re.findall(r"◈(?!\{)|&#", rendered) == []
+    assert plan_texts(document) == [forged]
 
 
 def test_planwires_own_lines_and_other_peoples_words_read_back_apart() -> None:

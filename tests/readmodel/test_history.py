@@ -175,7 +175,7 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
         (
             Remarked("p", SUGGESTION, "soon", changes=(RewordStep("s1", "c"),)),
             None,
-            "suggested: a → c; suggested: soon",
+            "suggested: “a” → c; suggested: soon",
         ),
         (Remarked("p", COMMENT, "why?"), RemarkClosed("p", "r1", "withdrawn"), "withdrew “why?” (r1)"),
         (
@@ -186,7 +186,7 @@ def test_what_the_relay_told_the_agent_is_history_and_the_chat_is_not() -> None:
         (
             Remarked("p", SUGGESTION, changes=(AddStep("c"),)),
             RemarkClosed("p", "r1", "superseded"),
-            "replaced “add “c”” (r1)",
+            "replaced “add ‘c’” (r1)",
         ),
         (
             Remarked("p", SELECTION, steps=("s1",)),
@@ -273,9 +273,9 @@ def test_suggestions_name_the_steps_that_they_are_about() -> None:
     report = PlanSet(ItemsPlan("p", (Entry("a", "medium", "pending"),)), via=ACP)
     words = told(report, Remarked("p", SUGGESTION, changes=changes), by="user").words
     assert [word.text for word in words] == [
-        "a: done",
-        "a → b",
-        "a: high priority",
+        "“a”: done",
+        "“a” → b",
+        "“a”: high priority",
         "move “a” to the top",
         "remove “s9”",
     ]

@@ -82,3 +82,14 @@ def test_escaped_json_says_the_same_and_is_safe(value: Any) -> None:
     text = escaped_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
     assert printable(text) == text
+
+
+SPACES = "".join(sign for sign in map(chr, range(0x3001)) if sign.isspace())
+
+
+@pytest.mark.parametrize("blank", SPACES + "\u115f\u2800\u3164\uffa0", ids=ascii)
+def test_no_text_on_one_line_has_a_gap(blank: str) -> None:
+    """Two blank cells in a row are planwire's: what stands behind them is not its author's."""
+    for text in (f"a{blank}b", f"a{blank * 3}b", f"a {blank} {blank} b", f"a {blank}b", f"a{blank} b"):
+        line = one_line(text)
+        assert not re.search("[\\s\u2800]{2}|[\u115f\u3164\uffa0]", line), (text, line)

@@ -147,6 +147,7 @@ def test_the_least_used_key_makes_room_for_another(users: UsersFile, clock: Cloc
     [
         *("user", "Agent", "the planwire", "relay", "ｕｓｅｒ", "us\u0435r", "", " Ann", "A\nn", "x" * 65),
         *("us\u034fer", "you\ufe0f", "\u3164", "\u2800", "Ann\u00a0B", "Ann  B"),
+        *("Ann, just now · Seen", "☑ approved", "“Plan”", "│ Ann", "Ann ◈ approved", "Ann:", "Ann\u0489"),
     ],
 )
 def test_nobody_can_be_called_what_reads_as_another_author_or_as_none(users: UsersFile, name: str) -> None:

@@ -16,7 +16,7 @@ from planwire.journal import Journal, Stamped, load_state, open_journal
 from planwire.model.authors import BY_SCRIPT
 from planwire.model.events import ACP, PersonEvent, PlanSet, SessionOpened
 from planwire.model.plan import Entry, ItemsPlan
-from planwire.model.records import AGENT
+from planwire.model.records import AGENT, USER
 from planwire.model.unheard import CLIENT
 from planwire.own_process import own_command
 from planwire.session import known_agents
@@ -117,9 +117,11 @@ def expected(way: str | None = None, *, at_terminal: bool = False) -> dict[str, 
         **dict.fromkeys(("board", "watch", "PlanSession", "steer"), ("Ann", "")),
         "token": ("Ann", BY_SCRIPT),
         "relay": (CLIENT, ""),
+        "import": ("Ann", ""),
+        "import of a document": (USER, ""),
     }
     below = {name: (author, way) for name, (author, _) in own.items()} if way else own
-    said = {"hook": (CLIENT, "as Claude Code reports"), "import": ("Ann", "")}  # by whatever process it comes
+    said = {"hook": (CLIENT, "as Claude Code reports")}  # by whatever process it comes
     return {name: [{**below, **said}[name]] for name in WRITERS}
 
 
@@ -152,11 +154,24 @@ def test_acts_in_a_persons_own_terminal_are_their_own_hand(tmp_path: Path) -> No
 ALONE = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc"]
 
 
-@pytest.mark.usefixtures("real_records")
-@pytest.mark.skipif(
+IN_A_NAMESPACE = pytest.mark.skipif(
     not shutil.which("unshare") or subprocess.run([*ALONE, "true"], check=False, capture_output=True).returncode != 0,
     reason="this account can't make a namespace of processes",
 )
+
+
+@pytest.mark.usefixtures("real_records")
+@IN_A_NAMESPACE
+def test_a_namespace_of_processes_hides_no_ancestors_while_it_sees_them(tmp_path: Path) -> None:
+    path, done = tmp_path / "plans.db", tmp_path / "done"
+    command = f"env -u {VARIABLE} {shlex.join(ALONE[:-1])} {all_at_once(path)} >{tmp_path}/said 2>&1; touch {done}"
+    with an_agent(command):
+        until(done.exists, 50)
+    assert written(path) == expected(BELOW), (tmp_path / "said").read_text()
+
+
+@pytest.mark.usefixtures("real_records")
+@IN_A_NAMESPACE
 @pytest.mark.parametrize("keeps", [True, False], ids=["with the variable", "without it"])
 def test_in_a_container_only_the_variable_tells(keeps: bool, tmp_path: Path) -> None:
     """Its processes see no ancestors outside. So one without a terminal is a script's; with one it would be a
@@ -195,7 +210,6 @@ def test_a_relay_that_an_agent_starts_answers_no_question_of_the_persons(tmp_pat
 CANNOT = {
     "mcp": "its tools are the agent's own, and have no acts of people: below",
     "hook in any disguise": "a hook is the agent's word by itself, and says so: `as NAME reports`",
-    "import in any disguise": "a file keeps the authors and ways that it names: docs/security.md",
     "watch without a terminal": "the screen needs one, whoever opens it: where there is none, it prints",
 }
 

@@ -112,6 +112,12 @@ def imported(journal: Journal, session: str, path: Path) -> None:
     assert main(["import", str(file), "--as", session, "--journal", str(path)]) == 0
 
 
+def imported_document(_journal: Journal, session: str, path: Path) -> None:
+    file = path.with_name("plan.md")
+    file.write_text("# ◈ Plans\n\n◈ session x\n\n## ◈ Ship\n\n- [ ] ship it\n")
+    assert main(["import", str(file), "--as", session, "--journal", str(path)]) == 0
+
+
 #: Those that write an act of a person, each with what writes it.
 WRITERS: dict[str, Callable[[Journal, str, Path], None]] = {
     "comment": command("comment", "go"),
@@ -126,13 +132,14 @@ WRITERS: dict[str, Callable[[Journal, str, Path], None]] = {
     "relay": relayed,
     "hook": hooked,
     "import": imported,
+    "import of a document": imported_document,
 }
 
 
 def write_all(path: Path) -> None:
     with open_journal(path) as journal:
         for name, write in WRITERS.items():
-            if name != "import":
+            if write not in (imported, imported_document):
                 begin(journal, name)
             write(journal, name, path)
 

@@ -216,7 +216,7 @@ def test_several_changes_read_as_a_sentence_and_many_as_their_number() -> None:
     session = Session(LIST)
     changes = SetStatus("s3", "completed"), RewordStep("s3", "test " * 100), MoveStep("s3", "s1")
     words = session.do("suggest", changes=changes, text="in a hurry").words
-    assert words.startswith("Changed: test: done; test → test test")
+    assert words.startswith("Changed: “test”: done; “test” → test test")
     assert words.endswith("…; move “test” after “read”; in a hurry")
     assert len(words) < 400
     many = tuple(AddStep(f"step {number}") for number in range(20))
@@ -353,7 +353,7 @@ def test_a_second_tick_withdraws_the_suggestion() -> None:
     session = agents(a_list("read", "write"))
     session.do("tick", "s1")
     decision = session.do("tick", "s1")
-    assert (decision.words, decision.is_suggestion) == ("Suggestion withdrawn: read: done", False)
+    assert (decision.words, decision.is_suggestion) == ("Suggestion withdrawn: “read”: done", False)
     assert closed(decision) == ["r1"]
     assert session.record.suggestions == ()
     assert session.do("tick", "s1").is_suggestion
@@ -452,7 +452,7 @@ def test_a_suggestion_of_several_changes_stays_until_all_of_them_are_superseded(
     session.do("set_status", "s3", status="cancelled")
     assert session.suggested == [SetStatus("s3", "completed"), RewordStep("s3", "x"), SetStatus("s3", "cancelled")]
     back = session.do("set_status", "s3", status="completed")
-    assert back.words == "Suggestion withdrawn: test: cancelled"
+    assert back.words == "Suggestion withdrawn: “test”: cancelled"
     assert session.suggested == [SetStatus("s3", "completed"), RewordStep("s3", "x")]
     session.do("suggest", changes=(SetStatus("s3", "cancelled"), RewordStep("s3", "y")))
     assert session.suggested == [SetStatus("s3", "cancelled"), RewordStep("s3", "y")]
@@ -503,7 +503,7 @@ def test_another_text_for_a_suggested_step_takes_the_place_of_the_suggestion() -
 def test_anyone_can_withdraw_a_suggestion_once() -> None:
     session = agents(a_list("read"))
     session.do("tick", "s1", author="ana")
-    assert session.do("withdraw", "r1", author="bo").words == "Withdrawn: read: done"
+    assert session.do("withdraw", "r1", author="bo").words == "Withdrawn: “read”: done"
     with pytest.raises(NothingChanges, match="r1 is closed already"):
         session.do("withdraw", "r1")
     with pytest.raises(UnknownRemark, match=r"There is no remark 'r2' on this plan\. Open ones: none\."):
@@ -516,7 +516,7 @@ def test_a_suggestion_whose_step_is_gone_still_has_its_name() -> None:
     session = agents(a_list("read", "write"))
     session.do("tick", "s2")
     session.append(PlanSet(a_list("read"), via="acp"), by=AGENT)
-    assert session.do("withdraw", "r1").words == "Withdrawn: write: done"
+    assert session.do("withdraw", "r1").words == "Withdrawn: “write”: done"
 
 
 def test_an_agents_plan_that_became_planwires_is_changed_at_once() -> None:

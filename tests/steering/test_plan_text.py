@@ -179,7 +179,7 @@ def test_an_edited_text_is_made_or_suggested_at_once() -> None:
         text = as_text(session.record.state).replace("[ ] test", "[x] test it") + "[ ] check\n"
         decision = session.do("suggest", plan_text=text, seen=1, text="as agreed")
         [event] = decision.events
-        assert decision.words.endswith(f"test → test it; test: done; add “check”; as agreed{end}")
+        assert decision.words.endswith(f"“test” → test it; “test”: done; add “check”; as agreed{end}")
         assert event.changes == (RewordStep("s3", "test it"), SetStatus("s3", "completed"), AddStep("check", "s5"))  # type: ignore[union-attr]
 
 

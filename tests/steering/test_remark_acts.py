@@ -293,7 +293,7 @@ def test_send_anyway_is_for_the_plan_at_the_moment_of_writing_and_answers_with_i
         *_, recorded = journal.read("s")
         assert recorded.event == PlanReviewed("main", 2, APPROVED, via="planwire")
         changed = steer(journal, "s", "main", Wanted("reword", "s2", text="write it"))
-        assert (changed.seen, changed.revision, changed.words) == (2, 4, "Changed: write → write it")
+        assert (changed.seen, changed.revision, changed.words) == (2, 4, "Changed: “write” → write it")
 
 
 def test_an_act_answers_with_the_id_of_its_remark() -> None:

@@ -53,7 +53,7 @@ async def test_priorities_and_the_status_of_work_have_keys(journal: Path) -> Non
         await pilot.press("2", "j", "i")
         await eventually(lambda: statuses(ours(app))[2] == "in_progress")
         assert [step.priority for step in ours(app).state.steps] == ["medium"] * 4
-        await told(app, "Changed: Mend it: in progress")
+        await told(app, "Changed: “Mend it”: in progress")
     async with watching(journal, THEIRS) as (app, pilot):
         await ready(app)
         await pilot.press("1")

@@ -532,7 +532,7 @@ def test_it_works_in_a_real_terminal(journal: Path, tmp_path: Path) -> None:
         terminal.run("resize-window", "-t", "planwire", "-x", "60", "-y", "20")
         terminal.shows("2 / 3", "▶ Mend it", "━━━━━━━━━━━━  2 / 3  ▶ Mend it\n")
         terminal.type("Down", "x")
-        terminal.shows("✓ Mend it  ▸ to run  ☆ done", "Suggested: Mend it: done.")
+        terminal.shows("✓ Mend it  ▸ to run  ☆ done", "Suggested: “Mend it”: done.")
         terminal.type("h")
         terminal.shows("History of Mend the redirect", "As it was at event 10")
         terminal.type("C-c")
@@ -549,7 +549,7 @@ def test_the_terminal_is_left_to_an_editor_and_comes_back(journal: Path, tmp_pat
         terminal.type("E")
         terminal.shows("any key:")
         terminal.type("Enter")
-        terminal.shows("☆ → Mend all of it", "Suggested: Mend it → Mend all of it.", "q Quit")
+        terminal.shows("☆ → Mend all of it", "Suggested: “Mend it” → Mend all of it.", "q Quit")
 
 
 CRASHES = """

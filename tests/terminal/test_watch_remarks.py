@@ -212,7 +212,7 @@ async def test_a_newer_suggestion_of_somebody_else_says_so(journal: Path) -> Non
         await closed(app)
         await shows(app, "☆ → Mend it fast   you, just now · Queued")
         await pilot.press("end", "enter")
-        await shows(app, "Mend it → Mend it well   ann, just now · Superseded by r2 just now, you")
+        await shows(app, "“Mend it” → Mend it well   ann, just now · Superseded by r2 just now, you")
 
 
 @on_a_loop

@@ -1,7 +1,9 @@
 """Plans in files: only markdown inside the session's folders is read."""
 
 import os
+import pwd
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -152,6 +154,15 @@ def test_a_folder_that_holds_more_than_plans_is_none(
     assert "outside the folders" in str(refusal(project / "plan.md", Path(wide).expanduser()))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert read_plan_file(str(project / "plan.md"), [project]) == "- [ ] ünï\n"
+
+
+def test_an_accounts_home_holds_more_than_plans_whatever_the_environment_says(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: SimpleNamespace(pw_dir=str(project)))
+    for home in ("/nowhere", "", str(project / "inside")):
+        monkeypatch.setenv("HOME", home)
+        assert "outside the folders" in str(refusal(project / "plan.md", project))
 
 
 def test_a_refusal_outside_of_the_folders_does_not_say_what_exists_there(project: Path, tmp_path: Path) -> None:

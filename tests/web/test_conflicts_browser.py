@@ -84,7 +84,7 @@ def test_a_person_can_send_it_anyway_or_discard_it(stage: Stage) -> None:
         page.keyboard.press("Enter")
         page.get_by_role("dialog").get_by_role("button", name=choice).click()
         expect(page.locator(".composer")).to_have_count(0)
-        expect(page.locator(".toast")).to_have_text("Changed: theirs 1 → mine 1 · Applied to revision 2")
+        expect(page.locator(".toast")).to_have_text("Changed: “theirs 1” → mine 1 · Applied to revision 2")
     stage.changes_come_to(RewordStep("s1", "mine 1"))
     expect(words(page)).to_have_text(["mine 1", "theirs 2"])
 

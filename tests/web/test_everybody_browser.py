@@ -83,7 +83,7 @@ def test_what_was_done_is_said_to_those_who_do_not_see_it(stage: Stage) -> None:
     row(page, 1).click()
     said = page.get_by_role("status").filter(has_text="one")
     page.keyboard.press("x")
-    expect(said).to_have_text("Suggested: one: done. The agent will see it with the next prompt in the editor.")
+    expect(said).to_have_text("Suggested: “one”: done. The agent will see it with the next prompt in the editor.")
     page.keyboard.press("s")
     expect(page.get_by_role("status").filter(has_text="selected")).to_have_text("“one” selected, 1 step in all")
     assert len(stage.changes()) == 1

@@ -195,7 +195,7 @@ def test_a_suggestion_and_a_review_are_changes_too(board: Running) -> None:
     board.write("s1", Remarked("main", COMMENT, "Why so late?", 1, "s2"), by="bo")
     board.write("s1", RemarkClosed("main", "r1", WITHDRAWN), by="ana")
     said = r'data-said="(\w+)">.*?<b>([^<]*)</b> <span dir="auto">([^<]*)</span>'
-    suggestion, remark = "step 2: done", "step 2: Why so late?"
+    suggestion, remark = "“step 2”: done", "step 2: Why so late?"
     for begin, end, expected in (
         (1, 2, [("added", "Suggested by ana", suggestion)]),
         (2, 3, [("added", "Comment by bo", remark)]),

@@ -32,7 +32,7 @@ from planwire.errors import EmptyText, EngineAway
 from planwire.hooks.drained import open_drained, tell_hooks
 from planwire.readmodel.away_words import go_by_last_known
 from planwire.readmodel.card import PRIORITIES, STATUS_WORDS, PlanCard
-from planwire.readmodel.plain_text import one_line, printable
+from planwire.readmodel.plain_text import in_quotes, one_line, printable
 from planwire.readmodel.shown import ShownSession
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered, refuse_while_away
@@ -224,7 +224,7 @@ def _question(act: Act, wanted: Wanted, card: PlanCard) -> str:
     if card.question is not None and wanted.question is not None:
         option = card.question.meant(wanted.verdict, wanted.option)
         edited = ", with the plan as you edited it" if wanted.edited is not None else ""
-        return f"Send “{one_line(option.name)}” to the agent{edited}?" if option else ""
+        return f"Send {in_quotes(one_line(option.name))} to the agent{edited}?" if option else ""
     return "Request changes?" if wanted.verdict not in (None, approved) else _QUESTIONS.get(act.name, f"{act.label}?")
 
 

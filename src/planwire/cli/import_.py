@@ -15,6 +15,7 @@ from planwire.journal.thoughts import is_genuine, keep_all
 from planwire.readmodel.plain_text import one_line
 from planwire.session.chat_import import chat_events
 from planwire.session.import_file import read_import
+from planwire.session.known_agents import way_below
 from planwire.session.writer import append_new
 
 DESCRIPTION = """\
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     name = "standard input" if arguments.file == "-" else arguments.file
     with opened(arguments.file) as file:
         data = file.read()
-    exported = _of_chat(data) or read_import(data, name, time_ns() // 1_000_000)
+    exported = _of_chat(data) or read_import(data, name, time_ns() // 1_000_000, way_below())
     session = exported.session if arguments.new_id is None else arguments.new_id
     if not session:
         raise InputError("the session has no id: pass --as ID")

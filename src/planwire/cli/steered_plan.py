@@ -12,7 +12,7 @@ from planwire.errors import EngineAway, InputError, NotFound, Refused
 from planwire.journal import Journal
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.followed_files import FilePlans
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import in_quotes, one_line
 from planwire.readmodel.shown import ShownSession
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered, steer
@@ -86,8 +86,8 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str, *
     card, record = target.card, target.card.record
     is_over = record is not None and not (card.needs_you or record.has_work_left)
     if decides and is_over and not (has_seen or arguments.changes):
-        title = one_line(card.title)
-        raise Refused(f"no question is open, and nothing of “{title}” is left to do: pass --yes to say so all the same")
+        title = in_quotes(one_line(card.title))
+        raise Refused(f"no question is open, and nothing of {title} is left to do: pass --yes to say so all the same")
     from planwire.terminal.lines import new_console
     from planwire.terminal.records import session_record_view
 

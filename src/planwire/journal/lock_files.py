@@ -12,6 +12,7 @@ has that number. The system may give a dead process's number to another, which i
 """
 
 import os
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,7 @@ except ImportError:
 else:
     _HAS_FLOCK = True
 
+_NAME: Final = re.compile("[0-9a-f]{16}")
 _PRIVATE_FILE: Final = 0o600
 _PRIVATE_FOLDER: Final = 0o700
 #: More often than sweeps can catch one maker.
@@ -73,9 +75,11 @@ class LockFile:
 
 
 def is_locked(folder: Path, name: str) -> bool:
-    """Whether the process that made a lock file is alive."""
+    """Whether the process that made a lock file is alive. A journal has the name, and may be anybody's work."""
+    if not _NAME.fullmatch(name):
+        return False
     try:
-        handle = os.open(folder / name, os.O_RDONLY)
+        handle = _opened(folder / name)
     except FileNotFoundError:
         return False
     except OSError:  # another user's file: assume that its process lives
@@ -96,12 +100,17 @@ def sweep(folder: Path) -> None:
 
 
 def _sweep_file(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+    handle = _opened(path)
     try:
         if _lock(handle, fcntl.LOCK_EX) if _HAS_FLOCK else not _is_alive(handle):
             path.unlink()
     finally:
         os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    """Open a lock file, or whatever stands in its place, without waiting for anybody."""
+    return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _lock(handle: int, how: int) -> bool:

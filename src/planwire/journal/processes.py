@@ -37,7 +37,7 @@ def is_running(name: str) -> bool:
 def lineage(*, leaders_too: bool = False) -> Iterator[str]:
     """The names of this process and of its ancestors; if asked, also of the leaders of their process groups and
     sessions, which a process that lost its parents still has."""
-    number = os.getpid()
+    number = _own_number()
     leaders: dict[int, None] = {}
     for _ in range(_MOST_ANCESTORS):
         process = _process(number)
@@ -48,6 +48,15 @@ def lineage(*, leaders_too: bool = False) -> Iterator[str]:
         number = process.parent
     if leaders_too:
         yield from filter(None, map(process_name, leaders))
+
+
+def _own_number() -> int:
+    """Our number among the processes that `/proc` shows: those outside, if we are alone in a namespace without its
+    own."""
+    try:
+        return int(os.readlink("/proc/self"))  # noqa: PTH115
+    except (OSError, ValueError):
+        return os.getpid()
 
 
 def _process(pid: int) -> _Process | None:

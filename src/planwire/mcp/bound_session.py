@@ -22,6 +22,7 @@ from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff, take_up
 from planwire.session.plan_session import PlanSession
 from planwire.session.recording_mark import MARK, read_mark
+from planwire.tools.plan_files import holds_more
 
 #: Limits how long an answer waits for the client to hear of it: a slow client must not stop an agent.
 TOLD_SECONDS: Final = 2.0
@@ -53,7 +54,7 @@ def new_session(folder: Path) -> str:
 def plan_folders(folder: Path) -> tuple[Path, ...]:
     """The folders whose plan files the model may read. Hosts without a project start their servers in the root or in
     the user's home: those hold more than plans, so they stay closed."""
-    return () if folder in (Path(folder.anchor), Path.home()) else (folder,)
+    return () if holds_more(folder) else (folder,)
 
 
 def _named(folder: Path, mark: str) -> str:

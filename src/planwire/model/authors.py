@@ -16,8 +16,10 @@ BY_SCRIPT: Final = "by a script"
 #: Words for a person who gave no name.
 PERSONS_NAMES: Final = ("somebody", "user", "you")
 _UNNAMED: Final = "an agent"
-#: What no name of a program has. The last four are letters that no screen shows.
-_NO_LETTERS: Final = re.compile("[^\\w.@/+-]+|[\u115f\u1160\u3164\uffa0]+")
+#: Letters and marks that no screen shows.
+_HIDDEN: Final = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+#: What no name has, such as the signs that planwire sets between names and texts; but for marks of letters.
+_NO_LETTER: Final = re.compile(f"[^\\w.,@/+=#&'’\\\\-]|[{_HIDDEN}]")
 _AUTHOR: Final = re.compile(r"(.*) \((below [^()]+|by a script|as [^()]+ reports)\)", re.DOTALL)
 #: Latin letters, and the Cyrillic, Greek and other letters that look like them in small or capital form.
 _ALIKE: Final = {
@@ -78,10 +80,20 @@ def by_fields(author: str) -> Fields:
     return {"by": name, "way": way} if way else {"by": name}
 
 
+def plain_name(name: str) -> str:
+    """A name without what no name has: only letters with their marks, digits, some signs, and single spaces."""
+    return " ".join(_NO_LETTER.sub(lambda sign: sign[0] if _is_mark(sign[0]) else " ", name).split())
+
+
+def _is_mark(sign: str) -> bool:
+    """Whether a sign belongs to the letter before it, as vowels do in many scripts."""
+    return unicodedata.category(sign) in ("Mn", "Mc") and not re.match(f"[{_HIDDEN}]", sign)
+
+
 def program_name(name: str) -> str:
-    """The name that an agent or a client gives itself, without what a person's name can't have either; "" if nothing
-    is left, or a word for a person."""
-    plain = _NO_LETTERS.sub(" ", name)[:LONGEST_NAME].strip()
+    """The name that an agent or a client gives itself, without what a person's name can't have either, and without
+    commas; "" if nothing is left, or a word for a person."""
+    plain = plain_name(name[: 16 * LONGEST_NAME].replace(",", " "))[:LONGEST_NAME].strip()
     return "" if read_as(plain).removeprefix("the ") in PERSONS_NAMES else plain
 
 

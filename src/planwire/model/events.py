@@ -425,5 +425,5 @@ class Recorded(Struct, frozen=True):
 
 
 def with_way(event: Event, way: str) -> Event:
-    """The event with the way that it came, if it is an act of a person's."""
-    return replace(event, way=way) if way and isinstance(event, PersonEvent) else event
+    """The event with the way that it came, if it is an act of a person's that names none."""
+    return replace(event, way=way) if way and isinstance(event, PersonEvent) and not event.way else event

@@ -12,10 +12,11 @@ from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, Passa
 from planwire.model.passages import anchored, reading_of
 from planwire.model.records import PlanRecord, Remark, RemarkAnswer
 from planwire.model.remarks import SUPERSEDED, WITHDRAWN
-from planwire.model.seen import changed_since
+from planwire.model.seen import ChangedWords, changed_since
 from planwire.model.statuses import spoken
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState, Step
+from planwire.model.text import in_quotes
 from planwire.readmodel.history import suggestion_words
 from planwire.steering.delivery import delivered
 from planwire.steering.words import step_texts
@@ -196,11 +197,12 @@ def _stale_sentence(remark: Remark, record: PlanRecord, state: PlanState) -> str
     reading = reading_of(state.plan) if remark.passage else None
     if remark.passage and reading is not None and anchored(reading, remark.passage) is None:
         return "This is about a passage that is gone."
-    words = [
-        f"“{each.was}” now reads “{each.now}”" if each.now is not None else f"“{each.was}” is not in the plan any more"
-        for each in changed_since(remark, record)
-    ]
+    words = [f"{in_quotes(each.was)} {_now(each)}" for each in changed_since(remark, record)]
     return f"{'; '.join(words)}{_THEN.get(remark.kind, '')}." if words else ""
+
+
+def _now(change: ChangedWords) -> str:
+    return "is not in the plan any more" if change.now is None else f"now reads {in_quotes(change.now)}"
 
 
 def suggestion_sentence(record: PlanRecord, suggestion: Remark) -> str:

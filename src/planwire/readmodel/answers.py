@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from planwire.model.text import in_quotes
 from planwire.readmodel.card import PlanCard
 from planwire.steering.acts import ACTS
 from planwire.steering.delivery import heard_with_answer
@@ -74,9 +75,9 @@ def dispute_words(card: PlanCard) -> str:
     late, held = card.disputed, card.verdict
     if late is None:
         return ""
-    goes_on = f"“{held.answer or held.words}”, as {card.giver(held)} answered" if held else "the plan"
+    goes_on = f"{in_quotes(held.answer or held.words)}, as {card.giver(held)} answered" if held else "the plan"
     who = card.giver(late)
-    too_late = f"{who[:1].upper()}{who[1:]} answered “{late.answer or late.words}”, too late."
+    too_late = f"{who[:1].upper()}{who[1:]} answered {in_quotes(late.answer or late.words)}, too late."
     return f"The agent goes on with {goes_on}. {too_late}"
 
 

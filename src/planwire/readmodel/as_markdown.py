@@ -4,12 +4,13 @@ Each status has a box of its own (`[ ]`, `[~]`, `[x]`, `[-]`); a status without 
 that is a text is that text.
 
 Every line of planwire's own begins with a mark and a space, which also stand between its words and other people's. No
-author's text can imitate that: there the mark, and whatever a terminal would obey, is spelled as `◈{1b}`. `plan_texts`
-undoes this, and gives back each text byte for byte. A text that would swallow what comes after it, such as an open
-comment, stands in a fence.
+author's text can imitate that: there the mark, also as a character reference, and whatever a terminal would obey, is
+spelled as `◈{1b}`. `plan_texts` undoes this, and gives back each text byte for byte. A text that would swallow what
+comes after it, such as an open comment or `<details>`, stands in a fence.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
@@ -20,7 +21,7 @@ from planwire.model.events import SELECTION
 from planwire.model.plan import MEDIUM
 from planwire.model.statuses import DEFAULT_STATUS, STATUSES, status_of
 from planwire.model.text import unwrapped
-from planwire.readmodel.card import PlanCard, RemarkCard, ReviewCard, StepRow
+from planwire.readmodel.card import PlanCard, RemarkCard, ReviewCard, StepRow, open_word
 from planwire.readmodel.plain_text import spelled_out
 from planwire.readmodel.plan_tree import below_words
 from planwire.readmodel.shown import ShownSession
@@ -31,6 +32,12 @@ _NO_TEXT: Final = "(no text)"
 MARK: Final = "◈"
 _FENCED: Final = f"{MARK} in a fence, since it would swallow what comes after it"
 _OWN: Final = re.compile(rf"(?:#+ |> | *- )?{MARK}(?: |$)")
+#: The mark as markdown spells it, too.
+_REFERENCE: Final = re.compile("&(?=#(?:0*9672|x0*25c8);)", re.IGNORECASE)
+#: HTML that holds, hides, links or strikes out what comes after it, until it is closed.
+_HOLDING: Final = re.compile(
+    r"<(/?)(a|del|details|dialog|div|math|s|select|span|strike|svg|table|template|textarea)\b", re.IGNORECASE
+)
 _SPELLED: Final = re.compile(rf"{MARK}\{{((?:10|[0-9a-f])?[0-9a-f]{{1,4}})\}}")
 _DETAILS: Final = re.compile(rf"(?m) {MARK} .*$")
 _SESSION: Final = re.compile(rf"\A# {MARK} .*\n\n{MARK} session (.*?)(?: {MARK} .*)?\n")
@@ -43,8 +50,8 @@ def session_markdown(session: ShownSession) -> str:
     parts = [f"# {_own(_words(glance.title or 'Plans'))}", _own(*facts, f"revision {glance.last_seq}")]
     cards = session.cards()
     for card in cards:
-        done = f" ({card.progress.done}/{card.progress.total})" if card.progress.total else ""
-        parts.append(f"## {_own(_words(card.title))}{done}")
+        done = [f"{card.progress.done}/{card.progress.total}"] if card.progress.total else []
+        parts.append(f"## {_own(_words(card.title), *done)}")
         parts += [_own(f"for {_words(card.works_for)}")] if card.above else []
         parts += _parts(card, "###")
     return _document(parts if cards else [*parts, _own("No plans.")], cards[-1] if cards else None)
@@ -96,16 +103,17 @@ def _own(*words: str) -> str:
 
 def _text(text: str) -> str:
     """An author's text, with nothing in it that is planwire's or a terminal's."""
-
-    def spelled(sign: str) -> str:
-        return f"{MARK}{{{ord(sign):x}}}"
-
-    lines = text.replace(MARK, spelled(MARK)).split("\r\n")
-    return "\r\n".join(spelled_out(each, spelled) for each in lines)
+    lines = _REFERENCE.sub(_spelled("&"), text.replace(MARK, _spelled(MARK))).split("\r\n")
+    return "\r\n".join(spelled_out(each, _spelled) for each in lines)
 
 
 def _words(text: str) -> str:
-    return _text(unwrapped(text))
+    """The same in a line, which no fence can hold."""
+    return _HOLDING.sub(lambda found: f"{_spelled('<')}{found[0][1:]}", _text(unwrapped(text)))
+
+
+def _spelled(sign: str) -> str:
+    return f"{MARK}{{{ord(sign):x}}}"
 
 
 def _parts(card: PlanCard, heading: str, *, remarks: bool = True) -> Iterator[str]:
@@ -137,11 +145,17 @@ def _body(card: PlanCard) -> Iterator[str]:
 
 def _is_open(text: str) -> bool:
     """Whether a text would swallow a line that comes after it."""
-    last = _parser().parse(f"{text}\n\n{MARK}")[-2:]
-    return [(each.type, each.level, each.content) for each in last] != [
-        ("inline", 1, MARK),
-        ("paragraph_close", 0, ""),
-    ]
+    tokens = _parser().parse(f"{text}\n\n{MARK}")
+    last = [(each.type, each.level, each.content) for each in tokens[-2:]]
+    if last != [("inline", 1, MARK), ("paragraph_close", 0, "")]:
+        return True
+    left: Counter[str] = Counter()
+    for token in tokens:
+        for each in (token, *(token.children or ())):
+            for found in _HOLDING.finditer(each.content if each.type.startswith("html") else ""):
+                name = found[2].lower()
+                left[name] = max(left[name] + (-1 if found[1] else 1), 0)
+    return left.total() > 0
 
 
 @cache
@@ -152,7 +166,7 @@ def _parser() -> MarkdownIt:
 def _task(row: StepRow) -> str:
     known = status_of(row.status)
     below = below_words(row.below) if row.below else ""
-    words = ["" if row.priority == MEDIUM else row.priority, "" if known else row.status, below]
+    words = ["" if row.priority == MEDIUM else open_word(row.priority), "" if known else open_word(row.status), below]
     details = ", ".join(filter(None, map(_words, words)))
     box = (known or STATUSES[DEFAULT_STATUS]).box
     return f"- [{box}] {_words(row.text) or _NO_TEXT}" + (f" {MARK} {details}" if details else "")

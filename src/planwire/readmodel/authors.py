@@ -4,10 +4,19 @@ import unicodedata
 from typing import Final
 
 from planwire.errors import InputError
-from planwire.model.authors import BY_SCRIPT, LONGEST_NAME, PERSONS_NAMES, authored, name_and_way, program_name, read_as
+from planwire.model.authors import (
+    BY_SCRIPT,
+    LONGEST_NAME,
+    PERSONS_NAMES,
+    authored,
+    name_and_way,
+    plain_name,
+    program_name,
+    read_as,
+)
 from planwire.model.records import HOOK, USER
 from planwire.readmodel.audience import audience
-from planwire.readmodel.plain_text import has_unseen, one_line
+from planwire.readmodel.plain_text import one_line
 
 __all__ = ["BY_SCRIPT", "author", "authored", "name_and_way", "person_name", "program_name", "read_as"]
 
@@ -40,12 +49,11 @@ def person_name(name: str) -> str:
     read."""
     if read_as(name).removeprefix("the ") in _RESERVED:
         raise InputError(f"the name {one_line(name)!r} is reserved: choose a name other than {', '.join(_RESERVED)}")
-    is_plain = all(unicodedata.category(each)[0] != "C" and each not in "()" for each in name) and not has_unseen(name)
-    is_plain = is_plain and all(map(_is_of_one_script, unicodedata.normalize("NFKC", name).split()))
-    if not name or name != " ".join(name.split()) or not is_plain or len(name) > LONGEST_NAME:
+    is_plain = name == plain_name(name) and all(map(_is_of_one_script, unicodedata.normalize("NFKC", name).split()))
+    if not name or not is_plain or len(name) > LONGEST_NAME:
         raise InputError(
-            f"the name {one_line(name)!r} can't be recorded: a name has 1 to {LONGEST_NAME} characters, none of them "
-            "invisible or a bracket, words of one script that people write today, and single spaces between them"
+            f"the name {one_line(name)!r} can't be recorded: a name has 1 to {LONGEST_NAME} letters, digits and "
+            ". , @ / + = # & ' - _, words of one script that people write today, and single spaces between them"
         )
     return name
 

@@ -4,6 +4,7 @@ A face has nothing left to decide: names, marks, tags, remarks and the possible 
 up to the face; `look` and `sign` are names and characters from the table of statuses.
 """
 
+import re
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ from planwire.model.plan import PRIORITIES, PlanId
 from planwire.model.records import PlanRecord
 from planwire.model.statuses import DEFAULT_STATUS, IN_PROGRESS, STATUSES, status_of
 from planwire.model.steps import PlanState, Progress, Step
+from planwire.model.text import in_quotes, unwrapped
 from planwire.model.titles import path_words, readable_id
 from planwire.model.unheard import CLIENT
 from planwire.readmodel.annotations import RemarkCard, SuggestedChange
@@ -51,6 +53,7 @@ __all__ = [
     "StepRow",
     "Tag",
     "offers_by_look",
+    "open_word",
     "status_look",
 ]
 
@@ -370,12 +373,18 @@ def offers_by_look() -> dict[str, tuple[Offer, ...]]:
 
 
 def status_look(status: str, *, stopped: bool = False) -> StatusLook:
-    """The look of a status. Current work stops with its agent; an unknown word is shown as it is."""
+    """The look of a status. Current work stops with its agent; an unknown word is shown as the agent's."""
     if not status:  # an item of a numbered list
         return StatusLook(STATUSES[DEFAULT_STATUS].look, "•", "listed")
     row = status_of(status)
     if row is None:
-        return StatusLook(OTHER, _OTHER_SIGN, status)
+        return StatusLook(OTHER, _OTHER_SIGN, open_word(status))
     if stopped and row.is_current:
         return StatusLook(STOPPED, _STOPPED_SIGN, STOPPED)
     return StatusLook(row.look, row.sign, row.spoken)
+
+
+def open_word(word: str) -> str:
+    """A status or priority that planwire does not know, beside its own words and people's: in quotation marks, unless
+    it is one word."""
+    return word if re.fullmatch(r"[\w-]*", word) else in_quotes(unwrapped(word))

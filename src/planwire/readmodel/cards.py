@@ -34,6 +34,7 @@ from planwire.readmodel.card import (
     ReviewCard,
     StepRow,
     Tag,
+    open_word,
     status_look,
 )
 from planwire.readmodel.file_text import FileText, titles_of, with_files
@@ -264,7 +265,7 @@ def _row(
     shown = status_look(step.status, stopped=stopped)
     tags = [Tag(shown.look, shown.word)] if shown.look in (OTHER, STOPPED) else []
     if step.priority != MEDIUM:
-        tags.append(Tag(step.priority if step.priority in PRIORITIES else OTHER, step.priority))
+        tags.append(Tag(step.priority if step.priority in PRIORITIES else OTHER, open_word(step.priority)))
     if to_run and step.is_open:
         tags.append(Tag("to_run", "to run"))
     return StepRow(

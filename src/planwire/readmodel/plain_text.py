@@ -1,12 +1,14 @@
 """Plain text for people: agents' words made safe to print, on one line if asked for, times as ages, and counts.
 
-Plans come from models that read untrusted text, and a person approves what they see. So three sorts of characters never
+Plans come from models that read untrusted text, and a person approves what they see. So four sorts of characters never
 reach a screen; a mark replaces them:
 
 - Those that a terminal obeys. An escape sequence in a step must not move the cursor or paste into the window, and a
   line break that only some programs recognise (U+2028, U+2029) must not break a line.
 - Those that reorder text: Unicode's bidirectional controls make one text read as another. A text in Arabic or Hebrew
   does without them, but not without the two directional marks (U+200E, U+200F), which place a full stop or a digit.
+- Those that look like a gap: planwire sets its own words two spaces away from an author's. So none of the wide blanks
+  that are no spaces (Hangul fillers) stays, nor a blank (U+2800) beside a space.
 - Those that hide text: tags (U+E0000 …) spell whole sentences that no screen shows and every model reads. So do runs
   of variation selectors and of zero-width characters. A single one is spelling and stays, such as the joiner (U+200D)
   in an emoji, the non-joiner (U+200C) in Persian or the space (U+200B) between Thai words. A second one in a row has no
@@ -17,9 +19,19 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from planwire.model.text import shortened, unwrapped
+from planwire.model.text import in_quotes, shortened, unwrapped
 
-__all__ = ["age", "ago", "counted", "escaped_json", "has_unseen", "one_line", "printable", "shortened", "spelled_out"]
+__all__ = [
+    "age",
+    "ago",
+    "counted",
+    "escaped_json",
+    "in_quotes",
+    "one_line",
+    "printable",
+    "shortened",
+    "spelled_out",
+]
 
 _OBEYED: Final = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 #: Unicode's property Bidi_Control, but for the two directional marks.
@@ -31,17 +43,19 @@ _HIDING: Final = (
 )
 _SELECTORS: Final = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINER: Final = "\u200d"
-#: The other characters that Unicode wants ignored (Default_Ignorable_Code_Point), and a blank that is not a space
-#: (U+2800). One alone is spelling.
-_ZERO_WIDTH: Final = "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u2060\u2800\u3164\ufeff\uffa0"
+#: Blanks as wide as two spaces.
+_WIDE: Final = "\u115f\u3164\uffa0"
+#: A blank that is not a space: within a text in Braille, it is one.
+_BLANK: Final = "\u2800"
+#: The other characters that Unicode wants ignored (Default_Ignorable_Code_Point), and the blank. One alone is spelling.
+_ZERO_WIDTH: Final = f"\xad\u034f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u2060{_BLANK}\ufeff"
 #: A joiner may follow a selector: many emoji are joined after one.
 _UNSAFE: Final = re.compile(
-    f"[{_OBEYED}{_REORDERING}{_HIDING}]"
+    f"[{_OBEYED}{_REORDERING}{_HIDING}{_WIDE}]"
+    rf"|(?<=\s){_BLANK}|{_BLANK}(?=\s)"
     f"|(?<=[{_SELECTORS}{_ZERO_WIDTH}{_JOINER}])[{_SELECTORS}{_ZERO_WIDTH}]"
     f"|(?<=[{_ZERO_WIDTH}{_JOINER}]){_JOINER}"
 )
-#: Every character that no screen shows.
-_UNSEEN: Final = re.compile(f"[{_OBEYED}\t\n{_REORDERING}{_HIDING}{_SELECTORS}{_ZERO_WIDTH}{_JOINER}]")
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.
 _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("d", 86_400_000, 0))
 
@@ -52,11 +66,6 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():  # true of nearly every word, and a long history has many
         return text
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
-
-
-def has_unseen(text: str) -> bool:
-    """Whether a text has a character that no screen shows, even one used in spelling: two names could differ by it."""
-    return _UNSEEN.search(text) is not None
 
 
 def one_line(text: str, most: int | None = None) -> str:

@@ -16,7 +16,7 @@ from planwire.model.records import (
     SessionState,
 )
 from planwire.model.remarks import RUN_ALL, SUPERSEDED, WITHDRAWN
-from planwire.model.text import shortened, unwrapped
+from planwire.model.text import in_quotes, shortened, unwrapped
 from planwire.readmodel.phrases import Phrase, suggestion_words
 from planwire.steering.words import changes_sentence, step_texts
 
@@ -50,18 +50,13 @@ def remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
         return *(Phrase("suggested", word.text, word.step) for word in words), *said
     if event.kind == SELECTION:
         return (
-            Phrase("selected", f"steps to run: {', '.join(_named(texts.get(step, step)) for step in event.steps)}"),
+            Phrase("selected", f"steps to run: {', '.join(in_quotes(texts.get(step, step)) for step in event.steps)}"),
         )
     if not event.text:  # a request in no words: its verdict says it
         return ()
     about = event.passage.text if event.passage else texts.get(event.step or "", event.step)
-    text = f"{_named(about)}: {event.text}" if about else event.text
+    text = f"{in_quotes(about)}: {event.text}" if about else event.text
     return (Phrase(event.kind, f"{text} (kept in force)" if event.kept else text, event.step),)
-
-
-def _named(text: str) -> str:
-    """What a person speaks about, apart from what they say: the words are an agent's."""
-    return f"“{text.replace('”', '’')}”"
 
 
 def closed(event: RemarkClosed, name: str) -> Phrase:
@@ -78,7 +73,9 @@ def remark_name(state: SessionState, remark_id: str) -> str:
     texts = step_texts(state.plans[remark.plan_id].state) | remark.about
     words = remark.text or changes_sentence(texts, remark.changes, None)
     words = words or ", ".join(texts.get(step, step) for step in remark.steps)
-    return f"“{shortened(unwrapped(words), NAMED)}” ({remark_id})" if words else f"the {remark.kind} {remark_id}"
+    return (
+        f"{in_quotes(shortened(unwrapped(words), NAMED))} ({remark_id})" if words else f"the {remark.kind} {remark_id}"
+    )
 
 
 def told(event: Told, before: SessionState) -> tuple[Phrase, ...]:

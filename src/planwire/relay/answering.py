@@ -11,6 +11,7 @@ from planwire.acp.conversation import value_of
 from planwire.acp.permissions import selection
 from planwire.model.events import APPROVED, CHANGES_REQUESTED, DISMISSED, PlanReviewed, Told
 from planwire.model.records import ANSWER, Review
+from planwire.model.text import in_quotes
 from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Action, Record, ToAgent
 from planwire.relay.envelope import FromClient
 from planwire.relay.outbox import Outbox
@@ -99,7 +100,7 @@ class Answering:
         if review.verdict == DISMISSED:
             return
         yield Record(session.id, review, BY_CLIENT)
-        text = f"planwire: your answer “{review.answer}” came too late: {_outcome(session, question)}."
+        text = f"planwire: your answer {in_quotes(review.answer or '')} came too late: {_outcome(session, question)}."
         self._outbox.show_client(
             session.id,
             {
@@ -121,4 +122,4 @@ def _outcome(session: WireSession, question: Question) -> str:
     plans = session.memory.state.plans.values() if session.memory else ()
     given = (each for record in plans for each in record.reviews if each.question == question.id and not each.is_late)
     found = next((each for each in given if each.answer), None)
-    return f"{found.by} has answered “{found.answer}”" if found else "the turn was stopped"
+    return f"{found.by} has answered {in_quotes(found.answer or '')}" if found else "the turn was stopped"

@@ -10,6 +10,7 @@ from typing import Any, Final
 from planwire.acp.words import TOOL_COMPLETED, TOOL_FAILED
 from planwire.model.plan import Fields
 from planwire.model.stop_reasons import STOP_END_TURN
+from planwire.model.text import in_quotes
 from planwire.relay.agents import AgentRow, matches
 from planwire.relay.envelope import text_of
 
@@ -56,7 +57,7 @@ class CompactionSigns:
         if call not in self._calls or text_of(update, "status") not in (TOOL_COMPLETED, TOOL_FAILED):
             return None
         title = self._calls.pop(call)
-        return f"the agent says “{title}”" if update["status"] == TOOL_COMPLETED else None
+        return f"the agent says {in_quotes(title)}" if update["status"] == TOOL_COMPLETED else None
 
     def end_turn(self, stop_reason: str) -> str | None:
         """The turn ends. If it ended well, so did its command, and the tool calls whose end was never reported."""
@@ -67,7 +68,7 @@ class CompactionSigns:
             return None
         if command is not None:
             return f"the command /{command} ended"
-        return f"the agent says “{title}”" if title is not None else None
+        return f"the agent says {in_quotes(title)}" if title is not None else None
 
 
 def _members(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:

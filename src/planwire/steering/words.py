@@ -7,7 +7,7 @@ from planwire.model.plan import Plan
 from planwire.model.statuses import spoken
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState
-from planwire.model.text import shortened, unwrapped
+from planwire.model.text import in_quotes, shortened, unwrapped
 from planwire.model.titles import UNNAMED, plan_title
 
 #: Characters of a step's text that a message repeats.
@@ -18,9 +18,9 @@ SPELLED_CHARACTERS: Final = 160
 
 
 def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
-    """A change in words. `texts` are those of the plan's steps, by id."""
+    """A change in words. `texts` are those of the plan's steps, by id: the agent's words in a person's sentence."""
     step = step_of(change)
-    name = texts.get(step, step) if step else ""
+    name = in_quotes(texts.get(step, step)) if step else ""
     match change:
         case SetStatus(status=status):
             return f"{name}: {spoken(status)}"
@@ -29,11 +29,11 @@ def change_sentence(change: StepChange, texts: Mapping[str, str]) -> str:
         case SetPriority(priority=priority):
             return f"{name}: {priority} priority"
         case AddStep(content=content):
-            return f"add “{content}”"
+            return f"add {in_quotes(content)}"
         case MoveStep(after=after):
-            return f"move “{name}” {f'after “{texts.get(after, after)}”' if after else 'to the top'}"
+            return f"move {name} {f'after {in_quotes(texts.get(after, after))}' if after else 'to the top'}"
         case RemoveStep():
-            return f"remove “{name}”"
+            return f"remove {name}"
         case _ as never:
             assert_never(never)
 
@@ -43,7 +43,9 @@ def changes_sentence(texts: Mapping[str, str], changes: tuple[StepChange, ...], 
     if len(changes) > SPELLED_OUT:
         words = [f"{len(changes)} changes"]
     else:
-        words = [shortened(unwrapped(change_sentence(each, texts)), SPELLED_CHARACTERS) for each in changes]
+        named = {step for each in changes for step in (step_of(each), getattr(each, "after", None)) if step}
+        short = {step: shortened(unwrapped(texts.get(step, step)), QUOTED) for step in named}
+        words = [shortened(unwrapped(change_sentence(each, short)), SPELLED_CHARACTERS) for each in changes]
     return "; ".join([*words, shortened(note, SPELLED_CHARACTERS)] if note else words)
 
 
@@ -66,7 +68,7 @@ def step_texts(state: PlanState) -> dict[str, str]:
 
 def quoted(text: str) -> str:
     """A step's text as a name within a sentence."""
-    return f"“{shortened(unwrapped(text), QUOTED)}”"
+    return in_quotes(shortened(unwrapped(text), QUOTED))
 
 
 def named(plan: Plan) -> str:

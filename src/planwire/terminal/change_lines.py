@@ -8,7 +8,7 @@ from planwire.readmodel.differences import PlanDifference, StepDifference, plan_
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.session.moved_on import MovedOn
 from planwire.terminal.history_lines import word_parts
-from planwire.terminal.lines import Line, Part
+from planwire.terminal.lines import GUTTER, Line, Part
 from planwire.terminal.plan_lines import progress_parts
 from planwire.terminal.step_lines import step_parts
 
@@ -76,7 +76,8 @@ def _step_parts(each: StepDifference) -> tuple[Part, ...]:
 
 def _text_lines(plan: PlanDifference) -> Iterator[Line]:
     for line in plan.text:
-        yield Line(((f"    {line[0]} {printable(line[1:])}", "added" if line[0] == "+" else "removed"),))
+        look = "added" if line[0] == "+" else "removed"
+        yield Line((("    ", ""), GUTTER, (f"{line[0]} {printable(line[1:])}", look)))
 
 
 # -- a plan that moved on while a person decided

@@ -174,14 +174,17 @@ def hanging(start: Part, text: str, look: str, end: str, width: int) -> Iterator
     margin = cell_len(start[0])
     room = max(width - margin - 1, 8)
     before: tuple[Part, ...] = (start,)
+    beside: tuple[Part, ...] = (" " * max(margin - len(GUTTER[0]), 0), ""), GUTTER
     *lines, last = [line for each in text.split("\n") for line in wrapped(each, room)]
     for line in lines:
         yield *before, (line, look)
-        before = (" " * max(margin - len(GUTTER[0]), 0), ""), GUTTER
+        before = beside
     fits = cell_len(last) + cell_len(end) + 3 <= room
     yield *before, (last, look), *(((f"   {end}", "muted"),) if end and fits else ())
+    before = ((" " * margin, ""),)
     for line in wrapped(end, room) if end and not fits else ():
-        yield (" " * margin, ""), (line, "muted")
+        yield *before, (line, "muted")
+        before = beside
 
 
 def _slice(parts: tuple[Part, ...], begin: int, end: int) -> Iterator[Part]:

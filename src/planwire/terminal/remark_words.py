@@ -6,7 +6,7 @@ from typing import Final
 from planwire.readmodel.annotations import SuggestedChange
 from planwire.readmodel.authors import author
 from planwire.readmodel.card import RemarkCard
-from planwire.readmodel.plain_text import one_line, printable
+from planwire.readmodel.plain_text import in_quotes, one_line, printable
 from planwire.steering.wanted import is_remark
 from planwire.terminal.lines import Part, hanging
 from planwire.terminal.rows import ago, origin
@@ -50,8 +50,7 @@ def remark_text(remark: RemarkCard, *, quotes: bool = True) -> str:
         text = text if len(text) <= NAMED else f"{len(remark.steps)} steps"
     elif remark.kind == "request" and not text:
         text = "requested"
-    about = one_line(remark.about, QUOTED).replace("”", "’")  # or a text could go on as another remark's
-    return f"“{about}”:  {text}" if quotes and remark.about else text
+    return f"{in_quotes(one_line(remark.about, QUOTED))}:  {text}" if quotes and remark.about else text
 
 
 def unwrapped_lines(text: str) -> str:
@@ -61,7 +60,7 @@ def unwrapped_lines(text: str) -> str:
 
 def suggestion_whose(change: SuggestedChange, now: int, *, named: bool = False) -> str:
     """Who suggests a change and when, what they say about it, and how far it has come."""
-    note = f"“{one_line(change.note)}”" if change.note else ""
+    note = in_quotes(one_line(change.note)) if change.note else ""
     words = (change.suggestion if named else "", note, origin(change.by, change.at, now), change.delivery)
     return " · ".join(filter(None, words))
 

@@ -222,7 +222,8 @@ def _step_lines(
         lines.append((*before, GUTTER if number else over.sign or sign, (text, look)))
     for text, tag in (*tags, *more, *over.tags):
         if sum(cell_len(each) for each, _ in lines[-1]) + cell_len(text) + 2 >= width:
-            lines += [((" " * (margin + 2), ""), (line, tag)) for line in wrapped(text, room)]
+            rest = enumerate(wrapped(text, room))
+            lines += [((" " * margin, ""), GUTTER if number else ("  ", ""), (line, tag)) for number, line in rest]
         else:
             lines[-1] += (("  ", ""), (text, tag))
     key = (STEP, plan_id, row.id)

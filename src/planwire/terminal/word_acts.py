@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from planwire.errors import PlanError
 from planwire.readmodel.card import PlanCard, StepRow
-from planwire.readmodel.plain_text import one_line
+from planwire.readmodel.plain_text import in_quotes, one_line
 from planwire.readmodel.questions import AnswerOption
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS, to_run
@@ -56,7 +56,7 @@ class WordActs:
         about = []
         if on.step or passage:
             title = "Comment on this step" if on.step else "Comment on this passage"
-            about.append(quoted(on.step) if on.step else _muted(f"“{one_line(passage.text if passage else '')}”"))
+            about.append(quoted(on.step) if on.step else _muted(in_quotes(one_line(passage.text if passage else ""))))
         if count:
             about.append(_muted(f"{_comments(count)} in your review of this plan so far"))
         answers = [send("Comment"), DialogAnswer(_COLLECT, "Add to review", key="Ctrl+R")]
@@ -109,7 +109,7 @@ class WordActs:
             if asked is not None and said in options:
                 needed = replace(wanted, option=options[said].id, question=asked.id)
                 option = options[said]
-                title, label = f"“{one_line(option.name)}”", f"Send{unseen if option.verdict != _CHANGES else ''}"
+                title, label = in_quotes(one_line(option.name)), f"Send{unseen if option.verdict != _CHANGES else ''}"
             else:
                 needed = replace(wanted, verdict=said)
                 title = label = VERDICT_LABELS[said]
@@ -222,7 +222,7 @@ def send(label: str) -> DialogAnswer:
 
 def named(card: PlanCard) -> str:
     """A plan in a question about it."""
-    return f"“{one_line(card.title)[:QUOTED]}”"
+    return in_quotes(one_line(card.title)[:QUOTED])
 
 
 def quoted(row: StepRow, before: str = "") -> Line:

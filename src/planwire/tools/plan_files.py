@@ -7,7 +7,8 @@ that an agent reports as a `file:` address is read by the same rule.
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -66,7 +67,7 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
     if "\0" in path:
         raise _refused(f"{path!r} is not a path")
     try:
-        roots = [root for folder in folders if not _holds_more(root := Path(os.path.realpath(folder)))]
+        roots = [root for folder in folders if not holds_more(root := Path(os.path.realpath(folder)))]
         target = Path(os.path.realpath(_in_folders(path, roots)))
     except (OSError, ValueError):
         target, roots = Path(path), []
@@ -77,10 +78,18 @@ def read_plan_file(path: str, folders: Iterable[str | Path], cap: int = BODY_CAP
     return _read(path, target, cap)
 
 
-def _holds_more(root: Path) -> bool:
+def holds_more(root: Path) -> bool:
     """Whether a folder holds more than plans: `/`, a home, or a folder of homes. It was hardly meant."""
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111  (it may be unknown)
-    return root in (home, *home.parents)
+    return any(root in (home, *home.parents) for home in map(Path, map(os.path.realpath, _homes())))
+
+
+def _homes() -> Iterator[str]:
+    """The user's home as the environment has it, which anybody may have changed, and as the account has it."""
+    yield os.path.expanduser("~")  # noqa: PTH111  (it may be unknown)
+    with suppress(ImportError, KeyError):
+        import pwd  # noqa: PLC0415  (Windows has none)
+
+        yield pwd.getpwuid(os.getuid()).pw_dir
 
 
 def _in_folders(path: str, roots: Iterable[Path]) -> Path:

@@ -7,7 +7,7 @@ from typing import Final
 
 from planwire.readmodel.annotations import RemarkCard
 from planwire.readmodel.authors import author
-from planwire.readmodel.plain_text import shortened
+from planwire.readmodel.plain_text import in_quotes, shortened
 from planwire.steering.wanted import is_remark
 from planwire.web.html import EMPTY, Html, el, joined, moment, time_of_day
 
@@ -81,4 +81,4 @@ def _end(remark: RemarkCard) -> Html | None:
 
 def _names(steps: tuple[str, ...]) -> str:
     more = [f"and {len(steps) - NAMED} more"] if len(steps) > NAMED else []
-    return ", ".join([*(f"“{shortened(step, LONG_NAME)}”" for step in steps[:NAMED]), *more])
+    return ", ".join([*(in_quotes(shortened(step, LONG_NAME)) for step in steps[:NAMED]), *more])
