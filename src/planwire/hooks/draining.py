@@ -28,6 +28,7 @@ from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.spool import Lost, Segment, Spool, Spooled
 from planwire.journal.unusable import UNUSABLE
 from planwire.journal.waiting import id_suffix
+from planwire.model.clocks import time_after
 from planwire.model.events import Gap, Recorded, SessionOpened, Told
 from planwire.model.fold import fold
 from planwire.model.records import PLANWIRE, SessionState
@@ -217,6 +218,6 @@ def _end_turn(hooks: Iterable[_WaitingHook]) -> bool:
 
 
 def _with(session: HookedSession, stamped: Stamped) -> HookedSession:
-    state = session.state
-    recorded = Recorded(state.id, state.seq + 1, max(stamped.at, state.at), stamped.by, stamped.event)
+    state, at = session.state, time_after(session.state.at, stamped.at, stamped.at)
+    recorded = Recorded(state.id, state.seq + 1, at, stamped.by, stamped.event)
     return HookedSession(fold(state, recorded), session.is_working, session.is_over)

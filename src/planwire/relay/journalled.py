@@ -209,7 +209,8 @@ class JournalledSessions:
         if written := append_latest(journal, latest, prepared):
             session.is_fresh = False
             session.unwritten = []
-            if written[-1].seq != session.pending.memory.seq:  # its answer was lost, so it waits
+            foreseen = session.pending.memory
+            if (written[-1].seq, written[-1].at) != (foreseen.seq, foreseen.at):  # its answer was lost, so it waits
                 session.pending.rebase(_learn_all(session.written, written), [])
             session.written = session.pending.memory
             note_state(journal, session.written.state)
