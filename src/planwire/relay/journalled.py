@@ -6,11 +6,10 @@ to do about a journal that fails.
 
 import os
 import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
-from itertools import count, takewhile
-from math import inf
 from threading import Lock
 from time import time_ns
 from typing import Final, assert_never
@@ -38,9 +37,8 @@ from planwire.session.writer import append_latest, reopening
 _MEMORY: Final = View(
     "relay", SessionMemory, begin, learn, rules=14, note=lambda journal, memory: note_state(journal, memory.state)
 )
-#: What follows an id in names that were given while nobody could say which names were taken, and in all names.
-_BEGUN_AWAY: Final = "~[0-9a-f]{16}"
-_SEEN: Final = "(~[0-9]+|~[0-9a-f]{16})?"
+#: What follows an id in the name of a session: a number, or what was made up while nobody could say which are taken.
+_GIVEN: Final = "(~[0-9]+|~[0-9a-f]{16})?"
 _UNSTORABLE: Final = "the journal can't store it"
 
 
@@ -170,8 +168,8 @@ class JournalledSessions:
             return self._found(journal, meeting)
         except EngineAway:
             is_new = meeting.fresh or meeting.fork_of
-            known = () if is_new else _names_among(seen_here(journal), meeting.session, _SEEN)
-            found = _chosen((_recalled(journal, name, at) for name in known), meeting)
+            known = () if is_new else _names_among(seen_here(journal), meeting.session)
+            found = _chosen((_recalled(journal, name, at) for name in reversed(known)), meeting)
             return found or _recalled(journal, f"{meeting.session}~{os.urandom(8).hex()}", at)
 
     def _found(self, journal: Journal, meeting: Meet) -> SessionMemory:
@@ -281,19 +279,22 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     meant, one of this machine is chosen. A relay that an agent started joins no session that others work in: there the
     agent could ask its question once more, and answer it.
     """
-    known = () if meeting.fresh else _known_names(journal, meeting.session)
+    known = () if meeting.fresh else _names_among(journal.sessions(), meeting.session)
     held = {each.session for each in journal.leases() if each.is_held} if known and way_below() else ()
-    found = _chosen((_MEMORY.load(journal, name) for name in known if name not in held), meeting)
+    found = _chosen((_MEMORY.load(journal, name) for name in reversed(known) if name not in held), meeting)
     return found or begin(_free_name(journal, meeting.session))
 
 
 def _chosen(memories: Iterable[SessionMemory], meeting: Meet) -> SessionMemory | None:
-    """The session that is met, of those that it may be, which come in the order in which they began."""
-    found = None
+    """The session that is met, of those that it may be, which come the newest first: the newest of this machine, or
+    else the newest. The others are not loaded: there may be thousands."""
+    elsewhere = None
     for memory in memories:
         if _is_of(memory, meeting):
-            found = memory if found is None or _is_here(memory) or not _is_here(found) else found
-    return found
+            if _is_here(memory):
+                return memory
+            elsewhere = elsewhere or memory
+    return elsewhere
 
 
 def _recalled(journal: Journal, name: str, at: int) -> SessionMemory:
@@ -305,28 +306,23 @@ def _recalled(journal: Journal, name: str, at: int) -> SessionMemory:
     return _learn_all(replace(begin(name), state=state), journal.read(name, state.seq))
 
 
-def _known_names(journal: Journal, session: str) -> list[str]:
-    """The names that sessions with this id have, in the order in which they began."""
-    known = journal.sessions()
-    began = {each.id: each.first_at for each in known}
-    names = [*takewhile(journal.last_seq, _names(session)), *_names_among(known, session, _BEGUN_AWAY)]
-    return sorted(names, key=lambda name: began.get(name, inf))
-
-
-def _names_among(known: Iterable[KnownSession], session: str, ending: str) -> list[str]:
-    """The names among these that sessions with an id got, if they end like that."""
-    name = re.compile(re.escape(session) + ending)
+def _names_among(known: Iterable[KnownSession], session: str) -> list[str]:
+    """The names among these that sessions with an id have, in the order in which they began."""
+    name = re.compile(re.escape(session) + _GIVEN)
     return [each.id for each in known if name.fullmatch(each.id)]
 
 
-def _names(session: str) -> Iterator[str]:
-    """The names for a session with this id, in the order in which they are given."""
-    yield session
-    yield from (f"{session}~{number}" for number in count(2))
-
-
 def _free_name(journal: Journal, session: str) -> str:
-    return next(each for each in _names(session) if not journal.last_seq(each))
+    """A name that no session has: the id, or the id with a number. Of thousands of numbers, few are tried."""
+
+    def is_free(number: int) -> bool:
+        return not journal.last_seq(f"{session}~{number}" if number > 1 else session)
+
+    free = 1
+    while not is_free(free):
+        free *= 2
+    number = bisect_left(range(free), True, lo=free // 2 + 1, key=is_free)
+    return f"{session}~{number}" if number > 1 else session
 
 
 def _is_taken(journal: Journal, memory: SessionMemory) -> bool:
