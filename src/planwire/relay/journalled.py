@@ -24,7 +24,7 @@ from planwire.journal.view import View, read_on
 from planwire.journal.waiting import MOMENT, begin_away, id_suffix, note_state, seen_here, why_away
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened, with_way
-from planwire.relay.actions import BY_CLIENT, BY_RELAY, Meet, Record, RecordLine, SessionMemory
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, ForJournal, Leave, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
@@ -52,6 +52,7 @@ class _JournalledSession:
     whose digests these hold."""
 
     def __init__(self, memory: SessionMemory, is_fresh: bool = False) -> None:
+        self.is_left = False  # nobody mentions it any more
         self.is_fresh = is_fresh  # no one else can mean it, and nothing of it is written yet
         self.written = self.told = memory
         self.pending = PendingHistory(memory)
@@ -110,16 +111,21 @@ class JournalledSessions:
         """How many events are not written yet."""
         return sum(len(session.unwritten) for session in tuple(self._sessions.values()))
 
-    def take(self, journal: Journal, action: Meet | Record | RecordLine, at: int) -> None:
+    def take(self, journal: Journal, action: ForJournal, at: int) -> None:
         """Take in something that happened at a time, in milliseconds."""
         session = self._sessions.get(action.session)
-        if session is None:
-            if isinstance(action, Meet):
-                session = _JournalledSession(self._begin(journal, action, at), action.fresh and action.fork_of is None)
-                with self._telling:
-                    self._sessions[action.session] = session
-                    self._tell(action.session, session.told)
+        if isinstance(action, Leave):
+            if session is not None:
+                session.is_left = True
             return
+        if session is None:
+            meeting = action if isinstance(action, Meet) else Meet(action.session, False)
+            session = _JournalledSession(self._begin(journal, meeting, at), meeting.fresh and meeting.fork_of is None)
+            self._sessions[action.session] = session
+        if isinstance(action, Meet):
+            with self._telling:
+                self._tell(action.session, session.told)
+        session.is_left = False
         record = _record(action)
         if record is not None:
             session.take(record, at)
@@ -131,15 +137,19 @@ class JournalledSessions:
         problems: list[UnstorableEvent] = []
         now = None if all_streams else time_ns() // 1_000_000
         self._reviews = self._reviews or PendingReviews(journal)
-        for wire_id, session in self._sessions.items():
+        for wire_id, session in tuple(self._sessions.items()):
             self._reviews.hand_on(session.told.state)
-            session.unwritten += session.pending.finish_stream(now)
+            session.unwritten += session.pending.finish_stream(None if session.is_left else now)
             if session.unwritten or session.written.seq:
                 self._held.hold(journal, wire_id, session.written.id, is_new=bool(session.unwritten))
             try:
                 self._append(journal, wire_id, session)
             except UnstorableEvent:
                 self._append_apart(journal, wire_id, session, problems)
+            if session.is_left and not session.unwritten:
+                self._held.let_go(session.written.id)
+                with self._telling:
+                    del self._sessions[wire_id]
         return problems
 
     def look(self, journal: Journal) -> None:

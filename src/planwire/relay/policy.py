@@ -18,13 +18,13 @@ from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
 from planwire.chat.retelling import STEERED
 from planwire.journal.protocol import Terms
-from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
+from planwire.model.events import SessionOpened
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.model.titles import title_of_prompt
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, Action, HoldBack, Leave, Record, SessionMemory, ToAgent, ToClient
 from planwire.relay.agents import AgentRow
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
@@ -137,7 +137,9 @@ class Policy:
 
     def overdue(self, hold: HoldBack) -> None:
         """Something has waited as long as it may: let it go."""
-        session = self._sessions[hold.session]
+        session = self._sessions.get(hold.session)
+        if session is None:
+            return  # all was quiet in it, and it was left
         if hold.what != PROMPT:
             self._prompting.give_answers(session)
         elif session.own_turn.number == hold.turn:
@@ -147,16 +149,13 @@ class Policy:
         """Both sides have ended: end every replay and every turn."""
         actions: list[Action] = []
         for session in self._sessions.values():
-            actions += session.end_retelling()
-            if session.is_working or not session.has_stopped:
-                reason = DISCONNECTED if session.is_working else CLOSED
-                actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
+            actions += session.close()
         return [*actions, *(self._tools.absence() if any(each.worked for each in self._sessions.values()) else ())]
 
     # -- from the client
 
     def from_client(self, line: bytes) -> list[Action]:
-        return self._outbox.behind(self._hear_client(line))
+        return [*self._outbox.behind(self._hear_client(line)), *self._left()]
 
     def _hear_client(self, line: bytes) -> list[Action]:
         try:
@@ -253,7 +252,7 @@ class Policy:
 
     def from_agent(self, line: bytes) -> list[Action]:
         before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer
-        return [*before, *self._openings.put_off(self._hear_agent(line))]
+        return [*before, *self._openings.put_off(self._hear_agent(line)), *self._left()]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
         passing = self._lists.passing(line)
@@ -371,6 +370,13 @@ class Policy:
             yield from session.end_turn(stop_reason)
 
     # -- both
+
+    def _left(self) -> Iterator[Action]:
+        """Let go of sessions that are quiet, if there are very many: their ids may never come back."""
+        for session in self._openings.leave():
+            self._lists.forget(session)
+            yield from session.close()
+            yield Leave(session.id)
 
     def _go_on(self, session: WireSession) -> None:
         """Go on with what waited for the end of a turn, or of a request."""

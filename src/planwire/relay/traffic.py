@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from planwire.journal.protocol import Journal, Terms
-from planwire.relay.actions import Action, Bind, HoldBack, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import Action, Bind, HoldBack, Leave, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.envelope import WORDS_OF_AGENT, WORDS_OF_CLIENT
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
@@ -154,7 +154,7 @@ class Traffic:
 
     def _note(self, actions: list[Action], size: int) -> list[Action]:
         for action in actions:
-            if isinstance(action, (RecordLine, Record, Meet)):
+            if isinstance(action, (RecordLine, Record, Meet, Leave)):
                 self._recorder.put(action, size)
         return actions
 
