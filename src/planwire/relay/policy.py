@@ -18,13 +18,13 @@ from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
 from planwire.chat.retelling import STEERED
 from planwire.journal.protocol import Terms
-from planwire.model.events import SessionOpened
+from planwire.model.events import Gap, SessionOpened
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.model.titles import title_of_prompt
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, Action, HoldBack, Leave, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, Action, HoldBack, Leave, Record, SessionMemory, ToAgent, ToClient, Warn
 from planwire.relay.agents import AgentRow
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
@@ -34,6 +34,8 @@ from planwire.relay.connection import Connection
 from planwire.relay.envelope import (
     WORDS_OF_SIGNS,
     FromAgent,
+    begins_with_plan,
+    first_session,
     first_text,
     last_text,
     peek_agent,
@@ -42,6 +44,7 @@ from planwire.relay.envelope import (
     update_of,
 )
 from planwire.relay.fast_lists import KnownLists
+from planwire.relay.framing import TOO_LONG
 from planwire.relay.openings import Openings
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
@@ -249,6 +252,16 @@ class Policy:
     def overhear(self, block: bytes) -> None:
         """Lines of the agent's passed by without any of our words. This needs no lock (see `Overheard`)."""
         self._overheard.pass_by(block)
+
+    def hear_beginning(self, line: bytes) -> list[Action]:
+        """The beginning of a line of the agent's that is too long to be read: a plan in it leaves a gap."""
+        if not begins_with_plan(line):
+            return []
+        session_id = first_session(line)
+        if session_id is None:
+            return [Warn(f"{TOO_LONG}, and was not recorded")]
+        gap = Record(session_id, Gap(1, TOO_LONG), BY_RELAY)
+        return self._openings.put_off([*self._openings.meet(session_id), gap])
 
     def from_agent(self, line: bytes) -> list[Action]:
         before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer

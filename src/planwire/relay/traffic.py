@@ -105,6 +105,7 @@ class Traffic:
             self._afterwards,
             injector=self._for_client,
             overhear=self._policy.overhear,
+            hear_beginning=self._beginning,
         )
 
     def run(self) -> int:
@@ -151,6 +152,10 @@ class Traffic:
             actions = self._note(self._policy.from_agent(line), len(line))
         self._ring()
         return actions
+
+    def _beginning(self, line: bytes) -> list[Action]:
+        with self._lock:
+            return self._note(self._policy.hear_beginning(line), 0)
 
     def _note(self, actions: list[Action], size: int) -> list[Action]:
         for action in actions:
