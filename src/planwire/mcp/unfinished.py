@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from planwire.errors import EngineAway, ToolError
 from planwire.journal import Journal
-from planwire.readmodel.authors import name_and_way, program_name
+from planwire.readmodel.authors import program_name
 from planwire.readmodel.away_words import go_by_last_known, is_away
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
@@ -71,23 +71,13 @@ class Unfinished:
 
 def _plan(card: PlanCard, by: str, authors: Mapping[str, str]) -> dict[str, Any]:
     """A plan with its author, and those of steps that others wrote."""
-    rows = [row for row in card.rows if row.is_open]
-    steps = [
-        {
-            "id": row.id,
-            "content": _short(row.text),
-            "status": row.status,
-            **(_by(authors[row.id]) if row.id in authors else {}),
-        }
-        for row in rows[:_STEPS]
-    ]
+    rows = [row for row in card.rows if row.is_open][:_STEPS]
+    steps = [{"id": row.id, "content": _short(row.text), "status": row.status} for row in rows]
+    for step in steps:
+        if step["id"] in authors:
+            step["by"] = _short(authors[step["id"]])
     progress = f"{card.progress.done} of {card.progress.total} done"
-    return {"plan_id": card.id, "title": _short(card.title), **_by(by), "progress": progress, "steps": steps}
-
-
-def _by(author: str) -> dict[str, Any]:
-    name, way = name_and_way(_short(author))
-    return {"by": name, "way": way} if way else {"by": name}
+    return {"plan_id": card.id, "title": _short(card.title), "by": _short(by), "progress": progress, "steps": steps}
 
 
 def _short(text: str) -> str:

@@ -63,16 +63,12 @@ peek_agent = msgspec.json.Decoder(FromAgent).decode
 peek_client = msgspec.json.Decoder(FromClient).decode
 
 
-def begins_with_plan(beginning: bytes) -> bool:
-    """Whether a line is about a plan, as far as its beginning tells."""
-    return _PLAN_UPDATE.search(beginning) is not None
-
-
-def first_session(beginning: bytes) -> str | None:
-    """The session that the beginning of a line names first."""
+def session_of_plan(beginning: bytes) -> str | None:
+    """The session that a line sets a plan in, as far as its beginning tells; "" if it does not tell which."""
+    if _PLAN_UPDATE.search(beginning) is None:
+        return None
     named = _SESSION_ID.search(beginning)
-    found = value_of(Raw(named[1])) if named else None
-    return found if isinstance(found, str) else None
+    return str(value_of(Raw(named[1])) or "") if named else ""
 
 
 def list_on(line: bytes) -> ItemsPlan | None:

@@ -34,12 +34,11 @@ from planwire.relay.connection import Connection
 from planwire.relay.envelope import (
     WORDS_OF_SIGNS,
     FromAgent,
-    begins_with_plan,
-    first_session,
     first_text,
     last_text,
     peek_agent,
     peek_client,
+    session_of_plan,
     text_of,
     update_of,
 )
@@ -255,11 +254,9 @@ class Policy:
 
     def hear_beginning(self, line: bytes) -> list[Action]:
         """The beginning of a line of the agent's that is too long to be read: a plan in it leaves a gap."""
-        if not begins_with_plan(line):
-            return []
-        session_id = first_session(line)
-        if session_id is None:
-            return [Warn(f"{TOO_LONG}, and was not recorded")]
+        session_id = session_of_plan(line)
+        if not session_id:
+            return [] if session_id is None else [Warn(f"{TOO_LONG}, and was not recorded")]
         gap = Record(session_id, Gap(1, TOO_LONG), BY_RELAY)
         return self._openings.put_off([*self._openings.meet(session_id), gap])
 

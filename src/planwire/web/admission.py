@@ -8,7 +8,6 @@ connections keep others out, and a connection that a person was let in on stays.
 import os
 import socket
 from collections import Counter
-from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import IPv6Address
 from math import inf
@@ -19,51 +18,36 @@ OWN_FILES: Final = 100
 
 
 class Admission:
-    """The connections of one board. One thread uses it. `most` tells how many there may be."""
+    """The connections of one board, by their addresses, the oldest first. One thread uses it."""
 
-    def __init__(self, most: Callable[[], float] | None = None) -> None:
-        self._most = most or most_connections
-        self._strangers: dict[socket.socket, str] = {}  # with their addresses, the oldest first
-        self._welcome: set[socket.socket] = set()
-        self._newest: dict[Any, socket.socket] = {}
+    def __init__(self) -> None:
+        self._strangers: dict[Any, socket.socket] = {}
+        self._people: dict[Any, socket.socket] = {}
 
     def admit(self, connection: socket.socket, address: Any) -> None:
         """Take a connection in. One from a Unix socket has no address, and comes from a proxy."""
-        self._newest[address] = connection
-        if address:
-            self._strangers[connection] = network(address[0])
-        else:
-            self._welcome.add(connection)
-        if self._count() > (most := self._most()):
-            self._tidy()
-            if self._count() > most:
-                self._hang_up(self._longest_there() or connection)
+        (self._strangers if address else self._people)[address or connection] = connection
+        if self._are_too_many():
+            self._strangers = {each: held for each, held in self._strangers.items() if held.fileno() >= 0}
+            self._people = {each: held for each, held in self._people.items() if held.fileno() >= 0}
+            if self._are_too_many():
+                self._make_room(connection)
 
     def welcome(self, address: Any) -> None:
         """A person was let in on a connection."""
-        connection = self._newest.get(address)
-        if connection is not None and self._strangers.pop(connection, None) is not None:
-            self._welcome.add(connection)
+        if address in self._strangers:
+            self._people[address] = self._strangers.pop(address)
 
-    def _count(self) -> int:
-        return len(self._strangers) + len(self._welcome)
+    def _are_too_many(self) -> bool:
+        return len(self._strangers) + len(self._people) > most_connections()
 
-    def _tidy(self) -> None:
-        """Forget the connections that have ended."""
-        self._strangers = {each: host for each, host in self._strangers.items() if each.fileno() >= 0}
-        self._welcome = {each for each in self._welcome if each.fileno() >= 0}
-        self._newest = {address: each for address, each in self._newest.items() if each.fileno() >= 0}
-
-    def _longest_there(self) -> socket.socket | None:
-        """The oldest stranger of the address that has the most."""
-        crowds = Counter(self._strangers.values()).most_common(1)
-        return next((each for each, host in self._strangers.items() if host == crowds[0][0]), None) if crowds else None
-
-    def _hang_up(self, connection: socket.socket) -> None:
-        self._strangers.pop(connection, None)
-        self._welcome.discard(connection)
+    def _make_room(self, newcomer: socket.socket) -> None:
+        """Hang up on the oldest stranger of the address that has the most."""
+        crowds = Counter(network(host) for host, *_ in self._strangers)
+        largest = max(crowds, key=crowds.__getitem__, default="")
+        longest_there = next((each for each in self._strangers if network(each[0]) == largest), None)
         with suppress(OSError):  # the loop finds it at its end, and closes it
-            connection.shutdown(socket.SHUT_RDWR)
+            self._strangers.pop(longest_there, newcomer).shutdown(socket.SHUT_RDWR)
 
 
 class GuardedSocket(socket.socket):
