@@ -18,7 +18,7 @@ from planwire.model.events import ACP, Event, PlanSet, Told
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, SessionState
 from planwire.own_process import PYTHON, own_command
-from planwire.relay.actions import Action, Meet, Record, RecordLine, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import Action, ForJournal, Meet, Record, RecordLine, SessionMemory, ToAgent, ToClient
 from planwire.relay.dedupe import PendingHistory, begin
 from planwire.relay.envelope import list_on
 from planwire.relay.journalled import JournalledSessions
@@ -161,7 +161,7 @@ class JournalledTalk(Talk):
     def __init__(self, journal: Journal, version: int = 1, **options: Any) -> None:
         self.journal = journal
         self.lags = False
-        self._waiting: list[Meet | Record | RecordLine] = []
+        self._waiting: list[ForJournal] = []
         self._sessions = JournalledSessions(self._learn, self._terms)
         super().__init__(version=version, **options)
 
@@ -230,7 +230,7 @@ class JournalledTalk(Talk):
         self.policy.learn(session, memory)
 
     def _take(self, action: Action) -> None:
-        if isinstance(action, Meet | Record | RecordLine):
+        if isinstance(action, ForJournal):
             self._waiting.append(action)
         if isinstance(action, Meet) or not self.lags:
             self.catch_up()

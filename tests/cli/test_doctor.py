@@ -18,6 +18,7 @@ from planwire.journal.user_files import away_path
 from tests.cli.answers import Answer, answer
 from tests.cli.terminal_agents import install_agents
 from tests.servers.nats import fresh_url
+from tests.servers.postgres import postgres
 
 
 @pytest.fixture
@@ -211,3 +212,13 @@ def test_settings_of_an_editor_that_do_not_parse_matter_if_they_name_planwire(ho
     assert doctor().code == DONE
     path.write_text('{"planwire')
     assert "does not parse" in line("your JetBrains IDE")
+
+
+@pytest.mark.parametrize("setting", ["sync_interval", "fsync"])
+@pytest.mark.usefixtures("home")
+def test_a_setting_of_a_server_that_can_cost_acknowledged_events_is_named(setting: str) -> None:
+    url = fresh_url() if setting == "sync_interval" else postgres().fresh_url()
+    open_journal(url).close()
+    [said] = [each for each in doctor("--journal", url).out.splitlines() if each.startswith("ok     journal")]
+    assert f"A risk: {setting}" in said
+    assert setting in json.loads(answer("journal", "info", "--journal", url, "--json").out)["facts"]["risk"]

@@ -783,3 +783,13 @@ def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
         assert process.stderr.read() == b""
         assert process.wait() == 0
         process.stderr.close()
+
+
+def test_forgetting_by_age_also_finds_what_a_wrong_clock_dated(run: Run, journal: Path) -> None:
+    add(journal, "wrong", "agent", TurnEnded("end_turn"), ago=3 * DAY)
+    add(journal, "wrong", "agent", TurnEnded("end_turn"), ago=-75 * 365 * DAY)
+    add(journal, "young", "agent", TurnEnded("end_turn"))
+    add(journal, "young", "agent", TurnEnded("end_turn"), ago=-75 * 365 * DAY)
+    forgotten = run("forget", "--older-than", "2d", "--yes", "--json").json["forgotten"]
+    assert "wrong" in forgotten
+    assert "young" not in forgotten

@@ -25,6 +25,7 @@ from planwire.journal.hook_folders import hooks_path, journal_of_hooks
 from planwire.journal.processes import process_name
 from planwire.journal.spool import Spool
 from planwire.model.events import COMMENT, REFUSED, TOLD, Gap, PlanSet, Remarked, SessionOpened, Told, TurnEnded
+from planwire.model.records import SessionState
 from planwire.readmodel.states import HOOK
 from planwire.session.lapses import end_lapsed
 from planwire.session.origin import placed
@@ -491,3 +492,23 @@ def test_what_was_lost_is_a_gap_in_its_session(terminal: Terminal) -> None:
     terminal.drain()
     terminal.drain()
     assert [each.count for each in terminal.events(Gap)] == [1]
+
+
+def test_a_session_is_loaded_once_however_many_hooks_speak_of_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    def noted(journal: Journal, session: str) -> SessionState:
+        loaded.append(session)
+        return load_state(journal, session)
+
+    for place in ("draining", "hooked_sessions"):
+        monkeypatch.setattr(f"planwire.hooks.{place}.load_state", noted)
+    terminal.hook("UserPromptSubmit", prompt="Fix it", prompt_id="p")
+    for _ in range(5):
+        terminal.todo()
+    terminal.hook("Stop")
+    terminal.drain()
+    assert loaded == ["abc"]
+    assert load_state(terminal.journal, "abc").stopped == "end_turn"

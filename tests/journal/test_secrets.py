@@ -9,18 +9,20 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planwire.cli import _parsed, main
 from planwire.cli.board_process import board_process
-from planwire.cli.journal_secrets import hide_secret, take_hidden, with_journal
+from planwire.cli.journal_secrets import hide_at_once, hide_secret, take_hidden, with_journal
 from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal import Journal, KnownSession, engines, open_journal
 from planwire.journal.engines import Engine, unrevealing_url
 from planwire.journal.hook_folders import hooks_path, journal_of_hooks, make_hooks_path
 from planwire.journal.memory import MemoryJournal
+from planwire.journal.postgres.server import JournalServer
 from planwire.journal.shown_urls import has_secret, shown_url
 from planwire.journal.user_files import VARIABLE, away_path
 from planwire.own_process import own_command
@@ -405,3 +407,74 @@ def test_who_starts_over_with_a_hidden_secret_keeps_its_agent_and_its_journal(mo
     assert arguments.journal == PG
     assert PG not in environment.values()
     assert not take_hidden(arguments)
+
+
+# What a secret may stand in
+
+
+SEED = "SU" + 8 * "AB3DEF7"
+
+
+def test_a_seed_in_the_place_of_its_file_is_refused_and_not_shown() -> None:
+    for name in ("nkey", "creds"):
+        with pytest.raises(UnknownJournal, match="put it into a file") as caught:
+            open_journal(f"nats://127.0.0.1:1/X?{name}={SEED}")
+        assert SEED not in str(caught.value)
+
+
+def test_what_a_server_says_about_its_options_shows_no_value() -> None:
+    server = JournalServer(f"postgresql://h/d?options=-c%20work_mem%3D{SECRET}%20-c%20jit%3Don")
+    said = server.said(
+        psycopg.OperationalError(f'FATAL: invalid value for parameter "work_mem": "{SECRET}", on and on')
+    )
+    assert said == 'FATAL: invalid value for parameter "work_mem": "***", on and on'
+
+
+def test_a_file_with_a_secret_that_everybody_can_read_is_named(
+    served: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "url"
+    path.write_text(PG)
+    path.chmod(0o644)
+    word = f"planwire: every user of this machine can read the secret of your journal: chmod o-rwx {path}\n"
+    assert main(["sessions", "--ids", "--journal", f"@{path}"]) == 0
+    assert capsys.readouterr().err == word
+    monkeypatch.setenv(VARIABLE, f"@{path}")
+    assert main(["sessions", "--ids"]) == 0
+    assert capsys.readouterr().err == word
+    path.chmod(0o640)
+    assert main(["sessions", "--ids"]) == 0
+    path.chmod(0o644)
+    path.write_text("postgresql://ann@db.example/plans")
+    assert main(["sessions", "--ids"]) == 0
+    assert capsys.readouterr().err == ""
+    assert len(served) == 4
+
+
+@pytest.mark.parametrize("command", [["show"], ["relay", "--", "cat"], ["board"]])
+@pytest.mark.parametrize("option", [["--journal", PG], [f"--j={PG}"], ["--journal", "x.db", "--journal", PG]])
+def test_a_secret_is_off_the_command_line_before_the_command_is_even_imported(
+    command: list[str], option: list[str]
+) -> None:
+    words = [command[0], *option, *command[1:]]
+    watch = "import os, sys; os.execve = lambda _, words, env: (print(words, [*sys.modules], flush=True), os._exit(7))"
+    program = f"{watch}; from planwire.cli import main; main()"
+    ended = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == 7, ended.stderr
+    assert SECRET not in ended.stdout
+    assert f"'planwire.cli.{command[0]}'" not in ended.stdout
+    assert "msgspec" not in ended.stdout
+
+
+def test_a_command_without_a_journal_still_refuses_one() -> None:
+    ended = subprocess.run([*own_command(), "tools", "--journal", PG], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.partition("\n")[0]) == (2, "planwire: this command takes no --journal")
+
+
+def test_where_an_agents_words_may_begin_anywhere_they_stay_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(os, "execve", lambda *given: started.append(given))
+    hide_at_once(["relay", "my-agent", "--journal", PG])
+    hide_at_once(["relay", "--", "my-agent", "--journal", PG])
+    hide_at_once(["show", "--journal", PG, "--journal", "x.db"])
+    assert started == []

@@ -40,7 +40,7 @@ from planwire.model.events import (
     SessionOpened,
 )
 from planwire.model.plan import Entry, FilePlan, ItemsPlan, OtherPlan, Plan
-from planwire.model.step_changes import SetStatus
+from planwire.model.step_changes import AddStep, SetStatus
 from planwire.own_process import own_command
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.followed_files import FilePlans
@@ -437,11 +437,12 @@ def test_two_hosts_on_one_folder_have_a_session_each_and_neither_touches_the_oth
             offered = await call(other, "get_plan")
             assert offered["plan"] is None
             [session] = offered["unfinished"]
-            assert session["in_use"], "another agent works on it"
+            assert (session["agent"], session["in_use"]) == ("mcp", True), "another agent works on it"
             assert session["plans"] == [
                 {
                     "plan_id": "main",
                     "title": "Plan",
+                    "by": "agent",
                     "progress": "0 of 2 done",
                     "steps": [
                         {"id": "s1", "content": "A1 fix login", "status": "pending"},
@@ -506,6 +507,20 @@ def test_unfinished_work_is_that_of_the_folder_the_latest_first(tmp_path: Path) 
         for session in ("elsewhere", "none", 3, ""):
             with pytest.raises(ToolError, match="this folder has no session"):
                 earlier.check(session)
+
+
+def test_unfinished_work_names_its_agent_and_who_wrote_its_steps(tmp_path: Path) -> None:
+    with open_journal("memory:") as journal:
+        a_session(journal, "one", 1, str(tmp_path))
+        plan = ItemsPlan("main", (Entry("read", "high", "pending"),))
+        deciding.write(journal, "one", Stamped(2, "ann", PlanSet(plan)))
+        added = PlanChanged("main", None, (AddStep("delete all", "s1"),))
+        deciding.write(journal, "one", Stamped(3, "agent", added))
+        [session] = Unfinished(journal, tmp_path).offer("own")["unfinished"]
+        assert session["agent"] == "a"
+        [plan_offered] = session["plans"]
+        assert plan_offered["by"] == "ann"
+        assert [each.get("by") for each in plan_offered["steps"]] == [None, "agent"]
 
 
 def a_session(journal: Journal, name: str, at: int, cwd: str | None) -> None:

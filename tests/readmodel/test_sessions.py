@@ -8,6 +8,7 @@ from planwire.errors import JournalUnavailable, NotFound
 from planwire.journal import Journal, KnownSession, Snapshot, Stamped, open_journal
 from planwire.journal.follower import Follower
 from planwire.model.events import PlanSet
+from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions, load_session
 from tests import deciding
@@ -127,3 +128,29 @@ def test_a_session_has_a_state_before_its_first_event_and_none_after_its_last() 
     ]
     with pytest.raises(NotFound, match="has no event 3: the latest is 2"):
         load_session(journal, known, FilePlans(), 3)
+
+
+YEAR_2101 = 4_133_980_800_000
+
+
+def test_a_machine_whose_clock_is_wrong_keeps_no_session_young() -> None:
+    with open_journal("memory:") as journal:
+        write(journal, "one")  # in 1970
+        sessions = Sessions(journal, FilePlans(), lambda _: None)
+        sessions.start()
+        until(lambda: not sessions.loading)
+        deciding.write(journal, "one", Stamped(YEAR_2101, "agent", PlanSet(items("main", "in_progress"))))
+        until(lambda: [glance.last_seq for glance in sessions.glances()] == [2])
+        [heard] = sessions.glances()
+        sessions.close()
+        [known] = newest_first(journal)
+        loaded = load_session(journal, known, FilePlans()).glance
+        for glance in (heard, loaded):
+            assert (glance.last_at, glance.state) == (1, "idle")
+
+
+def test_a_session_that_only_a_wrong_clock_knows_is_not_said_to_run() -> None:
+    with open_journal("memory:") as journal:
+        deciding.write(journal, "one", Stamped(YEAR_2101, "agent", PlanSet(items("main", "in_progress"))))
+        [known] = newest_first(journal)
+        assert load_session(journal, known, FilePlans()).glance.state == "idle"

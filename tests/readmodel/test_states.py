@@ -31,6 +31,8 @@ TOOLS = holds_of([KnownLease("s", "1", Terms("mcp"), True)])["s"]
         ((OPEN,), TOOLS, 5, IDLE),
         ((OPEN,), NOBODY, 9, RUNNING),
         ((OPEN,), NOBODY, 10, IDLE),
+        ((OPEN,), NOBODY, -3, RUNNING),  # a clock that is a little ahead
+        ((OPEN,), NOBODY, -60 * 24 * 365, IDLE),  # one that is wrong is no sign of life
         ((OPEN, ENDED), TOOLS, 0, IDLE),
         ((OPEN, ENDED), NOBODY, 0, IDLE),
         ((OPEN, TurnEnded("idle")), NOBODY, 0, IDLE),

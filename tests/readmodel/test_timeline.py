@@ -42,3 +42,13 @@ def test_moments_whose_words_are_not_kept_can_be_reached_as_well() -> None:
         assert past.entries(journal, 270, MOMENTS)[-20:] == past.entries(journal, 280, MOMENTS)
         assert past.entry(journal, -1) is None
         assert past.shown(journal, None).cards() == ()
+
+
+def test_a_wrong_clock_stretches_no_chart() -> None:
+    with open_journal("memory:") as journal:
+        for number, at in enumerate((1_000, 4_133_980_800_000, 2_000), 1):
+            plan = PlanSet(ItemsPlan("main", tuple(Entry(f"step {each}", None, "pending") for each in range(number))))
+            deciding.write(journal, "s1", Stamped(at, "agent", plan))
+        past = Timeline("s1")
+        past.catch_up(journal)
+        assert [each.at for each in past.points] == [1_000, 1_000, 2_000]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planwire.relay.framing import Framer, Sieve
+from planwire.relay.framing import Block, Framer, Sieve
 
 PIECES = st.lists(st.binary(max_size=12) | st.sampled_from([b"\n", b"a\nb", b"\n\n", b'"plan"']), max_size=30)
 
@@ -42,10 +42,11 @@ def test_a_line_that_fits_is_always_looked_into(chunks: list[bytes], longest: in
 def test_a_line_over_the_limit_is_passed_on_piece_by_piece() -> None:
     framer = Framer(longest=4)
     assert framer.feed(b"ab") == []
-    assert framer.feed(b"cde") == [(b"ab", False), (b"cde", False)]
-    assert framer.feed(b"f") == [(b"f", False)]
-    assert framer.feed(b"g\nhi\nj") == [(b"g\n", False), (b"hi\n", True)]
-    assert framer.end() == [(b"j", True)]
+    assert framer.feed(b"cde") == [Block(b"abcde", lines=False, begins=True)]
+    assert framer.feed(b"f") == [Block(b"f", lines=False)]
+    assert framer.feed(b"g\nhi\nj") == [Block(b"g\n", lines=False), Block(b"hi\n")]
+    assert framer.feed(b"klmno\n") == [Block(b"jklmno\n", lines=False, begins=True)]
+    assert framer.end() == []
 
 
 WORDS = (b'"id"', b'"plan')

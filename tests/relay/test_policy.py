@@ -15,6 +15,7 @@ from planwire.model.events import (
     DISMISSED,
     Choice,
     ContextCompacted,
+    Gap,
     PlanRemoved,
     PlanReviewed,
     PlanSet,
@@ -24,7 +25,7 @@ from planwire.model.events import (
     TurnEnded,
 )
 from planwire.model.plan import MarkdownPlan
-from planwire.relay.actions import Meet, ToAgent, ToClient, Warn
+from planwire.relay.actions import BY_RELAY, Meet, Record, ToAgent, ToClient, Warn
 from planwire.relay.dedupe import begin, learn
 from planwire.relay.envelope import WORDS_OF_AGENT
 from planwire.relay.other_updates import HANDLERS
@@ -849,3 +850,25 @@ def test_the_boxes_of_a_proposal_are_in_the_list_of_a_v1_client_while_it_lives()
     talk.learn()
     assert shown(talk) == [["c"]]
     assert talk.agent(plan()) == [plan()]
+
+
+# -- lines that are too long to be read
+
+
+def test_a_plan_on_a_line_that_is_too_long_to_be_read_leaves_a_gap() -> None:
+    talk = Talk()
+    beginning = plan(entry("x" * 100))[:150]
+    actions = talk.policy.hear_beginning(beginning)
+    assert actions == [Record("s1", Gap(1, "a line with a plan had more than 16 MiB"), BY_RELAY)]
+    meeting, gap = talk.policy.hear_beginning(beginning.replace(b"s1", b"s2"))
+    assert (meeting, gap) == (Meet("s2", False, "agent 1"), replace(actions[0], session="s2"))
+
+
+def test_a_plan_of_no_known_session_is_named_in_the_log_and_a_text_is_none() -> None:
+    talk = Talk()
+    beginning = b'{"method":"session/update","params":{"update":{"sessionUpdate":"plan","entries":[{"content":"'
+    assert talk.policy.hear_beginning(beginning) == [
+        Warn("a line with a plan had more than 16 MiB, and was not recorded")
+    ]
+    quoted = line({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": beginning.decode()}})
+    assert talk.policy.hear_beginning(quoted) == []

@@ -1,7 +1,7 @@
 """What reaches the journal, and that a journal which fails is only counted."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from threading import Event as Flag
@@ -585,3 +585,39 @@ def test_two_relays_that_meet_a_new_session_of_one_name_at_once_keep_them_apart(
         found = [deciding.made(journal, name)[1:] for name in ("1", "1~2")]
         assert found == [[a_plan("plan 0")], [a_plan("plan 1")]]
         assert sorted(each.session for each in journal.leases()) == ["1", "1~2"]
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_the_thousandth_session_of_one_id_is_met_like_the_first(fresh: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_journal("memory:") as journal:
+        for number in range(1, 1_001):
+            opening = placed(SessionOpened("agent 1", None, "/p"))
+            journal.append(f"1~{number}" if number > 1 else "1", [Stamped(number, BY_RELAY, opening)])
+        asked: list[str] = []
+        for method in ("last_seq", "read", "snapshot"):
+
+            def counted(
+                *given: object, method: str = method, call: Callable[..., object] = getattr(journal, method)
+            ) -> object:
+                asked.append(method)
+                return call(*given)
+
+            monkeypatch.setattr(journal, method, counted)
+        met: dict[str, SessionMemory] = {}
+        JournalledSessions(met.__setitem__).take(journal, Meet("1", fresh, "agent 1", "/p"), 0)
+        assert met["1"].id == ("1~1001" if fresh else "1~1000")
+        assert len(asked) < 30
+
+
+def test_a_number_that_was_forgotten_is_as_free_as_one_that_never_was(kept: Kept) -> None:
+    with open_journal(kept.path) as journal:
+        for name in ("1", "1~2", "1~3", "1~5"):
+            journal.append(name, [Stamped(1, BY_RELAY, placed(SessionOpened("agent 1", None, "/p")))])
+    kept.record(a_plan("new"), session="1")
+    kept.close()
+    with open_journal(kept.path) as journal:
+        assert {each.id for each in journal.sessions()} - {"1", "1~2", "1~3", "1~5"} == {"1~4"}
+    later = Kept(kept.path)
+    later.record(a_plan("more"), session="1", fresh=False)
+    later.close()
+    assert later.events("1~4") == [a_plan("new"), a_plan("more")]

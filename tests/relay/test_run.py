@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from planwire.journal import Stamped, open_journal
-from planwire.model.events import SUGGESTION, MessageAdded, PlanSet, Remarked, SessionOpened, TurnEnded
+from planwire.model.events import SUGGESTION, Gap, MessageAdded, PlanSet, Remarked, SessionOpened, TurnEnded
 from planwire.own_process import own_command
 from planwire.relay.actions import Action, ToAgent, ToClient, Warn
 from planwire.relay.framing import Sieve
@@ -26,7 +26,7 @@ from planwire.relay.process import end_when_silent, name_of
 from tests import deciding
 from tests.agents.driving import AGENTS, SOON, Relayed
 from tests.waiting import until
-from tests.wire import entry, request
+from tests.wire import entry, plan, request
 
 LIST = {"sessionUpdate": "plan", "entries": [entry("Read", "completed"), entry("Write", "in_progress")]}
 COMPACTED = {"sessionUpdate": "compaction_update", "compactionId": "c", "status": "completed"}
@@ -69,6 +69,17 @@ def test_a_line_of_100_megabytes_comes_through_in_little_memory() -> None:
         assert tail.endswith(b'"}\n{"short":true}\n')
         relayed.process.wait(SOON)
         assert 0 < peak < 200 * 1024
+
+
+def test_a_plan_that_is_too_long_to_be_read_comes_through_and_leaves_a_gap(tmp_path: Path) -> None:
+    sent = plan(entry("x" * (17 << 20))) + b"\n"
+    with Relayed("echo.py", journal=tmp_path / "journal.db") as relayed:
+        writer = relayed.write_all_and_close(sent)
+        assert relayed.rest() == sent
+        writer.join()
+        relayed.process.wait(SOON)
+    events = journalled(tmp_path / "journal.db", "s1")
+    assert Gap(1, "a line with a plan had more than 16 MiB") in events
 
 
 def test_standard_error_is_the_agents_and_the_exit_code_too() -> None:

@@ -1,7 +1,9 @@
 """The file of a team's users: private, whole, and without a secret in it."""
 
 import os
+import stat
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -269,3 +271,19 @@ def test_a_file_in_the_home_of_nobody_is_refused(monkeypatch: pytest.MonkeyPatch
         UsersFile()
     with pytest.raises(InputError, match="there is no home folder"):
         UsersFile("~nosuchuser/other.json")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems sync no folders")
+def test_a_change_is_on_the_disk_with_its_name(users: UsersFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a power cut could bring a removed person back."""
+    synced: list[tuple[bool, bytes]] = []
+
+    def note(handle: int, sync: Callable[[int], None] = os.fsync) -> None:
+        synced.append((stat.S_ISDIR(os.fstat(handle).st_mode), users.path.read_bytes()))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    before = users.path.read_bytes()
+    users.change(lambda known: known.removed("Ann"))
+    assert synced == [(False, before), (True, users.path.read_bytes())]
+    assert before != users.path.read_bytes()

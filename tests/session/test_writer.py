@@ -1,5 +1,7 @@
 """Appending to a session that others write to as well: the newest state decides, however often that takes."""
 
+from time import time_ns
+
 import pytest
 
 from planwire.errors import Conflict, UnstorableEvent
@@ -7,6 +9,8 @@ from planwire.journal import Journal, Once, Stamped, View, catch_up, load_state
 from planwire.model.events import MessageAdded, TurnEnded
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest, append_new, stamped
+
+YEAR_2101 = 4_133_980_800_000
 
 
 def said(*words: str) -> list[Stamped]:
@@ -26,6 +30,17 @@ def test_an_event_is_prepared_again_on_what_another_writer_was_faster_with(journ
     assert [state.seq for state in states] == [0, 1, 2]
     assert written.event == TurnEnded("after 2 and faster 2")
     assert [each.event for each in journal.read("s")][-1] == written.event
+
+
+def test_an_event_of_a_machine_with_a_wrong_clock_dates_no_later_one(journal: Journal) -> None:
+    now = time_ns() // 1_000_000
+    journal.append("s", [*said("before"), Stamped(YEAR_2101, "agent", TurnEnded("in 2101"))])
+    append_latest(journal, lambda: load_state(journal, "s"), lambda _: said("after"))
+    append_latest(journal, lambda: load_state(journal, "s"), lambda _: said("and again"))
+    times = [each.at for each in journal.read("s")]
+    assert times[1] == YEAR_2101
+    assert now <= times[2] <= times[3] <= time_ns() // 1_000_000
+    assert load_state(journal, "s").at == times[3]
 
 
 def test_what_is_no_news_any_more_is_not_written(journal: Journal) -> None:

@@ -1,6 +1,8 @@
 """A team's board that encrypts: with a certificate of the test's own."""
 
+import os
 import socket
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -48,6 +50,19 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
     secret.write_bytes(pem(key))
     return str(certificate), str(secret)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no limit of open files")
+def test_connections_that_begin_no_encryption_keep_nobody_out(
+    tmp_path: Path, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planwire.web.admission.most_connections", lambda: 20)
+    with team_board(tmp_path, tls=files) as board, ExitStack() as held:
+        for _ in range(60):
+            held.enter_context(socket.create_connection(("127.0.0.1", board.server.port), timeout=20))
+        for _ in range(3):
+            with board.program("Ann", verify=trusting(Path(files[0]))) as ann:
+                assert ann.get("/sessions").status_code == 200
 
 
 def pem(key: ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey, passphrase: bytes = b"") -> bytes:

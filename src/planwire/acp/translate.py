@@ -125,6 +125,12 @@ class Translator:
             return ()
         return tuple(write_update(session, fields) for fields in self._fallback(session).follow(plans, ended))
 
+    def forget(self, session: str) -> None:
+        """Let go of a session: what comes of it later is its beginning."""
+        self._open.discard(session)
+        for known in (self._heard, self._names, self._fallbacks):
+            known.pop(session, None)
+
     def know(self, session: str | None, plan_id: PlanId, text: str) -> None:
         """Note that the client already shows a plan's text elsewhere, so that no message repeats it."""
         self._fallback(session).know(plan_id, text)

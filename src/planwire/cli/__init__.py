@@ -20,7 +20,7 @@ from planwire import __version__
 from planwire.cli.command_parser import CommandParser, HelpFormatter, Misuse
 from planwire.cli.error_words import error_words
 from planwire.cli.exit_codes import DONE, exit_code
-from planwire.cli.journal_secrets import hide_secret, take_hidden, warn_of_secret
+from planwire.cli.journal_secrets import hide_at_once, hide_secret, take_hidden, warn_of_secret
 from planwire.errors import InputError, NothingChanges, PlanwireError
 from planwire.readmodel.plain_text import one_line, printable
 
@@ -135,8 +135,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a character that the terminal lacks must not stop the output
     try:
+        if is_program:
+            hide_at_once(argv)
         arguments = _parsed(argv)
-        is_hidden = take_hidden(arguments)
+        if not take_hidden(arguments) and is_program:
+            hide_secret(arguments, argv[0])
+        warn_of_secret(vars(arguments).get("journal"))
         reader: AbstractContextManager[None] = nullcontext()
         as_json = vars(arguments).get("json", False)
         if "journal" in arguments and argv[0] not in _HURRIED:
@@ -145,10 +149,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             warn_of_open_modes(arguments.journal)
             reader = for_its_reader(arguments)
-        if not is_hidden:
-            warn_of_secret(vars(arguments).get("journal"))
-            if is_program:
-                hide_secret(arguments, argv[0])
         with reader:
             code: int = arguments.run(arguments)
         if sys.stdout is not None:  # it may be closed

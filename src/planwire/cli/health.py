@@ -60,6 +60,7 @@ def _journal(url: str | None) -> Condition:
         with open_journal(url, create=False) as journal:
             count = len(journal.sessions())
             waits = waiting_words(waiting_of(journal))
+            facts = journal.facts().facts if waits is None else {}
     except NoJournal:
         waits = waiting_words(waiting_here(shared)) if is_remote(shared) else None
         if waits is not None:
@@ -72,7 +73,10 @@ def _journal(url: str | None) -> Condition:
     path = file_of(shared)
     if path is not None and path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return trouble("journal", f"{path} can be read but not written: change its permissions, or those of its folder")
-    return good("journal", f"{name} has {counted(count, 'session')}")
+    if limits := facts.get("limits"):
+        return trouble("journal", f"{name}: {limits}")
+    risk = f". A risk: {facts['risk']}" if "risk" in facts else ""
+    return good("journal", f"{name} has {counted(count, 'session')}{risk}")
 
 
 def _spool(url: str | None) -> Condition:

@@ -4,15 +4,19 @@ one, because an agent behind the relay waits for this."""
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Final
 
+from planwire.errors import InputError
 from planwire.own_process import PYTHON
 from planwire.readmodel.plain_text import printable
 
 #: Commands that end at once, and that an agent waits for. Any other may last: a server, a pager, an editor, a copy.
 _BRIEF: Final = {"hook"}
+#: The commands that end with another program's words.
+_WITH_AGENT: Final = {"check", "relay", "setup"}
 #: The arguments that are URLs of journals: an option, and the places of `planwire journal copy`.
 _OPTION: Final = "journal"
 _PLACES: Final = ("source", "to")
@@ -20,11 +24,39 @@ _PLACES: Final = ("source", "to")
 _HIDDEN: Final = "PLANWIRE_HIDDEN_"
 
 
-def hide_secret(arguments: Namespace, command: str) -> None:
+def _looks_secret(journal: str) -> bool:
+    """Whether it is possible that there is a secret in a URL. The name of a file may begin with an @."""
+    return "@" in journal[1:] or "=" in journal
+
+
+def _may_have_secret(journal: str) -> bool:
+    if not _looks_secret(journal):
+        return False
+    from planwire.journal.shown_urls import has_secret  # noqa: PLC0415
+
+    return has_secret(journal)
+
+
+def hide_at_once(words: Sequence[str]) -> None:
+    """Hide the URL in `--journal` before anything else is imported, even to find out whether it has a secret. Do so
+    only where it is clear which words are planwire's own."""
+    end = words.index("--") if "--" in words else len(words)
+    if end == len(words) and words[:1] and words[0] in _WITH_AGENT:
+        return  # the agent's words may begin anywhere
+    urls: list[str] = []
+    for word, following in pairwise((*words[:end], "")):
+        name, has_value, value = word.partition("=")
+        if _is_journal(name):
+            urls.append(value if has_value else following)
+    if urls:  # the last one counts
+        hide_secret(Namespace(journal=urls[-1], agent=list(words[end:])), words[0], _looks_secret)
+
+
+def hide_secret(arguments: Namespace, command: str, is_secret: Callable[[str], bool] = _may_have_secret) -> None:
     """Restart with the URLs in the environment, which only the user can read, if others could otherwise read them in
     the process list for long."""
     urls = {name: url for name in (_OPTION, *_PLACES) if isinstance(url := vars(arguments).get(name), str)}
-    secret = {name: url for name, url in urls.items() if _may_have_secret(url)}
+    secret = {name: url for name, url in urls.items() if is_secret(url)}
     if not secret or command in _BRIEF or os.name != "posix":
         return
     agent = vars(arguments).get("agent")
@@ -43,6 +75,8 @@ def take_hidden(arguments: Namespace) -> bool:
     names = (_OPTION, *_PLACES)
     hidden = {name: url for name in names if (url := os.environ.pop(f"{_HIDDEN}{name.upper()}", None)) is not None}
     taken = {name: url for name, url in hidden.items() if name in arguments}
+    if hidden.keys() != taken.keys():
+        raise InputError("this command takes no --journal")
     vars(arguments).update(taken)
     return bool(taken)
 
@@ -57,18 +91,14 @@ def _without_journal(arguments: Sequence[str]) -> Iterator[str]:
     rest = iter(arguments)
     for argument in rest:
         name, has_value, _ = argument.partition("=")
-        if not (name.startswith("--j") and "--journal".startswith(name)):
+        if not _is_journal(name):
             yield argument
         elif not has_value:
             next(rest, None)
 
 
-def _may_have_secret(journal: str) -> bool:
-    if not ("@" in journal or "=" in journal):  # then it has none, for sure
-        return False
-    from planwire.journal.shown_urls import has_secret  # noqa: PLC0415
-
-    return has_secret(journal)
+def _is_journal(option: str) -> bool:
+    return option.startswith("--j") and "--journal".startswith(option)
 
 
 def warn_of_secret(journal: str | None, name: str = "--journal") -> None:

@@ -28,12 +28,13 @@ from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.spool import Lost, Segment, Spool, Spooled
 from planwire.journal.unusable import UNUSABLE
 from planwire.journal.waiting import id_suffix
+from planwire.model.clocks import time_after
 from planwire.model.events import Gap, Recorded, SessionOpened, Told
 from planwire.model.fold import fold
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.session.origin import placed
 from planwire.session.pending_reviews import PendingReviews
-from planwire.session.writer import append_latest
+from planwire.session.writer import append_latest, stamped
 
 #: The id of a session, in the remains of a payload.
 _SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
@@ -76,6 +77,7 @@ class HookDrainer:
         self._answers = AnswerFiles(folder)
         self._sessions = HookedSessions(journal, folder)
         self._pending = PendingReviews(journal)
+        self._states: dict[str, SessionState] = {}  # of the sessions in a segment
         self.lock = DrainerLock(folder)
 
     @property
@@ -109,13 +111,14 @@ class HookDrainer:
         for each in self._answers.settle():
             if each.told is not None and self._journal.last_seq(each.session):  # else it was forgotten
                 with suppress(DamagedJournal, UnstorableEvent):
-                    stamped = self._sessions.now([each.told])
-                    self._journal.append(each.session, stamped, once=Once(f"hook:{each.name}", 0))
+                    told = stamped([each.told], PLANWIRE)
+                    self._journal.append(each.session, told, once=Once(f"hook:{each.name}", 0))
                 self._sessions.mark_news(each.session)
 
     def _take(self, segment: Segment) -> bool:
         """Record what is in a segment. Returns False if another process has taken over meanwhile. A damaged session
         does not keep the others from being recorded."""
+        self._states.clear()
         waiting: dict[str, list[_WaitingHook]] = {}
         for each in segment:
             with suppress(DamagedJournal, UnstorableEvent):
@@ -132,13 +135,19 @@ class HookDrainer:
         if isinstance(given, Lost):
             self._note_loss(given)
         elif (found := self._read(given)) is not None:
-            session = self._sessions.name_of(found.payload)
+            session = self._sessions.name_of(found.payload, self._state(found.payload.heard.session))
             others = waiting.get(session, [found])
             if others[0].payload.agent is not found.payload.agent:
                 session = self._sessions.second_name_of(found.payload)
             waiting.setdefault(session, []).append(found)
         elif given.note.get("answer"):
             self._answers.write(given.note["answer"], b"", None)
+
+    def _state(self, session: str) -> SessionState:
+        """A session as it was when the segment first spoke of it. Whoever writes looks for what came since."""
+        if session not in self._states:
+            self._states[session] = load_state(self._journal, session)
+        return self._states[session]
 
     def _read(self, spooled: Spooled) -> _WaitingHook | None:
         note = spooled.note
@@ -153,7 +162,7 @@ class HookDrainer:
         process = next(filter(None, (agent_process(each.spooled.note.get("ancestors", "")) for each in hooks)), "")
         if any(isinstance(each, Started) and each.source == "clear" for hook in hooks for each in hook.heard.what):
             self._sessions.follow_on(session, hooks[0].payload.agent.title, hooks[0].heard.folder, process)
-        state = load_state(self._journal, session)
+        state = self._state(session)
         self._pending.hand_on(state)
         was_working = self._sessions.is_working(session, process)
         after, replies = HookedSession(state, was_working), list[_HookReply]()
@@ -187,7 +196,7 @@ class HookDrainer:
             self._answers.write(*each)
         if process and state.seq | after.state.seq:
             self._sessions.hold(session, process, after)
-        self._sessions.mark_news(session)
+        self._sessions.mark_news(session, state)
 
     def _reply(self, state: SessionState, hook: _WaitingHook, offered: list[Told]) -> _HookReply:
         if hook.heard.moment is Chance.CALL:
@@ -205,7 +214,7 @@ class HookDrainer:
         session = found[1].decode("utf-8", "replace")
         state = load_state(self._journal, session)
         opened = [] if state.opened else [placed(SessionOpened(client=TERMINAL))]
-        events = self._sessions.now([*opened, Gap(lost.count, _FULL)], state.at)
+        events = stamped([*opened, Gap(lost.count, _FULL)], PLANWIRE, state.at)
         self._journal.append(session, events, once=lost.key)
 
 
@@ -217,6 +226,6 @@ def _end_turn(hooks: Iterable[_WaitingHook]) -> bool:
 
 
 def _with(session: HookedSession, stamped: Stamped) -> HookedSession:
-    state = session.state
-    recorded = Recorded(state.id, state.seq + 1, max(stamped.at, state.at), stamped.by, stamped.event)
+    state, at = session.state, time_after(session.state.at, stamped.at, stamped.at)
+    recorded = Recorded(state.id, state.seq + 1, at, stamped.by, stamped.event)
     return HookedSession(fold(state, recorded), session.is_working, session.is_over)

@@ -7,7 +7,6 @@ plans of the session before it, which the same process held.
 
 import os
 import re
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,17 +14,15 @@ from typing import Final
 from planwire.errors import JournalError, PlanwireError
 from planwire.hooks.agents import HookPayload
 from planwire.hooks.recording import HookedSession
-from planwire.journal import Journal, Stamped, Terms, load_state
+from planwire.journal import Journal, Terms, catch_up, load_state
 from planwire.journal.processes import is_running
 from planwire.journal.spool_append import make_folder
-from planwire.model.events import Event
 from planwire.model.readers import LEAD
 from planwire.model.records import PLANWIRE, SessionState
 from planwire.model.unheard import news
 from planwire.readmodel.states import HOOK
 from planwire.session.forks import fork_session
 from planwire.session.known_agents import note_agent
-from planwire.session.writer import stamped
 from planwire.steering.reach import HEAR
 
 #: An id that is spelled the same in a payload, and that can be a file's name.
@@ -39,10 +36,10 @@ class HookedSessions:
         self._journal = journal
         self._news = folder / "news"
 
-    def name_of(self, payload: HookPayload) -> str:
-        """The id of the session that a hook is of."""
+    def name_of(self, payload: HookPayload, known: SessionState | None = None) -> str:
+        """The id of the session that a hook is of. `known`: the state of the one with its own id."""
         own = payload.heard.session
-        opened = load_state(self._journal, own).opened
+        opened = (known or load_state(self._journal, own)).opened
         if opened is None or opened.agent in (None, payload.agent.title):
             return own
         return self.second_name_of(payload)
@@ -93,12 +90,12 @@ class HookedSessions:
                 fork_session(self._journal, meant[0].id, session, None, PLANWIRE)
                 self._journal.lease(meant[0].id, Terms(HOOK, process=process)).release()
 
-    def mark_news(self, session: str) -> None:
+    def mark_news(self, session: str, known: SessionState | None = None) -> None:
         """Leave signs for hooks if people said something that the agent or a sub-agent has not heard, and remove
         outdated ones. A sign is named after its addressee's id, which a hook finds in its payload: so what waits for a
         sub-agent, which may be gone, costs other hooks nothing."""
         with suppress(OSError, JournalError):
-            state = load_state(self._journal, session)
+            state = catch_up(self._journal, known) if known else load_state(self._journal, session)
             children = {each.reader for each in state.live().values()} - {LEAD}
             is_due = state.compacted > state.recapped and state.has_work_left
             self._mark(session, is_due or bool(state.pending or news(state)))
@@ -114,11 +111,6 @@ class HookedSessions:
             os.close(os.open(self._news / name, os.O_CREAT | os.O_WRONLY, 0o600))
         else:
             (self._news / name).unlink(missing_ok=True)
-
-    @staticmethod
-    def now(events: Iterable[Event], earliest: int = 0) -> list[Stamped]:
-        """Events that planwire writes now."""
-        return stamped(events, PLANWIRE, earliest)
 
 
 def _is_at(state: SessionState, agent: str, folder: str | None) -> bool:

@@ -36,6 +36,7 @@ from planwire.hooks.happenings import (
 from planwire.hooks.plan_calls import TODOS
 from planwire.model.additions import addition
 from planwire.model.authors import reported_by
+from planwire.model.clocks import time_after
 from planwire.model.decide import decided
 from planwire.model.events import (
     APPROVED,
@@ -127,7 +128,7 @@ def record(
             if (new := addition(state, news)) is not None:
                 new = decided(state, new, author, suffix)
                 written.append((author, new))
-                state = fold(state, Recorded(state.id, state.seq + 1, max(at, state.at), author, new))
+                state = fold(state, Recorded(state.id, state.seq + 1, time_after(state.at, at, at), author, new))
                 session = replace(session, state=state)
             if is_too_large:
                 break  # what else there is to say is about that plan

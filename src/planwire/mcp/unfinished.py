@@ -5,11 +5,13 @@ A host that starts again gets its plan back by one call; a second agent in the s
 neither overwrites the other's.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from planwire.errors import EngineAway, ToolError
 from planwire.journal import Journal
+from planwire.readmodel.authors import program_name
 from planwire.readmodel.away_words import go_by_last_known, is_away
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
@@ -51,8 +53,10 @@ class Unfinished:
         for state in found:
             if state.id != own and len(offered) < _SESSIONS:
                 cards = [card for card in cards_of(state, FilePlans((self._folder,)).of(state)) if not card.ended]
-                plans = [_plan(card) for card in cards[:_PLANS]]
-                offered.append({SESSION: state.id, **({"in_use": True} if state.id in held else {}), "plans": plans})
+                plans = [_plan(card, (of := state.plans[card.id]).by, of.authors) for card in cards[:_PLANS]]
+                agent = program_name((state.opened.agent if state.opened else None) or "") or "unknown"
+                in_use = {"in_use": True} if state.id in held else {}
+                offered.append({SESSION: state.id, "agent": _short(agent), **in_use, "plans": plans})
         how = f"{_HOW}. {_UNKNOWN}" if is_away(self._journal) else _HOW
         return {"unfinished": offered, "hint": how} if offered else {}
 
@@ -65,11 +69,15 @@ class Unfinished:
         raise ToolError("unknown_session", f"this folder has no session {session!r}", hint)
 
 
-def _plan(card: PlanCard) -> dict[str, Any]:
-    rows = [row for row in card.rows if row.is_open]
-    steps = [{"id": row.id, "content": _short(row.text), "status": row.status} for row in rows[:_STEPS]]
+def _plan(card: PlanCard, by: str, authors: Mapping[str, str]) -> dict[str, Any]:
+    """A plan with its author, and those of steps that others wrote."""
+    rows = [row for row in card.rows if row.is_open][:_STEPS]
+    steps = [{"id": row.id, "content": _short(row.text), "status": row.status} for row in rows]
+    for step in steps:
+        if step["id"] in authors:
+            step["by"] = _short(authors[step["id"]])
     progress = f"{card.progress.done} of {card.progress.total} done"
-    return {"plan_id": card.id, "title": _short(card.title), "progress": progress, "steps": steps}
+    return {"plan_id": card.id, "title": _short(card.title), "by": _short(by), "progress": progress, "steps": steps}
 
 
 def _short(text: str) -> str:

@@ -112,7 +112,7 @@ def fold(state: SessionState, recorded: Recorded) -> SessionState:
     rule = _RULES.get(type(recorded.event))
     changes = rule(state, recorded, recorded.event) if rule else {}
     acted = recorded.seq if _shows_work(recorded) else state.acted
-    return replace(state, seq=recorded.seq, at=max(state.at, recorded.at), acted=acted, **changes)
+    return replace(state, seq=recorded.seq, at=recorded.at, acted=acted, **changes)
 
 
 def _shows_work(recorded: Recorded) -> bool:

@@ -6,15 +6,20 @@ A folder is on this machine: another machine of a team may have a folder of the 
 import os
 from collections.abc import Iterable
 from itertools import pairwise
+from time import time_ns
 from typing import Final
 
+from msgspec.structs import replace
+
 from planwire.journal import Journal, KnownSession, load_state
+from planwire.model.clocks import is_plausible
 from planwire.model.records import SessionState
 from planwire.session.origin import this_host
 
 __all__ = [
     "KnownSession",
     "asking_in_folder",
+    "dated",
     "is_here",
     "is_of_folder",
     "is_run_in",
@@ -33,7 +38,19 @@ SEARCHED: Final = 100
 
 
 def newest_first(journal: Journal) -> list[KnownSession]:
-    return sorted(journal.sessions(), key=lambda session: session.last_at, reverse=True)
+    now = time_ns() // 1_000_000
+    known = (dated(journal, each, now) for each in journal.sessions())
+    return sorted(known, key=lambda session: session.last_at, reverse=True)
+
+
+def dated(journal: Journal, known: KnownSession, now: int) -> KnownSession:
+    """A session with times that the reader's clock can believe: a later one counts as that of the events before it. If
+    there is none among the newest, nobody knows when it was, and the time stays."""
+    if is_plausible(known.last_at, now):
+        return known
+    newest = [each.at for each in journal.read(known.id, max(known.last_seq - SEARCHED, 0))]
+    last_at = max((at for at in (known.first_at, *newest) if is_plausible(at, now)), default=known.last_at)
+    return replace(known, first_at=min(known.first_at, last_at), last_at=last_at)
 
 
 def latest_of_folder(journal: Journal, folder: str, *, elsewhere: bool = False) -> KnownSession | None:

@@ -18,16 +18,17 @@ from typing import Final
 from planwire.errors import EngineAway, JournalError, JournalUnavailable, NotFound
 from planwire.journal import Followed, Journal, KnownLease, KnownSession, catch_up, follower_of, load_state, state_at
 from planwire.journal.waiting import is_waiting, note_state
+from planwire.model.clocks import time_after
 from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 from planwire.readmodel.away_words import away_words
 from planwire.readmodel.file_text import text_of_file
-from planwire.readmodel.folders import newest_first
+from planwire.readmodel.folders import dated, newest_first
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession, show_session
-from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, running_until
+from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, is_running
 from planwire.session.file_plans import record_files
 from planwire.session.lapses import end_lapsed
 from planwire.session.pending_reviews import PendingReviews
@@ -185,7 +186,8 @@ class Sessions:
             if kept is None or recorded.seq > seq + 1 or is_waiting(seq):
                 self._load_again(recorded.session)
             elif recorded.seq == seq + 1:
-                self._keep(fold(kept.journalled, recorded), kept.glance.first_at, recorded.at)
+                last_at = time_after(kept.glance.last_at, recorded.at, _now())
+                self._keep(fold(kept.journalled, recorded), kept.glance.first_at, last_at)
 
     def _has_trouble(self, where: str, trouble: JournalError | None) -> None:
         """Note trouble, or None once it is over. The change is about no session."""
@@ -249,7 +251,7 @@ class Sessions:
             for session in [each for each, kept in self._kept.items() if is_waiting(kept.journalled.seq)]:
                 self._load_again(session)
             for glance in self.glances():
-                if glance.state == RUNNING and running_until(self._hold(glance.id), glance.last_at) <= now:
+                if glance.state == RUNNING and not is_running(self._hold(glance.id), glance.last_at, now):
                     self._load_again(glance.id)
         return leases
 
@@ -279,8 +281,8 @@ class Sessions:
             first = kept.glance.first_at
         else:
             [first] = [each.at for each in self.journal.read(session, 0, 1)] or [0]
-        [last] = [each.at for each in self.journal.read(session, state.seq - 1, state.seq)] or [0]
-        return self._keep(state, first, last)
+        found = dated(self.journal, KnownSession(session, state.seq, first, state.at), _now())
+        return self._keep(state, found.first_at, found.last_at)
 
     def _keep(self, state: SessionState, first_at: int, last_at: int) -> ShownSession:
         session = show_session(state, self._files.of(state), first_at, last_at, _now(), self._hold(state.id))

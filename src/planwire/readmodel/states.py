@@ -6,7 +6,6 @@ session can: they say which program serves it, and whether it works. A session w
 """
 
 from collections.abc import Iterable
-from math import inf
 from typing import Final
 
 from msgspec import Struct
@@ -96,7 +95,7 @@ def state_of(state: SessionState, progress: Progress, hold: Hold, last_at: int, 
         return IDLE if state.stopped in _OWN_ACCORD else STOPPED
     if hold.is_lost:
         return STOPPED
-    return RUNNING if now < running_until(hold, last_at) else IDLE
+    return RUNNING if is_running(hold, last_at, now) else IDLE
 
 
 def state_name(state: str) -> str:
@@ -104,13 +103,11 @@ def state_name(state: str) -> str:
     return audience().needs if state == NEEDS_YOU else state.capitalize()
 
 
-def running_until(hold: Hold, last_at: int) -> float:
-    """Until when a session whose turn has not ended is assumed to run, if nothing more is heard of it."""
-    if hold.is_working:
-        return inf
-    if hold.is_relayed:
-        return -inf
-    return last_at + (_CALLED if hold.is_held else _UNHELD)
+def is_running(hold: Hold, last_at: int, now: int) -> bool:
+    """Whether a session whose turn has not ended is assumed to run. The clock of its machine may be a little ahead."""
+    if hold.is_working or hold.is_relayed:
+        return hold.is_working
+    return abs(now - last_at) < (_CALLED if hold.is_held else _UNHELD)
 
 
 def stop_words(reason: str | None) -> str:

@@ -9,12 +9,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from threading import Lock
+from time import time_ns
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from planwire.journal import Journal, read_on, state_at
 from planwire.model import diff
+from planwire.model.clocks import time_after
 from planwire.model.events import Recorded
 from planwire.model.fold import fold, fold_all
 from planwire.model.identity import track
@@ -98,7 +100,9 @@ class Timeline:
         if len(self.moments) > MOST_MOMENTS:
             del self.moments[: MOST_MOMENTS // 10]
         progress = total_progress(after)
-        point = Point(moment.at, progress.done, progress.total, moment.seq)
+        now = time_ns() // 1_000_000
+        at = min(time_after(self.points[-1].at if self.points else 0, moment.at, now), now)
+        point = Point(at, progress.done, progress.total, moment.seq)
         if not self.points or self.points[-1][1:3] != point[1:3]:
             self.points.append(point)
 

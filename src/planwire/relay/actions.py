@@ -41,6 +41,12 @@ class Meet(Struct, frozen=True):
     fork_of: str | None = None
 
 
+class Leave(Struct, frozen=True):
+    """Nobody mentions a session any more: let go of it once it is written. If it comes back, it is met again."""
+
+    session: str
+
+
 class Record(Struct, frozen=True):
     """Something that happened in a session. `streams`: it is about a text that may still grow, all of which becomes one
     version. `why`: what the agent thought and said right before a plan; the journal gets its digest."""
@@ -90,7 +96,9 @@ class Warn(Struct, frozen=True):
     text: str
 
 
-Action: TypeAlias = ToClient | ToAgent | Meet | Record | RecordLine | Bind | HoldBack | Warn
+#: What the journal's thread gets.
+ForJournal: TypeAlias = Meet | Leave | Record | RecordLine
+Action: TypeAlias = ToClient | ToAgent | ForJournal | Bind | HoldBack | Warn
 
 
 class SessionMemory(Struct, frozen=True):

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planwire.model.events import Gap, MessageAdded, PlanRemoved, PlanSet, SessionOpened, Told
-from planwire.relay.actions import BY_RELAY, Meet, Record, RecordLine
+from planwire.relay.actions import BY_RELAY, ForJournal, Leave, Meet, Record, RecordLine
 from planwire.relay.dedupe import extends
 
 #: Limits of a burst, whichever is reached first; sessions share them. More than three hundred plans of twenty steps
@@ -31,7 +31,7 @@ class Arrived(Struct, frozen=True):
     """An action for the journal, and when it came, in milliseconds. `size` is its approximate weight in bytes; `number`
     is its place in the order of arrival."""
 
-    action: Meet | Record | RecordLine
+    action: ForJournal
     at: int = 0
     size: int = 0
     number: int = 0
@@ -124,7 +124,7 @@ class Backlog:
         self.displaced: Counter[str] = Counter()
         self.arrived = 0
 
-    def put(self, action: Meet | Record | RecordLine, at: int = 0, size: int = 0) -> None:
+    def put(self, action: ForJournal, at: int = 0, size: int = 0) -> None:
         """Add something at once, without waking the thread that takes."""
         with self._lock:
             self.arrived += 1
@@ -136,7 +136,7 @@ class Backlog:
             share = len(self._lines)
             if not line.is_full(size, self._most_records / share, self._most_bytes / share):
                 return line.append(Arrived(action, at, size, self.arrived))
-            bare = replace(action, why="") if action.why else action
+            bare = action if isinstance(action, Leave) or not action.why else replace(action, why="")
             if line.displace(Arrived(bare, at, size, self.arrived), self.why):
                 self.displaced[self.why] += 1
             return None
@@ -213,7 +213,7 @@ def _gaps(items: list[Arrived], missing: dict[str, int]) -> Iterable[Arrived]:
         yield Arrived(gap, items[0].at, 0, items[0].number)
 
 
-def _subject(action: Meet | Record | RecordLine) -> object:
+def _subject(action: ForJournal) -> object:
     """What a record is about. Of two records on the same subject, the newer one says it all."""
     match action:
         case RecordLine():
@@ -230,5 +230,5 @@ def _subject(action: Meet | Record | RecordLine) -> object:
             return MessageAdded, str(message.get("id"))
         case Record(event=event):
             return type(event), getattr(event, "plan_id", None)
-        case Meet():
-            return Meet
+        case Meet() | Leave():
+            return type(action)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from planwire.chat.reminder import read_reminder
 from planwire.journal.protocol import Stamped
 from planwire.model.additions import addition
+from planwire.model.clocks import time_after
 from planwire.model.decide import decided, undecided
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import (
@@ -120,7 +121,7 @@ class PendingHistory:
         event = self._wanted(stamped.event)
         if event is None:
             return []
-        state, at = self.memory.state, max(stamped.at, self.memory.at)
+        state, at = self.memory.state, time_after(self.memory.at, stamped.at, stamped.at)
         event = decided(state, event, stamped.by, self.suffix)
         self.memory = learn(self.memory, Recorded(state.id, state.seq + 1, at, stamped.by, event))
         return [Stamped(at, stamped.by, event)]

@@ -1,5 +1,6 @@
 """What a line is, decoded no deeper than that takes; and small readers for values that may be anything."""
 
+import re
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -25,7 +26,9 @@ WORDS_OF_AGENT: Final = (
     b'"$/cancel_request"',
     *WORDS_OF_SIGNS,
 )
-_TITLE_LENGTH: Final = 80
+#: What a line too long to be decoded says, unless it is inside a text, where its quotes have escapes.
+_PLAN_UPDATE: Final = re.compile(rb'"sessionUpdate"\s*:\s*"plan')
+_SESSION_ID: Final = re.compile(rb'"sessionId"\s*:\s*("(?:[^"\\]|\\.){0,500}")')
 
 JsonId: TypeAlias = int | float | str | None
 
@@ -58,6 +61,14 @@ class FromClient(Struct):
 
 peek_agent = msgspec.json.Decoder(FromAgent).decode
 peek_client = msgspec.json.Decoder(FromClient).decode
+
+
+def session_of_plan(beginning: bytes) -> str | None:
+    """The session that a line sets a plan in, as far as its beginning tells; "" if it does not tell which."""
+    if _PLAN_UPDATE.search(beginning) is None:
+        return None
+    named = _SESSION_ID.search(beginning)
+    return str(value_of(Raw(named[1])) or "") if named else ""
 
 
 def list_on(line: bytes) -> ItemsPlan | None:

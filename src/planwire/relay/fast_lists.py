@@ -79,6 +79,10 @@ class KnownLists:
             line = b"%b%b%b" % (known.around[0], line[start:end], known.around[1])
         return PassingList(known.session, known.plan_id, line)
 
+    def forget(self, session: WireSession) -> None:
+        """Read the lists of a session again: it was left."""
+        self._known = {around: known for around, known in self._known.items() if known.session is not session}
+
     def learn(
         self, line: bytes, lines: list[ToClient], reading: Reading, session: WireSession, translator: Translator | None
     ) -> None:

@@ -9,13 +9,16 @@ from typing import Final, NamedTuple
 
 #: Bytes of the longest line that is read.
 LONGEST_LINE: Final = 16 * 1024 * 1024
+#: Why a plan in a longer line is not recorded.
+TOO_LONG: Final = f"a line with a plan had more than {LONGEST_LINE >> 20} MiB"
 
 
 class Block(NamedTuple):
-    """Bytes to pass on. `lines`: they are whole lines, and may be read."""
+    """Bytes to pass on. `lines`: they are whole lines, and may be read. `begins`: a longer line begins with them."""
 
     data: bytes
     lines: bool = True
+    begins: bool = False
 
 
 class Framer:
@@ -61,7 +64,7 @@ class Framer:
                 return []
             self._passing = True
             held, self._held, self._size = self._held, [], 0
-            return [Block(each, lines=False) for each in held]
+            return [Block(b"".join(held), lines=False, begins=True)]
         return [Block(piece, lines=False)]
 
     def _finish(self, last: bytes) -> Block:
@@ -70,7 +73,8 @@ class Framer:
             return Block(last, lines=False)
         data = b"".join((*self._held, last))
         self._held, self._size = [], 0
-        return Block(data, lines=len(data) <= self._longest)
+        is_read = len(data) <= self._longest
+        return Block(data, lines=is_read, begins=not is_read)
 
 
 _SHORT: Final = 16 * 1024

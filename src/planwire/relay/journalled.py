@@ -6,11 +6,10 @@ to do about a journal that fails.
 
 import os
 import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
-from itertools import count, takewhile
-from math import inf
 from threading import Lock
 from time import time_ns
 from typing import Final, assert_never
@@ -25,7 +24,7 @@ from planwire.journal.view import View, read_on
 from planwire.journal.waiting import MOMENT, begin_away, id_suffix, note_state, seen_here, why_away
 from planwire.model.event_why import why_in, with_why
 from planwire.model.events import ACP, Gap, PlanSet, Recorded, SessionOpened, with_way
-from planwire.relay.actions import BY_CLIENT, BY_RELAY, Meet, Record, RecordLine, SessionMemory
+from planwire.relay.actions import BY_CLIENT, BY_RELAY, ForJournal, Leave, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.dedupe import PendingHistory, begin, learn
 from planwire.relay.envelope import list_on
 from planwire.relay.held_sessions import HeldSessions
@@ -38,9 +37,8 @@ from planwire.session.writer import append_latest, reopening
 _MEMORY: Final = View(
     "relay", SessionMemory, begin, learn, rules=14, note=lambda journal, memory: note_state(journal, memory.state)
 )
-#: What follows an id in names that were given while nobody could say which names were taken, and in all names.
-_BEGUN_AWAY: Final = "~[0-9a-f]{16}"
-_SEEN: Final = "(~[0-9]+|~[0-9a-f]{16})?"
+#: What follows an id in the name of a session: a number, or what was made up while nobody could say which are taken.
+_GIVEN: Final = "(~[0-9]+|~[0-9a-f]{16})?"
 _UNSTORABLE: Final = "the journal can't store it"
 
 
@@ -54,6 +52,7 @@ class _JournalledSession:
     whose digests these hold."""
 
     def __init__(self, memory: SessionMemory, is_fresh: bool = False) -> None:
+        self.is_left = False  # nobody mentions it any more
         self.is_fresh = is_fresh  # no one else can mean it, and nothing of it is written yet
         self.written = self.told = memory
         self.pending = PendingHistory(memory)
@@ -112,16 +111,21 @@ class JournalledSessions:
         """How many events are not written yet."""
         return sum(len(session.unwritten) for session in tuple(self._sessions.values()))
 
-    def take(self, journal: Journal, action: Meet | Record | RecordLine, at: int) -> None:
+    def take(self, journal: Journal, action: ForJournal, at: int) -> None:
         """Take in something that happened at a time, in milliseconds."""
         session = self._sessions.get(action.session)
-        if session is None:
-            if isinstance(action, Meet):
-                session = _JournalledSession(self._begin(journal, action, at), action.fresh and action.fork_of is None)
-                with self._telling:
-                    self._sessions[action.session] = session
-                    self._tell(action.session, session.told)
+        if isinstance(action, Leave):
+            if session is not None:
+                session.is_left = True
             return
+        if session is None:
+            meeting = action if isinstance(action, Meet) else Meet(action.session, False)
+            session = _JournalledSession(self._begin(journal, meeting, at), meeting.fresh and meeting.fork_of is None)
+            self._sessions[action.session] = session
+        if isinstance(action, Meet):
+            with self._telling:
+                self._tell(action.session, session.told)
+        session.is_left = False
         record = _record(action)
         if record is not None:
             session.take(record, at)
@@ -133,15 +137,19 @@ class JournalledSessions:
         problems: list[UnstorableEvent] = []
         now = None if all_streams else time_ns() // 1_000_000
         self._reviews = self._reviews or PendingReviews(journal)
-        for wire_id, session in self._sessions.items():
+        for wire_id, session in tuple(self._sessions.items()):
             self._reviews.hand_on(session.told.state)
-            session.unwritten += session.pending.finish_stream(now)
+            session.unwritten += session.pending.finish_stream(None if session.is_left else now)
             if session.unwritten or session.written.seq:
                 self._held.hold(journal, wire_id, session.written.id, is_new=bool(session.unwritten))
             try:
                 self._append(journal, wire_id, session)
             except UnstorableEvent:
                 self._append_apart(journal, wire_id, session, problems)
+            if session.is_left and not session.unwritten:
+                self._held.let_go(session.written.id)
+                with self._telling:
+                    del self._sessions[wire_id]
         return problems
 
     def look(self, journal: Journal) -> None:
@@ -170,8 +178,8 @@ class JournalledSessions:
             return self._found(journal, meeting)
         except EngineAway:
             is_new = meeting.fresh or meeting.fork_of
-            known = () if is_new else _names_among(seen_here(journal), meeting.session, _SEEN)
-            found = _chosen((_recalled(journal, name, at) for name in known), meeting)
+            known = () if is_new else _names_among(seen_here(journal), meeting.session)
+            found = _chosen((_recalled(journal, name, at) for name in reversed(known)), meeting)
             return found or _recalled(journal, f"{meeting.session}~{os.urandom(8).hex()}", at)
 
     def _found(self, journal: Journal, meeting: Meet) -> SessionMemory:
@@ -209,7 +217,8 @@ class JournalledSessions:
         if written := append_latest(journal, latest, prepared):
             session.is_fresh = False
             session.unwritten = []
-            if written[-1].seq != session.pending.memory.seq:  # its answer was lost, so it waits
+            foreseen = session.pending.memory
+            if (written[-1].seq, written[-1].at) != (foreseen.seq, foreseen.at):  # its answer was lost, so it waits
                 session.pending.rebase(_learn_all(session.written, written), [])
             session.written = session.pending.memory
             note_state(journal, session.written.state)
@@ -280,19 +289,22 @@ def _find(journal: Journal, meeting: Meet) -> SessionMemory:
     meant, one of this machine is chosen. A relay that an agent started joins no session that others work in: there the
     agent could ask its question once more, and answer it.
     """
-    known = () if meeting.fresh else _known_names(journal, meeting.session)
+    known = () if meeting.fresh else _names_among(journal.sessions(), meeting.session)
     held = {each.session for each in journal.leases() if each.is_held} if known and way_below() else ()
-    found = _chosen((_MEMORY.load(journal, name) for name in known if name not in held), meeting)
+    found = _chosen((_MEMORY.load(journal, name) for name in reversed(known) if name not in held), meeting)
     return found or begin(_free_name(journal, meeting.session))
 
 
 def _chosen(memories: Iterable[SessionMemory], meeting: Meet) -> SessionMemory | None:
-    """The session that is met, of those that it may be, which come in the order in which they began."""
-    found = None
+    """The session that is met, of those that it may be, which come the newest first: the newest of this machine, or
+    else the newest. The others are not loaded: there may be thousands."""
+    elsewhere = None
     for memory in memories:
         if _is_of(memory, meeting):
-            found = memory if found is None or _is_here(memory) or not _is_here(found) else found
-    return found
+            if _is_here(memory):
+                return memory
+            elsewhere = elsewhere or memory
+    return elsewhere
 
 
 def _recalled(journal: Journal, name: str, at: int) -> SessionMemory:
@@ -304,28 +316,23 @@ def _recalled(journal: Journal, name: str, at: int) -> SessionMemory:
     return _learn_all(replace(begin(name), state=state), journal.read(name, state.seq))
 
 
-def _known_names(journal: Journal, session: str) -> list[str]:
-    """The names that sessions with this id have, in the order in which they began."""
-    known = journal.sessions()
-    began = {each.id: each.first_at for each in known}
-    names = [*takewhile(journal.last_seq, _names(session)), *_names_among(known, session, _BEGUN_AWAY)]
-    return sorted(names, key=lambda name: began.get(name, inf))
-
-
-def _names_among(known: Iterable[KnownSession], session: str, ending: str) -> list[str]:
-    """The names among these that sessions with an id got, if they end like that."""
-    name = re.compile(re.escape(session) + ending)
+def _names_among(known: Iterable[KnownSession], session: str) -> list[str]:
+    """The names among these that sessions with an id have, in the order in which they began."""
+    name = re.compile(re.escape(session) + _GIVEN)
     return [each.id for each in known if name.fullmatch(each.id)]
 
 
-def _names(session: str) -> Iterator[str]:
-    """The names for a session with this id, in the order in which they are given."""
-    yield session
-    yield from (f"{session}~{number}" for number in count(2))
-
-
 def _free_name(journal: Journal, session: str) -> str:
-    return next(each for each in _names(session) if not journal.last_seq(each))
+    """A name that no session has: the id, or the id with a number. Of thousands of numbers, few are tried."""
+
+    def is_free(number: int) -> bool:
+        return not journal.last_seq(f"{session}~{number}" if number > 1 else session)
+
+    free = 1
+    while not is_free(free):
+        free *= 2
+    number = bisect_left(range(free), True, lo=free // 2 + 1, key=is_free)
+    return f"{session}~{number}" if number > 1 else session
 
 
 def _is_taken(journal: Journal, memory: SessionMemory) -> bool:

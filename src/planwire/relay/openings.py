@@ -5,6 +5,7 @@ id is first mentioned, on whatever line.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from planwire.acp.conversation import asks_for_replay
 from planwire.acp.messages import Update
@@ -21,6 +22,9 @@ from planwire.relay.thoughts import Overheard
 from planwire.relay.tools import Tools
 from planwire.relay.wire_session import WireSession
 
+#: Sessions that stay in memory, however many ids a connection mentions.
+MOST_SESSIONS: Final = 1_000
+
 
 class Openings:
     """The sessions of one connection, by their ids on the wire."""
@@ -31,6 +35,7 @@ class Openings:
         self._requests = requests
         self._tools = tools
         self._overheard = overheard
+        self._most = MOST_SESSIONS
         self._unnamed: dict[str, list[Action]] = {}  # what is put off, by sessions not explained yet
 
     def meet(self, session_id: str, *, by_client: bool = False) -> Iterator[Action]:
@@ -47,6 +52,20 @@ class Openings:
             self._unnamed[session_id] = []
         elif session_id not in self.sessions:
             yield from self._begin(session_id, None if by_client else self._requests.opening())
+
+    def leave(self) -> Iterator[WireSession]:
+        """If there are very many sessions, let go of the older ones that are quiet."""
+        if len(self.sessions) <= self._most:
+            return
+        for session in list(self.sessions.values())[: -MOST_SESSIONS // 2]:
+            is_awaited = self._requests.has_any(session.id) or session.id in self._unnamed
+            if session.is_quiet and not is_awaited and not self._tools.has(session.id):
+                del self.sessions[session.id]
+                self._tools.forget(session.id)
+                if self._sides.translator is not None:
+                    self._sides.translator.forget(session.id)
+                yield session
+        self._most = max(MOST_SESSIONS, len(self.sessions) + MOST_SESSIONS // 2)
 
     def put_off(self, actions: list[Action]) -> list[Action]:
         """The actions, without those that would record something of a session before it is known what it is."""

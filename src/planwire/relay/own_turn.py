@@ -35,6 +35,11 @@ class OwnTurn:
         self._seen: set[int] = set()
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing is wanted, and nothing waits."""
+        return not (self.wanted or self.is_on or self.steering or self.held or self.answers)
+
+    @property
     def is_full(self) -> bool:
         """Whether no more lines may wait."""
         return len(self.held) >= _MOST_LINES or sum(map(len, self.held)) > _MOST_BYTES

@@ -24,7 +24,8 @@ class Pipe:
     """Carries lines from one file descriptor to another. `hear` returns the actions for a line; once the line has left,
     `afterwards` gets those that are not lines themselves.
 
-    `overhear` gets the lines that `hear` need not see, before the lines after them are heard.
+    `overhear` gets the lines that `hear` need not see, before the lines after them are heard. `hear_beginning` gets the
+    first bytes of a line that is too long to be read.
 
     The pipe calls `at_last` when nothing more comes, and `at_end` when it is closed, then or because its reader is
     gone. The lines of the `injector` come after what the source has said so far, and before what it says next.
@@ -41,6 +42,7 @@ class Pipe:
         injector: Injector | None = None,
         at_last: Callable[[], None] = lambda: None,
         overhear: Callable[[bytes], None] = lambda _: None,
+        hear_beginning: Callable[[bytes], list[Action]] = lambda _: [],
     ) -> None:
         self._source = source
         self._target = target
@@ -51,6 +53,7 @@ class Pipe:
         self._injector = injector
         self._at_last = at_last
         self._overhear = overhear
+        self._hear_beginning = hear_beginning
         self._framer = Framer()
         self._is_writing = self._has_failed = False
         self.heard_at = monotonic()
@@ -85,13 +88,15 @@ class Pipe:
             self._at_end()
 
     def _pass_on(self, blocks: list[Block]) -> None:
-        for data, lines in blocks:
+        for data, lines, begins in blocks:
             if lines and not self._sieve.skips(data):
                 self._look_through(data)
             else:
                 self._write(data)
                 if lines:
                     self._overhear(data)
+                elif begins and (actions := self._hear_beginning(data[:_CHUNK])):
+                    self._afterwards(actions)
 
     def _look_through(self, data: bytes) -> None:
         """Write the lines as they leave: the same object, if nothing changes. Other actions come once the lines are

@@ -18,13 +18,13 @@ from planwire.acp.splice import Unspliceable, append_element
 from planwire.acp.words import ATTACHING, OPENING, PLAN_UPDATES, SPOKEN
 from planwire.chat.retelling import STEERED
 from planwire.journal.protocol import Terms
-from planwire.model.events import DISCONNECTED, SessionOpened, TurnEnded
+from planwire.model.events import Gap, SessionOpened
 from planwire.model.kinds import prose_of
 from planwire.model.plan import Fields
 from planwire.model.records import PROMPT
 from planwire.model.titles import title_of_prompt
 from planwire.readmodel.states import RELAY
-from planwire.relay.actions import BY_RELAY, CLOSED, Action, HoldBack, Record, SessionMemory, ToAgent, ToClient
+from planwire.relay.actions import BY_RELAY, Action, HoldBack, Leave, Record, SessionMemory, ToAgent, ToClient, Warn
 from planwire.relay.agents import AgentRow
 from planwire.relay.answering import Answering
 from planwire.relay.batched import batched
@@ -38,10 +38,12 @@ from planwire.relay.envelope import (
     last_text,
     peek_agent,
     peek_client,
+    session_of_plan,
     text_of,
     update_of,
 )
 from planwire.relay.fast_lists import KnownLists
+from planwire.relay.framing import TOO_LONG
 from planwire.relay.openings import Openings
 from planwire.relay.other_updates import HANDLERS
 from planwire.relay.outbox import Outbox
@@ -137,7 +139,9 @@ class Policy:
 
     def overdue(self, hold: HoldBack) -> None:
         """Something has waited as long as it may: let it go."""
-        session = self._sessions[hold.session]
+        session = self._sessions.get(hold.session)
+        if session is None:
+            return  # all was quiet in it, and it was left
         if hold.what != PROMPT:
             self._prompting.give_answers(session)
         elif session.own_turn.number == hold.turn:
@@ -147,16 +151,13 @@ class Policy:
         """Both sides have ended: end every replay and every turn."""
         actions: list[Action] = []
         for session in self._sessions.values():
-            actions += session.end_retelling()
-            if session.is_working or not session.has_stopped:
-                reason = DISCONNECTED if session.is_working else CLOSED
-                actions.append(Record(session.id, TurnEnded(reason), BY_RELAY))
+            actions += session.close()
         return [*actions, *(self._tools.absence() if any(each.worked for each in self._sessions.values()) else ())]
 
     # -- from the client
 
     def from_client(self, line: bytes) -> list[Action]:
-        return self._outbox.behind(self._hear_client(line))
+        return [*self._outbox.behind(self._hear_client(line)), *self._left()]
 
     def _hear_client(self, line: bytes) -> list[Action]:
         try:
@@ -251,9 +252,17 @@ class Policy:
         """Lines of the agent's passed by without any of our words. This needs no lock (see `Overheard`)."""
         self._overheard.pass_by(block)
 
+    def hear_beginning(self, line: bytes) -> list[Action]:
+        """The beginning of a line of the agent's that is too long to be read: a plan in it leaves a gap."""
+        session_id = session_of_plan(line)
+        if not session_id:
+            return [] if session_id is None else [Warn(f"{TOO_LONG}, and was not recorded")]
+        gap = Record(session_id, Gap(1, TOO_LONG), BY_RELAY)
+        return self._openings.put_off([*self._openings.meet(session_id), gap])
+
     def from_agent(self, line: bytes) -> list[Action]:
         before = self._outbox.for_client()  # the agent may use the id of a question again once it has an answer
-        return [*before, *self._openings.put_off(self._hear_agent(line))]
+        return [*before, *self._openings.put_off(self._hear_agent(line)), *self._left()]
 
     def _hear_agent(self, line: bytes) -> list[Action]:
         passing = self._lists.passing(line)
@@ -371,6 +380,13 @@ class Policy:
             yield from session.end_turn(stop_reason)
 
     # -- both
+
+    def _left(self) -> Iterator[Action]:
+        """Let go of sessions that are quiet, if there are very many: their ids may never come back."""
+        for session in self._openings.leave():
+            self._lists.forget(session)
+            yield from session.close()
+            yield Leave(session.id)
 
     def _go_on(self, session: WireSession) -> None:
         """Go on with what waited for the end of a turn, or of a request."""

@@ -24,7 +24,7 @@ from planwire.journal.protocol import Journal, Terms
 from planwire.journal.waiting import refusal_of
 from planwire.model.events import Gap, PlanSet, TurnEnded
 from planwire.model.kinds import prose_of
-from planwire.relay.actions import Meet, Record, RecordLine, SessionMemory
+from planwire.relay.actions import ForJournal, Leave, Meet, Record, RecordLine, SessionMemory
 from planwire.relay.backlog import TOO_FAST, Arrived, Backlog
 from planwire.relay.journalled import JournalledSessions
 from planwire.relay.looker import Looker
@@ -117,7 +117,7 @@ class Recorder:
         self._thread.start()
         self._looker.start()
 
-    def put(self, action: Meet | Record | RecordLine, size: int) -> None:
+    def put(self, action: ForJournal, size: int) -> None:
         """Record something that happened just now, on a line of that size. It may wait a little for `wake`."""
         if isinstance(action, Meet) and not action.fresh:
             self._unfound.add(action.session)
@@ -323,7 +323,7 @@ class Recorder:
 
     def _drop(self) -> None:
         """Drop what will not be recorded, and count it."""
-        lost = sum(not isinstance(each.action, Meet) for each in self._held) + self._sessions.drop()
+        lost = sum(not isinstance(each.action, Meet | Leave) for each in self._held) + self._sessions.drop()
         self._lost[str(self._problem or _ENDED)] += lost
         self._held.clear()
         self._unfound.clear()
@@ -348,7 +348,7 @@ def _now() -> int:
     return time_ns() // 1_000_000
 
 
-def _weight(action: Meet | Record, size: int) -> int:
+def _weight(action: Meet | Leave | Record, size: int) -> int:
     """Roughly how many bytes a record of a line holds. The line may bring only the newest piece of a text; of a prompt
     only the title stays."""
     match action:

@@ -143,6 +143,10 @@ class Tools:
         session.others = self._others.pop(key or "", ())
         session.seen = session.bound = None
 
+    def forget(self, session_id: str) -> None:
+        """Let go of a session without the tools."""
+        self._sessions.pop(session_id, None)
+
     def open(self, session_id: str, *, failed: bool = False) -> None:
         """The agent answered: the client may hear of the session again. One that failed to load is as it was."""
         session = self._of(session_id)

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from planwire.journal.protocol import Journal, Terms
-from planwire.relay.actions import Action, Bind, HoldBack, Meet, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import Action, Bind, HoldBack, Leave, Meet, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.envelope import WORDS_OF_AGENT, WORDS_OF_CLIENT
 from planwire.relay.framing import Sieve
 from planwire.relay.injector import Injector
@@ -105,6 +105,7 @@ class Traffic:
             self._afterwards,
             injector=self._for_client,
             overhear=self._policy.overhear,
+            hear_beginning=self._beginning,
         )
 
     def run(self) -> int:
@@ -152,9 +153,13 @@ class Traffic:
         self._ring()
         return actions
 
+    def _beginning(self, line: bytes) -> list[Action]:
+        with self._lock:
+            return self._note(self._policy.hear_beginning(line), 0)
+
     def _note(self, actions: list[Action], size: int) -> list[Action]:
         for action in actions:
-            if isinstance(action, (RecordLine, Record, Meet)):
+            if isinstance(action, (RecordLine, Record, Meet, Leave)):
                 self._recorder.put(action, size)
         return actions
 

@@ -17,6 +17,7 @@ from planwire.model.decide import decided
 from planwire.model.events import (
     ACP,
     CHANGES_REQUESTED,
+    DISCONNECTED,
     ContextCompacted,
     MessageAdded,
     PlanRemoved,
@@ -35,7 +36,7 @@ from planwire.model.records import FILE, PlanRecord, SessionState
 from planwire.model.sameness import is_same
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_END_TURN
 from planwire.model.unheard import Words
-from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, Record, RecordLine, SessionMemory, Warn
+from planwire.relay.actions import BY_AGENT, BY_CLIENT, BY_RELAY, CLOSED, Record, RecordLine, SessionMemory, Warn
 from planwire.relay.agent_context import AgentContext
 from planwire.relay.agent_plans import AgentPlans
 from planwire.relay.agents import AgentRow
@@ -88,6 +89,18 @@ class WireSession:
     @property
     def is_working(self) -> bool:
         return self._is_working
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nobody works in it, and nobody waits for anything from it."""
+        is_busy = self.is_working or self.questions.is_any_open or self.plans.is_retold
+        return not is_busy and self.own_turn.is_idle
+
+    def close(self) -> Iterator[Record | Warn]:
+        """No more is heard of it here: end its replay and its turn."""
+        yield from self.end_retelling()
+        if self.is_working or not self.has_stopped:
+            yield Record(self.id, TurnEnded(DISCONNECTED if self.is_working else CLOSED), BY_RELAY)
 
     @property
     def folder(self) -> str | None:

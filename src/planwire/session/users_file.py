@@ -187,6 +187,8 @@ class UsersFile:
         raise InputError(f"the users in {self.path} can't be changed: {what}")
 
     def _write(self, target: Path, users: Users) -> None:
+        from planwire.journal.sqlite.file import sync_folder  # noqa: PLC0415  (it loads sqlite3, and few write)
+
         try:
             _sweep(target)
             handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
@@ -196,6 +198,7 @@ class UsersFile:
                     file.flush()
                     os.fsync(handle)
                 Path(name).replace(target)
+                sync_folder(target.parent)  # else a power cut may bring a removed person back
             except BaseException:
                 with suppress(OSError):
                     Path(name).unlink()

@@ -19,6 +19,7 @@ from planwire.journal import Journal, Once, Stamped
 from planwire.journal.view import Folded
 from planwire.journal.waiting import id_suffix
 from planwire.model.authors import name_and_way
+from planwire.model.clocks import time_after
 from planwire.model.decide import decided
 from planwire.model.events import Event, Recorded, SessionOpened, with_way
 from planwire.model.fold import fold
@@ -26,7 +27,7 @@ from planwire.model.records import SessionState
 
 
 class _Timed(Folded, Protocol):
-    """A state that knows the latest time of its events."""
+    """A state that knows the time of its last event."""
 
     @property
     def at(self) -> int: ...
@@ -42,7 +43,7 @@ def append_latest(
     once: Once | None = None,
 ) -> tuple[Recorded, ...]:
     """Append the events that `prepare` makes from the newest state, which `latest` returns. Returns the events as they
-    were written: none if `prepare` made none. Time never runs backwards in a session, whatever its writers' clocks say.
+    were written: none if `prepare` made none. Time never runs backwards in a session (`model.clocks`).
 
     If the session already has the key `once`, the result is the events that were written with it. The key is looked up
     after `latest` and before `prepare`. Otherwise `prepare` could meet a state with those events and refuse to repeat
@@ -52,7 +53,7 @@ def append_latest(
         state = latest()
         if once is not None and (written := journal.append(state.id, (), once=once)):
             return written
-        events = _in_order(prepare(state), state.at)
+        events = _in_order(prepare(state), state.at, time_ns() // 1_000_000)
         if isinstance(state, SessionState):
             events = _decided(state, events, id_suffix(journal))
         if not events:
@@ -91,16 +92,17 @@ def stamped(
 ) -> list[Stamped]:
     """The events stamped with the current time, but not before `earliest`, and with their author: the name beside them,
     and in people's acts the way. `waits` says which of them may wait."""
-    now = max(time_ns() // 1_000_000, earliest)
+    now = time_ns() // 1_000_000
+    at = time_after(earliest, now, now)
     name, way = name_and_way(by)
-    return [Stamped(now, name, with_way(event, way), waits(event)) for event in events]
+    return [Stamped(at, name, with_way(event, way), waits(event)) for event in events]
 
 
-def _in_order(events: Sequence[Stamped], earliest: int) -> list[Stamped]:
+def _in_order(events: Sequence[Stamped], before: int, now: int) -> list[Stamped]:
     ordered: list[Stamped] = []
     for each in events:
-        earliest = max(each.at, earliest)
-        ordered.append(each if each.at == earliest else replace(each, at=earliest))
+        before = time_after(before, each.at, now)
+        ordered.append(each if each.at == before else replace(each, at=before))
     return ordered
 
 

@@ -57,6 +57,8 @@ LARGEST_HEADERS: Final = 32 * 1024
 CHALLENGE: Final = {"www-authenticate": 'Bearer realm="planwire board"'}
 #: The methods that only read.
 READING: Final = ("GET", "HEAD")
+#: The entry of a scope to call once a person was let in.
+WELCOME: Final = "planwire.welcome"
 #: Values of `Sec-Fetch-Site` for a request from elsewhere: it may only follow a link.
 _FOREIGN: Final = ("cross-site", "same-site")
 _PORT: Final = re.compile(r":[0-9]{1,5}\Z")
@@ -146,6 +148,12 @@ class RequestGuard:
     def _is_own(self, scope: Scope, name: str) -> bool:
         server = (scope.get("server") or ("",))[0]
         return name in self._hosts or (self._for_team and bool(server) and name.strip("[]") == server)
+
+
+def welcome(scope: Scope) -> None:
+    """Note that the connection of a request is a person's: when there are too many, it stays."""
+    if WELCOME in scope:
+        scope[WELCOME]()
 
 
 def bearer_of(headers: Headers) -> str:

@@ -11,7 +11,6 @@ from asyncio import TimerHandle, Transport
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from functools import partial
-from math import inf
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -23,8 +22,9 @@ from planwire.errors import InputError, reason
 from planwire.journal import Journal
 from planwire.readmodel.audience import shown_to_several
 from planwire.session.steering import USER
+from planwire.web.admission import Admission, guarded
 from planwire.web.app import BoardApp
-from planwire.web.guard import LARGEST_BODY
+from planwire.web.guard import LARGEST_BODY, WELCOME
 from planwire.web.hub import MOST_WATCHERS
 from planwire.web.listening import BACKLOG, LOOPBACK, addresses_of, listen, listen_on_path, refuse_unsafe
 from planwire.web.team import Team
@@ -42,8 +42,6 @@ LARGEST_HEAD: Final = 256 * 1024
 HEAD_SECONDS: Final = 20.0
 #: Seconds from there until its body must be complete.
 BODY_SECONDS: Final = 20.0
-#: Files that a board keeps for itself, however many connect.
-OWN_FILES: Final = 100
 _FULL: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 #: The call by which asyncio starts to accept again, some time after it could not take a connection.
 _ACCEPT_AGAIN: Final = "_start_serving"
@@ -94,7 +92,8 @@ class BoardServer:
             check_tls(tls)
         self.token = token or new_token()
         self._uds = uds
-        self._socket = listen(host, port) if uds is None else listen_on_path(uds)
+        admission = Admission()
+        self._socket = guarded(listen(host, port) if uds is None else listen_on_path(uds), admission)
         self._place = None if uds is None else _file_at(uds)
         self.port: int = port if uds else self._socket.getsockname()[1]
         self._team = team
@@ -117,7 +116,8 @@ class BoardServer:
         )
         config = uvicorn.Config(
             self.app,
-            http=_LimitedConnection,
+            http=partial(_LimitedConnection, admission),  # type: ignore[arg-type]
+            loop="asyncio",
             log_level="error",  # its warnings are about what strangers send, a line for each request
             access_log=False,
             proxy_headers=False,
@@ -222,16 +222,6 @@ def _allow_many_watchers() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _most_connections() -> float:
-    """The connections that this process may have at once: it needs files for itself, too."""
-    try:
-        import resource  # noqa: PLC0415
-    except ImportError:
-        return inf
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return inf if files == resource.RLIM_INFINITY else max(files - OWN_FILES, files // 2)
-
-
 class _LimitedConnection(HttpToolsProtocol):
     """uvicorn's connection, which hangs up on a peer that sends too much or takes too long to ask.
 
@@ -239,8 +229,9 @@ class _LimitedConnection(HttpToolsProtocol):
     the memory, or hold a silent connection, of which a process has only so many. A body that never comes does the same.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, admission: Admission, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._admission = admission
         self._received = 0
         self._most = LARGEST_HEAD
         self._in_head = True
@@ -251,10 +242,7 @@ class _LimitedConnection(HttpToolsProtocol):
         with suppress(OSError):  # a Unix socket has no such option
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         super().connection_made(transport)
-        if len(self.connections) > _most_connections():
-            transport.abort()
-        else:
-            self._wait_for_a_head()
+        self._wait_for_a_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -283,6 +271,8 @@ class _LimitedConnection(HttpToolsProtocol):
         self._most = LARGEST_HEAD + LARGEST_BODY
         self._in_head = False
         self._stop_waiting()
+        peer = self.transport.get_extra_info("peername")
+        self.scope[WELCOME] = partial(self._admission.welcome, peer)  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
         self._wait(BODY_SECONDS)
 

@@ -9,7 +9,6 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable
-from ipaddress import IPv6Address
 from time import monotonic
 from typing import Final
 from urllib.parse import parse_qs
@@ -20,6 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from planwire.errors import PlanwireError
 from planwire.session.users_file import UsersFile
 from planwire.web.addresses import OVERVIEW
+from planwire.web.admission import network
 from planwire.web.cookie_path import browser_key
 from planwire.web.frame import document
 from planwire.web.guard import Headers, Receive, Scope, Send
@@ -43,6 +43,7 @@ _NEXT: Final = re.compile(rf"{OVERVIEW}(?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*(?:\?
 #: The longest one. It comes back in the form, in which each character takes up to three bytes.
 LONGEST_NEXT: Final = 600
 _WRONG: Final = "This code is not right, was already used, or is older than ten minutes. Ask for a new one."
+_BROKEN: Final = "No code came. Type it in here."
 _TOO_MANY: Final = "There were too many wrong codes. Wait a minute, then try again."
 
 #: Words in a User-Agent that tell browsers and systems apart, the most specific first.
@@ -66,7 +67,7 @@ class Tries:
 
     def begin(self, address: str) -> bool:
         """Whether one more try is allowed, which counts from now on."""
-        now, own = monotonic(), _network(address)
+        now, own = monotonic(), network(address)
         while self._made and now - self._made[0][0] > MINUTE:
             self._made.popleft()
         if len(self._made) >= ALL_TRIES or sum(each == own for _, each in self._made) >= TRIES:
@@ -76,19 +77,10 @@ class Tries:
 
     def right(self, address: str) -> None:
         """Forget the last try from there: it was right."""
-        own = _network(address)
+        own = network(address)
         last = next((each for each in reversed(self._made) if each[1] == own), None)
         if last is not None:
             self._made.remove(last)
-
-
-def _network(address: str) -> str:
-    """The network of an IPv6 address, in which one person has many addresses; any other address as it is."""
-    try:
-        found = IPv6Address(address)
-    except ValueError:
-        return address
-    return str(found.ipv4_mapped or IPv6Address(int(found) >> 64 << 64))
 
 
 class SignIn:
@@ -108,7 +100,10 @@ class SignIn:
         await asyncio.to_thread(self._users.sign_out, person.name, person.key)
 
     async def _paired(self, request: Request) -> Response:
-        code, next_page = await _form(request)
+        form = await _form(request)
+        if form is None:  # no code came, so none was wrong
+            return HTMLResponse(sign_in_page(_BROKEN), 400)
+        code, next_page = form
         address = request.client.host if request.client else ""
         if not self._tries.begin(address):
             return HTMLResponse(sign_in_page(_TOO_MANY, next_page), 429, {"retry-after": "60"})
@@ -189,20 +184,22 @@ def page_to_open(address: str) -> str:
     return found[0] if found and len(found[0]) <= LONGEST_NEXT else ""
 
 
-async def _form(request: Request) -> tuple[str, str]:
-    """The code and the next page in a form."""
+async def _form(request: Request) -> tuple[str, str] | None:
+    """The code and the next page in a form; None if it did not come whole, or is none."""
     body = b""
     try:
         async for piece in request.stream():
             body += piece
             if len(body) > LARGEST_FORM:
-                return "", ""
+                return None
     except ClientDisconnect:
-        return "", ""
+        return None
     try:
         fields = parse_qs(body.decode("latin-1"), max_num_fields=8)
     except ValueError:  # too many
-        return "", ""
+        return None
+    if "code" not in fields:
+        return None
     return fields.get("code", [""])[0][:40], page_to_open(fields.get("next", [""])[0])
 
 

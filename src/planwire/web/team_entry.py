@@ -36,6 +36,7 @@ from planwire.web.guard import (
     cookie_of,
     host_name,
     same_secret,
+    welcome,
     words_answer,
 )
 from planwire.web.listening import LOOPBACK
@@ -168,6 +169,7 @@ class TeamEntry:
         return self._team.proxy.others if self._team.proxy else None
 
     def _let_in(self, scope: Scope, person: SignedIn, prefix: str, path: str | None = None) -> App:
+        welcome(scope)
         path = scope["path"] if path is None else path
         inner = {**scope, "path": path, "planwire.person": person, "planwire.role": partial(self._may_now, person)}
         is_live, of_page = path.startswith("/live/"), _of_page(scope)

@@ -21,6 +21,7 @@ from planwire.web.guard import (
     bearer_of,
     cookie_of,
     same_secret,
+    welcome,
     words_answer,
 )
 
@@ -40,7 +41,9 @@ class TokenEntry:
         if admission := self._admission(scope, path):
             return admission
         public = path.startswith("/static/") and scope["method"] in READING
-        if public or self._has_token(headers) or (below is not None and self._has_cookie(headers)):
+        if is_person := self._has_token(headers) or (below is not None and self._has_cookie(headers)):
+            welcome(scope)
+        if public or is_person:
             return self._app if below is None else self._app_below(path)
         what = "Open the address that planwire board printed: it has the token. Programs send it as a Bearer token."
         return words_answer(401, "The board is locked", what, CHALLENGE)

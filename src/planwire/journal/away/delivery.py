@@ -17,6 +17,7 @@ from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped
 from planwire.journal.spool import Lost, Segment, Spooled
 from planwire.journal.unusable import UNUSABLE
+from planwire.model.clocks import is_plausible
 from planwire.model.events import Gap, Recorded
 from planwire.model.names import named
 from planwire.model.records import PLANWIRE
@@ -140,9 +141,10 @@ def _is_same(stored: Recorded, waiting: Recorded) -> bool:
 
 
 def _end_of(engine: Journal, session: str) -> tuple[int, int]:
-    """The number and the time of a session's last event."""
-    last = engine.last_seq(session)
-    return last, max((each.at for each in engine.read(session, last - 1, last)), default=0)
+    """The number and the time of a session's last event; 0 for the time of a clock that is wrong."""
+    last, now = engine.last_seq(session), time_ns() // 1_000_000
+    times = (each.at for each in engine.read(session, last - 1, last))
+    return last, max((at for at in times if is_plausible(at, now)), default=0)
 
 
 def _in_order(events: Iterable[Recorded], earliest: int) -> list[Stamped]:

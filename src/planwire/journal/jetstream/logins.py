@@ -15,6 +15,8 @@ _PINGS: Final = 2
 #: The seed of a user's NKey: a line of its own, in a credentials file among others.
 _SEED: Final = re.compile(rb"^\s*SU[A-Z2-7]{56}\s*$", re.MULTILINE)
 
+_BARE_SEED: Final = re.compile(r"\bS[A-Z][A-Z2-7]{56}\b")
+
 
 def wire_options(settings: JetStreamSettings) -> dict[str, Any]:
     """The options for nats-py's `connect`. The addresses hold no secrets, because nats-py may show them.
@@ -42,6 +44,11 @@ def wire_options(settings: JetStreamSettings) -> dict[str, Any]:
 def _refuse_bad_files(settings: JetStreamSettings) -> None:
     """Check the files with secrets. nats-py would look at them only when it logs in, and say little."""
     for name, path in (("creds", settings.creds), ("nkey", settings.nkey)):
+        if _BARE_SEED.search(path):  # no message may show it
+            raise UnknownJournal(
+                f"{name} of the journal {settings.where} is itself a seed, which everybody can use who sees the URL or "
+                "the context: put it into a file that only you can read, and name that file"
+            )
         try:
             has_seed = not path or _SEED.search(Path(path).read_bytes())
         except OSError as error:

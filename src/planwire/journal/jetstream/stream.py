@@ -142,6 +142,7 @@ class JournalStream:
             "replicas": f"{replicas}{differs}",
             "messages": f"{state['messages'] - parts:,}" + (f", and {parts:,} parts of large ones" if parts else ""),
             "bytes": f"{state['bytes']:,}",
+            "risk": _RISK,
             "largest message": f"{self._largest or self._api.connection.max_payload:,} bytes",
         }
         if limits := losses(info["config"]) + bounds(info["config"]):
@@ -208,6 +209,12 @@ class JournalStream:
             raise JournalUnavailable(
                 f"the server at {self._settings.where} runs NATS {version}; a journal needs 2.11 or newer: update it"
             )
+
+
+_RISK: Final = (
+    "sync_interval: unless every server has `sync_interval: always`, a power cut can take the last 2 minutes of "
+    "acknowledged events, also with several replicas"
+)
 
 
 def _promise(replicas: int) -> str:

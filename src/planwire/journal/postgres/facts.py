@@ -32,6 +32,8 @@ def read_facts(server: JournalServer, connection: PostgresConnection) -> Journal
         "full_page_writes": pages,
         "synchronous_standby_names": standbys or "none",
     }
+    if off := [name for name in ("fsync", "synchronous_commit") if facts[name] == "off"]:
+        facts["risk"] = f"{' and '.join(off)}: it is off, so a crash or a power cut can take acknowledged events"
     return JournalFacts("postgresql", server.shown, promise(commit, fsync, standbys), facts)
 
 

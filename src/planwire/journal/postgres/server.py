@@ -76,6 +76,9 @@ _REFUSED: Final = re.compile(
 #: How libpq begins to say that a setting has a value that it can't use.
 _WRONG: Final = re.compile(r"(?:connection is bad: )?(?:invalid|bad value) ")
 
+#: A value in `options` of so many characters is no secret, but may be a part of many words.
+_SHORT: Final = 3
+
 _Answer = TypeVar("_Answer")
 _Waiting: TypeAlias = Generator[Any, Any, _Answer]
 
@@ -218,7 +221,9 @@ class JournalServer:
         _, _, failures = str(error).rpartition(_SEVERAL)
         lines = [line.strip() for line in failures.splitlines() if not line.rstrip().endswith("?")]  # libpq's advice
         said = "; ".join(dict.fromkeys(_FAILED.sub("", line, count=1) for line in lines)) or type(error).__name__
-        for secret in {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}:
+        secrets = {str(self._parameters.get(name) or "") for name in ("password", "sslpassword")} - {""}
+        values = (each.rpartition("=")[2] for each in str(self._parameters.get("options") or "").split())
+        for secret in {*secrets, *(each for each in values if len(each) > _SHORT)}:
             said = said.replace(secret, "***")
         return said.rstrip(".")
 
