@@ -88,7 +88,6 @@ EFFECTFUL: Final = {
     "journal/away": {
         "ahead_writer",
         "delivery",
-        "folder",
         "journal",
         "known_here",
         "last_known",

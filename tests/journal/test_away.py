@@ -21,8 +21,7 @@ from msgspec.structs import replace
 
 from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotAJournal, NotWritable
 from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state, spool_append
-from planwire.journal.away.delivery import AwayDelivery
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayDelivery, AwayFolder
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.away.outage import SharedOutage
 from planwire.journal.away.server import AwayServer
@@ -631,7 +630,7 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
 ) -> None:
     outage.begin()
     away.append("s", said("one"))
-    monkeypatch.setattr("planwire.journal.away.folder.MOST", 1_000)
+    monkeypatch.setattr("planwire.journal.away.delivery.MOST", 1_000)
     with pytest.raises(EngineAway, match="is full, or this user"):
         away.append("s", said("two"))
     outage.end()
@@ -646,7 +645,7 @@ def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritte
     outage.mute.touch()
     key = Once("call", 1)
     with monkeypatch.context() as full:
-        full.setattr("planwire.journal.away.folder.MOST", 1_000)
+        full.setattr("planwire.journal.away.delivery.MOST", 1_000)
         for _ in range(2):
             with pytest.raises(EngineAway, match=r"is full, or this user.*may or may not have been written") as unknown:
                 away.append("s", said("two"), None, key)
@@ -660,7 +659,7 @@ def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritte
 def test_what_is_being_delivered_takes_room_as_well(
     away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planwire.journal.away.folder.MOST", 33_000)
+    monkeypatch.setattr("planwire.journal.away.delivery.MOST", 33_000)
     outage.begin()
     away.append("s", said("one"))
     away.append("s", said("x" * 5_000))
@@ -693,8 +692,8 @@ from pathlib import Path
 from planwire.journal.away.delivery import AwayDelivery
 from tests.journal.outages import behind
 delivered = AwayDelivery._deliver
-def _deliver(self, engine, given):
-    delivered(self, engine, given)
+def _deliver(self, engine, given, segment):
+    delivered(self, engine, given, segment)
     print(given.key.n, flush=True)
     sys.stdin.readline()
 AwayDelivery._deliver = _deliver
@@ -721,7 +720,7 @@ def test_a_drainer_that_is_killed_in_the_middle_leaves_no_event_out_and_none_twi
     assert process.stdin
     assert process.stdout
     for n in range(3):
-        assert process.stdout.readline() == f"{n}\n"
+        assert process.stdout.readline() == f"{n + 1}\n"
         if n < 2:
             process.stdin.write("\n")
             process.stdin.flush()

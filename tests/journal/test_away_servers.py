@@ -11,7 +11,7 @@ import pytest
 
 from planwire.errors import EngineAway, JournalUnavailable, LoginRefused
 from planwire.journal import Stamped, open_journal
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.engines import open_engine
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import refusal_of

@@ -14,7 +14,7 @@ import pytest
 from planwire.errors import EngineAway
 from planwire.hooks import thin_hook
 from planwire.journal import open_journal
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.away.outage import AWAY, LATELY, SharedOutage
 from planwire.journal.hook_folders import make_hooks_path
 from planwire.journal.jetstream import client as jetstream_client

@@ -1,6 +1,7 @@
 """The file of a team's users: private, whole, and without a secret in it."""
 
 import os
+import random
 import threading
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from planwire.session import users_file
 from planwire.session.team_secrets import new_code
 from planwire.session.team_users import CODE_LIFE, KEY_LIFE, MOST_KEYS
 from planwire.session.users_file import USERS_VARIABLE, UsersFile, default_users_path
+from tests.journal.simulated_disk import SimulatedDisk
 
 
 @pytest.fixture
@@ -197,9 +199,34 @@ def test_a_file_without_an_end_to_its_depth_is_refused_in_words(users: UsersFile
         users.read()
 
 
-def test_what_a_killed_writer_left_behind_goes_with_the_next_change(users: UsersFile) -> None:
-    left = users.path.with_name(f".{users.path.name}.abc_1234")
-    left.write_text("digests")
+def test_a_user_who_was_removed_stays_removed_after_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        disk = SimulatedDisk(tmp_path / "team", patch)
+        users = UsersFile(tmp_path / "team" / "users.json")
+        users.add("Ann", "steer", "user")
+        users.add("Ben", "look", "user")
+        users.change(lambda now: now.removed("Ann"))
+        cuts = [disk.after_a_cut(random.Random(seed)) for seed in range(40)]
+    assert {cut["users.json"] for cut in cuts} == {users.path.read_bytes()}
+
+
+def test_what_a_killed_writer_left_behind_goes_with_the_next_change(
+    users: UsersFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(_: int) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", kill)
+        with pytest.raises(Killed):
+            users.add("Cem", "look", "user")
+    [left] = users.path.parent.glob(".*-draft")
+    os.utime(left, (0, 0))  # a minute passes
     users.add("Ben", "look", "user")
     assert sorted(each.name for each in users.path.parent.iterdir()) == [".users.json.lock", "users.json"]
 

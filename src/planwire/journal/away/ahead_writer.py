@@ -19,7 +19,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from planwire.errors import CannotWait, Conflict, JournalUnavailable
-from planwire.journal.away.folder import AwayFolder, WaitingAppend
+from planwire.journal.away.delivery import AwayFolder, WaitingAppend
 from planwire.journal.away.known_here import AheadEvents, KnownHere
 from planwire.journal.away.server import AwayServer
 from planwire.journal.codec import encode

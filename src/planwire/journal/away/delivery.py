@@ -1,30 +1,136 @@
-"""Delivering appends from the folder where they wait to the journal's server: in order, each of them once.
+"""The folder on this machine where appends wait for a journal's server, and their delivery: in order, each one once.
 
+All processes of a user share the folder: one spool (`spool`), and files with what they know of the outage (`outage`).
 One process at a time delivers. Each append has a key, so an append that is delivered twice is written once. If the
 connection broke before the server answered the first attempt, delivery looks for those events first. An append that
 can't be written is set aside, and a `Gap` takes its place: it holds up no other. Events are delivered as they are; only
 their times may have to move, since time never runs backwards in a session.
 """
 
-from collections.abc import Iterable, Sequence
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from time import monotonic, time_ns
 from typing import Final
 
-from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
-from planwire.journal.away.folder import AwayFolder, WaitingAppend, read_waiting
+import msgspec
+from msgspec import Struct
+
+from planwire.errors import Conflict, DamagedJournal, JournalError, JournalUnavailable, UnstorableEvent, reason
+from planwire.journal.away.outage import SharedOutage
 from planwire.journal.codec import decode
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped
-from planwire.journal.spool import Lost, Segment, Spooled
+from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES, Lost, Segment, Spool, Spooled
+from planwire.journal.spool_append import LATE, MOST, MOST_IN_A_RECORD, SPOOL, put
 from planwire.journal.unusable import UNUSABLE
+from planwire.journal.user_files import away_path
+from planwire.journal.waiting import WaitingRecords
 from planwire.model.events import Gap, Recorded
 from planwire.model.names import named
 from planwire.model.records import PLANWIRE
 
-#: Seconds until it is noted again how far a delivery is, for the next process if this one is killed.
-NOTE: Final = 1.0
-_CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"
+#: Bytes that a record may take in the spool besides its body.
+_BESIDES: Final = 20_000
+_CUT_SHORT: Final = "the spool for the journal's server was full or is damaged, or a writer was cut short"
+_ANYBODYS: Final = f"{_CUT_SHORT}; it may have been of another session that waited there"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
+
+_log = logging.getLogger("planwire")
+
+
+class WaitingAppend(Struct, frozen=True, array_like=True):
+    """Events (time, author, text) of a session, to be written with the key `once`. Their writer knew the session up to
+    the event `base`. If the append `is_lost`, the server may have it without that key: it did not answer."""
+
+    session: str
+    base: int
+    rows: tuple[tuple[int, str, str], ...]
+    once: Once
+    is_lost: bool = False
+
+
+_write_waiting: Final[Callable[[WaitingAppend], bytes]] = msgspec.msgpack.Encoder().encode
+read_waiting: Final[Callable[[bytes], WaitingAppend]] = msgspec.msgpack.Decoder(WaitingAppend).decode
+
+
+class AwayFolder:
+    """A folder of waiting appends. It need not exist."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spool = Spool(path, in_order=True)
+        self.outage = SharedOutage(path)
+        self._counted: tuple[object, int] = ((), 0)
+
+    def is_empty(self) -> bool:
+        """Whether nothing waits. Cheap: it reads the names in one folder."""
+        return self.spool.is_empty()
+
+    def put(self, waiting: WaitingAppend) -> bool:
+        """Have an append wait, synced to the disk. False if there is no room; then nothing is kept."""
+        body = _write_waiting(waiting)
+        most = 2 * len(body) + _BESIDES  # escaping can double it
+        if len(body) > MOST_IN_A_RECORD or sum(size for _, size in self.sizes()) + most > MOST:
+            return False
+        return self.spool.append({"session": waiting.session}, body, durable=True)
+
+    def set_aside(self, session: str, given: Spooled | Lost) -> None:
+        """Keep a record that can't be written, under a name that no delivery picks up."""
+        body = given.body if isinstance(given, Spooled) else given.head
+        with suppress(OSError):
+            put(str(self.path), f"{_aside(session)}{given.key.source}-{given.key.n}", body)
+
+    def forget(self, *sessions: str) -> None:
+        """Remove the records of sessions that were set aside."""
+        names = tuple(map(_aside, sessions))
+        with suppress(FileNotFoundError):
+            for each in os.listdir(self.path) if names else ():  # noqa: PTH208  (names are all it takes)
+                if each.removeprefix(".").startswith(names):  # with a dot: a draft
+                    (self.path / each).unlink(missing_ok=True)
+
+    def count(self) -> int:
+        """How many records wait. It reads them only if something changed since the last time. A file that can't be read
+        counts as one, since it is not nothing."""
+        found = self.sizes()
+        if found != self._counted[0]:
+            self._counted = (found, self.spool.count())
+        return self._counted[1]
+
+    def sizes(self) -> list[tuple[str, int]]:
+        """The files in which records wait, with their sizes. They differ once anything changes."""
+        with suppress(OSError):
+            names = sorted(os.listdir(self.path))  # noqa: PTH208  (names are all it takes)
+            there = [each for each in names if each == SPOOL or each.startswith((SEALED, SEALED_LOSSES, LATE))]
+            return [(each, _size(self.path / each)) for each in there]
+        return []
+
+
+def waiting_here(url: str) -> WaitingRecords:
+    """What waits for a journal that can't be opened."""
+    folder = AwayFolder(away_path(url))
+    outage = folder.outage.known()
+    return WaitingRecords(folder.count(), why=outage.why if outage else "")
+
+
+def file_name(session: str) -> str:
+    """A name for the files of a session. It is a hash, because an id may contain anything."""
+    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _aside(session: str) -> str:
+    """How the names of a session's set-aside files begin."""
+    return f"{ASIDE}{file_name(session)}-"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 class AwayDelivery:
@@ -34,7 +140,6 @@ class AwayDelivery:
         self._folder = folder
         self._lock = DrainerLock(folder.path)
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
-        self._begun = ("", 0)  # a segment, and how many of its records are delivered
 
     def deliver(self, engine: Journal, until: float) -> bool:
         """Deliver what waits until the time `until` (`monotonic`), unless another process is doing so. Whether nothing
@@ -58,45 +163,30 @@ class AwayDelivery:
         """Deliver the segments that exist now. Whether there were any, and time for all of them."""
         is_done = False
         for segment in self._folder.spool.drain(self._lock):
-            is_done = self._deliver_segment(engine, segment, until)
-            if is_done:
-                segment.done()
+            for given in segment:
+                if not self._lock.is_held or monotonic() > until:
+                    return False
+                self._deliver(engine, given, segment)
+                segment.note_drained(given)
+            segment.done()
+            is_done = True
         return is_done
 
-    def _deliver_segment(self, engine: Journal, segment: Segment, until: float) -> bool:
-        if self._begun[0] != segment.name:
-            self._begun = (segment.name, self._folder.delivered(segment.name))
-        noted_at, is_done = monotonic(), False
-        try:
-            for n, given in enumerate(segment):
-                if n >= self._begun[1]:
-                    if not self._lock.is_held or (now := monotonic()) > until:
-                        return False
-                    if now > noted_at + NOTE:
-                        self._folder.note_delivered(*self._begun)
-                        noted_at = now
-                    self._deliver(engine, given)
-                    self._begun = (segment.name, n + 1)
-            is_done = True
-        finally:
-            if not is_done:
-                self._folder.note_delivered(*self._begun)
-        return True
-
-    def _deliver(self, engine: Journal, given: Spooled | Lost) -> None:
+    def _deliver(self, engine: Journal, given: Spooled | Lost, segment: Segment) -> None:
         session = given.note.get("session", "")
         try:
-            if isinstance(given, Lost):
-                self._leave_gap(engine, session, given.key, given.count, _CUT_SHORT)
-            else:
+            if isinstance(given, Spooled):
                 self._write(engine, read_waiting(given.body))
+            elif session:
+                self._leave_gap(engine, session, given, _CUT_SHORT)
+            else:
+                self._leave_gap_in_all(engine, given, segment)
         except UNUSABLE:
             raise
         except Exception as error:  # whatever is wrong with this record, the others must not wait for ever
-            body = given.body if isinstance(given, Spooled) else given.head
-            self._folder.set_aside(session, given.key, body)
+            self._folder.set_aside(session, given)
             try:
-                self._leave_gap(engine, session, given.key, 1, f"{_UNWRITABLE}: {error}")
+                self._leave_gap(engine, session, given, f"{_UNWRITABLE}: {error}")
             except UNUSABLE:
                 raise
             except JournalError:  # a damaged session can't take the gap either
@@ -114,13 +204,22 @@ class AwayDelivery:
                 self._ends.pop(session, None)
         self._ends[session] = (written[-1].seq, written[-1].at)
 
-    def _leave_gap(self, engine: Journal, session: str, key: Once, count: int, why: str) -> None:
-        """Record the loss of `count` records in their session, if it is known which that is."""
-        if session:
-            _, at = _end_of(engine, session)
-            gap = Stamped(max(time_ns() // 1_000_000, at), PLANWIRE, Gap(count, why))
-            engine.append(session, [gap], once=Once(f"gap:{key.source}", key.n))
-            self._ends.pop(session, None)
+    def _leave_gap(self, engine: Journal, session: str, given: Spooled | Lost, why: str) -> None:
+        """Record a loss in its session."""
+        count = given.count if isinstance(given, Lost) else 1
+        _, at = _end_of(engine, session)
+        gap = Stamped(max(time_ns() // 1_000_000, at), PLANWIRE, Gap(count, why))
+        engine.append(session, [gap], once=Once(f"gap:{given.key.source}", given.key.n))
+        self._ends.pop(session, None)
+
+    def _leave_gap_in_all(self, engine: Journal, lost: Lost, segment: Segment) -> None:
+        """Record a loss in every session that it may have been of."""
+        sessions = {note["session"]: None for note in segment.notes() if "session" in note}
+        for session in sessions:
+            with suppress(DamagedJournal, UnstorableEvent):
+                self._leave_gap(engine, session, lost, _ANYBODYS)
+        where = f"each of their {len(sessions)} sessions has a gap" if sessions else "nobody knows of which session"
+        _log.warning("records that waited for the journal's server are lost (%d): %s", lost.count, where)
 
 
 def _written_before(engine: Journal, waiting: WaitingAppend, events: Sequence[Recorded]) -> Sequence[Recorded]:

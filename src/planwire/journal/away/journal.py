@@ -18,7 +18,7 @@ from weakref import ref
 
 from planwire.errors import CannotWait, EngineAway, JournalUnavailable, NotWritable, reason
 from planwire.journal.away.ahead_writer import NO_WAITING, AheadWriter
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.away.leases import AwayLeases
 from planwire.journal.away.reading import GLANCE, AwayReader
 from planwire.journal.away.server import AwayServer

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from planwire.journal.away.folder import file_name
+from planwire.journal.away.delivery import file_name
 from planwire.journal.protocol import KnownSession, Snapshot
 from planwire.journal.spool_append import make_folder, put
 from planwire.journal.view import STATE, UNKEEPABLE

@@ -12,7 +12,7 @@ from time import time_ns
 from typing import Final, TypeVar
 
 from planwire.errors import EngineAway
-from planwire.journal.away.folder import AwayFolder, WaitingAppend, read_waiting
+from planwire.journal.away.delivery import AwayFolder, WaitingAppend, read_waiting
 from planwire.journal.away.known_here import KnownHere
 from planwire.journal.away.last_known import LastKnown
 from planwire.journal.away.server import AwayServer

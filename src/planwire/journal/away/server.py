@@ -13,8 +13,7 @@ from time import monotonic, time_ns
 from typing import Final, TypeVar
 
 from planwire.errors import EngineAway, JournalError, JournalUnavailable, LoginRefused, NotWritable
-from planwire.journal.away.delivery import AwayDelivery
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayDelivery, AwayFolder
 from planwire.journal.away.outage import Outage
 from planwire.journal.haste import hurry, take_time
 from planwire.journal.protocol import Journal
