@@ -125,10 +125,5 @@ class SharedOutage:
         return 0.0
 
     def _is_looked_for(self) -> bool:
-        try:
-            handle = locked(str(self._folder / _LOOKING), patience=0)
-        except OSError:
-            return False
-        if handle is not None:
-            os.close(handle)
-        return handle is None and HAS_FLOCK
+        with self.look() as is_ours:
+            return not is_ours
