@@ -35,7 +35,6 @@ OURS: Final = """
     hooks/answer_files: _offer
     hooks/own_calls: _left
     hooks/thin_hook: _fill_standard_streams _ancestors _say_answer
-    journal/away/folder: delivered _records
     journal/away/last_known: _kept
     journal/away/outage: known _slowness
     journal/backup: _thoughts_put_beside _thoughts_reader copy_file _reader sync_file
@@ -43,7 +42,7 @@ OURS: Final = """
     journal/lock_files: __init__ is_locked _sweep_file
     journal/restoring: _refuse_in_use
     journal/spool: _read
-    journal/spool_append: refill put locked is_drained _sync_folder
+    journal/spool_append: refill put locked is_drained read_mark write_mark sync_folders
     journal/sqlite/drafts: __enter__ _is_abandoned
     journal/sqlite/file: open_file connect file_alone _create sync_folder
     journal/sqlite/guard: __init__

@@ -33,6 +33,7 @@ from planwire.journal.spool_append import (
     append,
     encode_note,
     locked,
+    put,
     read_head,
     read_mark,
     refill,
@@ -150,6 +151,10 @@ class Segment:
         return self.name, int(is_anything)
 
 
+def _holds_records(name: str) -> bool:
+    return name in _SEALED or name.startswith(_SEGMENTS)
+
+
 def _missing(source: str, after: int, last: int) -> Iterator[Lost]:
     if last > after:
         yield Lost(None, {}, b"", last - after, Once(source, after + 1))
@@ -200,11 +205,18 @@ class Spool:
     def __init__(self, folder: Path, *, in_order: bool = False) -> None:
         self.folder = folder
         self._in_order = in_order
+        self._counted: tuple[object, int] = ((), 0)
         self._empty_since = 0  # when the folder changed last, in nanoseconds, if it is empty since
 
     def append(self, note: Mapping[str, str], body: bytes, most: int = MOST, *, durable: bool = False) -> bool:
         """Append a record; returns whether it is kept. Never raises. `durable`: see `spool_append.append`."""
         return append(str(self.folder), encode_note(dict(note)), body, most, durable=durable)
+
+    def sizes(self) -> list[tuple[str, int]]:
+        """The files in which records wait, with their sizes. They differ once anything changes."""
+        with suppress(OSError), os.scandir(self.folder) as found:
+            return sorted((each.name, each.stat().st_size) for each in found if _holds_records(each.name))
+        return []
 
     def is_empty(self) -> bool:
         """Whether there is nothing to drain. This is asked a hundred times a second, so it is cheap: it reads the names
@@ -216,7 +228,7 @@ class Spool:
         if changed == self._empty_since:
             return True
         settled = is_settled(changed)  # before the names are read: one that comes after that shows another time
-        is_empty = not any(name in _SEALED or name.startswith(_SEGMENTS) for name in self._names())
+        is_empty = not any(map(_holds_records, self._names()))
         if is_empty and settled:
             self._empty_since = changed
         return is_empty
@@ -229,14 +241,30 @@ class Spool:
                 yield from (each for each in segment if isinstance(each, Spooled))
 
     def count(self) -> int:
-        """How many records wait. A file that can't be read counts as one, since it is not nothing."""
-        count = 0
-        for segment in self._waiting():
-            try:
-                count += sum(1 for _ in segment)
-            except OSError:
-                count += 1
-        return count
+        """How many records wait. It reads them only if something changed since the last time. A file that can't be read
+        counts as one, since it is not nothing."""
+        if (sizes := self.sizes()) != self._counted[0]:
+            count = 0
+            for segment in self._waiting():
+                try:
+                    count += sum(1 for _ in segment)
+                except OSError:
+                    count += 1
+            self._counted = (sizes, count)
+        return self._counted[1]
+
+    def set_aside(self, owner: str, given: Spooled | Lost) -> None:
+        """Keep what can't be understood of an `owner` under a name that is never drained."""
+        body = given.body if isinstance(given, Spooled) else given.head
+        with suppress(OSError):
+            put(str(self.folder), f"{ASIDE}{owner}-{given.key.source}-{given.key.n}", body)
+
+    def forget_aside(self, *owners: str) -> None:
+        """Remove what was set aside of some owners, and drafts of that."""
+        names = tuple(f"{ASIDE}{each}-" for each in owners)
+        for each in self._names():
+            if each.removeprefix(".").startswith(names):
+                (self.folder / each).unlink(missing_ok=True)
 
     def drainer_lock(self) -> DrainerLock:
         """The lock to acquire before draining."""

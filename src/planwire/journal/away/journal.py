@@ -11,7 +11,7 @@ its order.
 What waits is delivered as it is. The ids in it are final: while the server is away, writers give new steps and remarks
 ids with a suffix of their own. A writer that decided before it knew of the outage gets a `Conflict`, and decides anew.
 Only an append whose answer was lost keeps its ids, because the server may have it. Names of messages are written into
-the events. References to other events by number go no further than what the server had (`_within`).
+the events. References to other events by number go no further than what the server had (`may_wait.within`).
 """
 
 import logging
@@ -24,20 +24,20 @@ from pathlib import Path
 from secrets import choice
 from threading import Thread
 from time import monotonic, time_ns
-from typing import Any, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 from weakref import ref
 
 from msgspec.structs import replace
 
 from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NotWritable, reason
-from planwire.journal.away.delivery import AwayFolder, WaitingAppend, read_waiting
+from planwire.journal.away.delivery import AwayFolder, WaitingAppend, file_name, read_waiting
 from planwire.journal.away.known_here import KnownHere
 from planwire.journal.away.last_known import LastKnown
-from planwire.journal.away.leases import AwayLeases
+from planwire.journal.away.leases import AwayLease, settle_all
 from planwire.journal.away.server import AwayServer
 from planwire.journal.checked import Checked, Trouble
 from planwire.journal.codec import decode, encode, encode_terms
-from planwire.journal.may_wait import can_wait
+from planwire.journal.may_wait import can_wait, within
 from planwire.journal.protocol import (
     Followed,
     Journal,
@@ -56,7 +56,7 @@ from planwire.journal.protocol import (
 from planwire.journal.unusable import closed
 from planwire.journal.view import STATE
 from planwire.journal.waiting import NOT_KNOWN, WaitingRecords, is_waiting
-from planwire.model.events import ContextCompacted, Event, PlanReviewed, Recorded, Remarked, Told
+from planwire.model.events import Recorded
 from planwire.model.names import named
 from planwire.model.records import SessionState
 
@@ -80,13 +80,6 @@ GLANCE: Final = 0.01
 NO_WAITING: Final = "Nothing was written: this can't wait on this machine"
 _FULL: Final = "{} is full, or this user can't write to it"
 _UNSEEN: Final = "This machine has seen none of its sessions, so nothing can be said about them here"
-#: The fields that refer to events by number.
-_NUMBERS: Final[dict[type, tuple[str, ...]]] = {
-    Told: ("upto", "since"),
-    Remarked: ("revision", "review"),
-    PlanReviewed: ("revision",),
-    ContextCompacted: ("written",),
-}
 #: How many keys of lost appends are remembered.
 _MOST_LOST: Final = 64
 _R = TypeVar("_R")
@@ -100,11 +93,11 @@ class AwayJournal:
 
     def __init__(self, open_engine: Callable[[], Journal], folder: Path, patience: float | None = None) -> None:
         self._folder = AwayFolder(folder)
-        self._server = AwayServer(open_engine, self._folder, in_haste=patience is not None)
+        self._server = AwayServer(open_engine, self._folder)
         self._known = KnownHere()
         self._last_known = LastKnown(folder / "known")
         self._lock = self._known.lock
-        self._leases = AwayLeases(self._server.ask)
+        self._unsettled: set[AwayLease] = set()
         self._recalls = False
         self._read_waiting: tuple[object, dict[str, list[WaitingAppend]]] = ((), {})
         self._lost: deque[tuple[str, Once | None]] = deque(maxlen=_MOST_LOST)
@@ -158,12 +151,8 @@ class AwayJournal:
             self._server.note_back()
             if is_empty := self._folder.is_empty():
                 self._known.return_to_server()
-        self._leases.settle_all()
+        settle_all(self._unsettled)
         return is_empty
-
-    def _must_queue(self) -> bool:
-        """Whether an append must queue: the server takes none, or records wait."""
-        return not self._server.takes_events or bool(self._known.ahead) or not self._folder.is_empty()
 
     def _is_delivered(self, patience: float) -> bool:
         """Help deliver for about `patience` seconds. Whether nothing waits any more."""
@@ -181,8 +170,9 @@ class AwayJournal:
     def append(
         self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
     ) -> tuple[Recorded, ...]:
-        if self._must_queue() and not self._is_delivered(MAKE_WAY if can_wait(events) else PATIENCE):
-            return self._wait(session, events, expected_seq, once)
+        is_behind = self.is_away or not self._folder.is_empty()
+        if is_behind and not self._is_delivered(MAKE_WAY if can_wait(events) else PATIENCE):
+            return self._wait(session, events, expected_seq, once, is_lost=False)
         engine = self._server.engine
         if engine is None:
             raise self._server.absence()
@@ -233,9 +223,9 @@ class AwayJournal:
         self._known.forget(*sessions)
         try:
             self._last_known.forget(*sessions)
-            self._folder.forget(*sessions)
+            self._folder.forget_aside(*map(file_name, sessions))
         except OSError as error:
-            where = error.filename or self._folder.path
+            where = error.filename or self._folder.folder
             raise JournalUnavailable(
                 f"the server has forgotten it, but {where} stays on this machine ({reason(error)}): remove that file"
             ) from error
@@ -254,7 +244,7 @@ class AwayJournal:
 
     def lease(self, session: str, terms: Terms = Terms()) -> Lease:
         encode_terms(session, terms)
-        return self._leases.lease(session, terms)
+        return AwayLease(self._server.ask, self._unsettled, session, terms)
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         self._server.ask(lambda engine: engine.end_lease(known, events, expected_seq))
@@ -354,13 +344,7 @@ class AwayJournal:
     # -- waiting
 
     def _wait(
-        self,
-        session: str,
-        events: Sequence[Stamped],
-        expected_seq: int | None,
-        once: Once | None,
-        *,
-        is_lost: bool = False,
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None, once: Once | None, *, is_lost: bool
     ) -> tuple[Recorded, ...]:
         """Have events wait. `is_lost`: the server may have them, because the connection broke before it answered."""
         encode(session, events)
@@ -379,9 +363,12 @@ class AwayJournal:
                 raise Conflict(session, expected_seq or 0, ahead.last)
             last = expected_seq if is_lost else ahead.last
             if last is not None:
-                events = [_named(session, seq, each) for seq, each in enumerate(events, start=last + 1)]
+                numbered = (
+                    Recorded(session, last + n, each.at, each.by, each.event) for n, each in enumerate(events, 1)
+                )
+                events = [Stamped(each.at, each.by, named(each)) for each in numbered]
             base = 0 if is_waiting(ahead.base) else ahead.base
-            rows = encode(session, [replace(each, event=_within(each.event, base)) for each in events])
+            rows = encode(session, [replace(each, event=within(each.event, base)) for each in events])
             key = once or Once(f"away:{self._source}", next(self._numbers))
             texts = tuple((row.at, row.by, row.text) for row in rows)
             is_kept = self._folder.put(WaitingAppend(session, base, texts, key, is_lost and once is None))
@@ -389,7 +376,7 @@ class AwayJournal:
             if is_lost:
                 ahead.mark(events[-1].at)
             if not is_kept:
-                raise self._refusal(session, once, _FULL.format(self._folder.path), is_lost=is_lost)
+                raise self._refusal(session, once, _FULL.format(self._folder.folder), is_lost=is_lost)
             return added
 
     def _refusal(self, session: str, once: Once | None, why: str = "", *, is_lost: bool) -> JournalUnavailable:
@@ -470,7 +457,7 @@ class AwayJournal:
         """What waits, by session. Read for all sessions at once, and again only when something changes."""
         if (sizes := self._folder.sizes()) != self._read_waiting[0]:
             found: dict[str, list[WaitingAppend]] = {}
-            for each in self._folder.spool.waiting():
+            for each in self._folder.waiting():
                 with suppress(ValueError):  # delivery will set it aside
                     waiting = read_waiting(each.body)
                     found.setdefault(waiting.session, []).append(waiting)
@@ -486,8 +473,7 @@ class AwayJournal:
             raise self._server.absence(NO_WAITING, CannotWait)
 
     def _look(self) -> None:
-        is_late = self._server.is_away or monotonic() - self._written_at > KEEP
-        if is_late and self._last_known.is_behind:
+        if self._server.is_away or monotonic() - self._written_at > KEEP:
             self._last_known.write()
             self._written_at = monotonic()
         if self._server.is_away or self._known.ahead or not self._folder.is_empty():
@@ -509,25 +495,3 @@ def _tend_on(journal: "ref[AwayJournal]", server: AwayServer) -> None:
                 _log.exception("what waits for a journal's server could not be delivered")
         wait = SOON if found._known.ahead and server.takes_events else TRY
         del found
-
-
-def _named(session: str, seq: int, stamped: Stamped) -> Stamped:
-    return replace(stamped, event=named(Recorded(session, seq, stamped.at, stamped.by, stamped.event)))
-
-
-def _within(event: Event, base: int) -> Event:
-    """An event that refers to no number of an event that waits, but to the last one that its writer had from the
-    server: `base`. So what others say meanwhile never counts as told, and at worst the agent is told something again.
-    """
-    return replace(event, **{each: _clamped(getattr(event, each), base) for each in _NUMBERS.get(type(event), ())})
-
-
-def _clamped(value: Any, base: int) -> Any:
-    match value:
-        case int():
-            return base if is_waiting(value) else value
-        case list() | tuple():
-            return type(value)(_clamped(each, base) for each in value)
-        case dict():
-            return {key: _clamped(each, base) for key, each in value.items()}
-    return value

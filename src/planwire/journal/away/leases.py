@@ -10,63 +10,43 @@ from planwire.journal.protocol import Journal, Lease, Terms
 _log = logging.getLogger("planwire")
 
 
-class AwayLeases:
-    """The leases that this process wants. `ask` asks the server, and raises `EngineAway` while it is away."""
+class AwayLease:
+    """A lease as its holder wants it. `ask` asks the server, and raises `EngineAway` while it is away: then the lease
+    is among the `unsettled` ones."""
 
-    def __init__(self, ask: Callable[[Callable[[Journal], None]], None]) -> None:
-        self.ask = ask
-        self.unsettled: dict[_KeptLease, None] = {}
-
-    def lease(self, session: str, terms: Terms) -> Lease:
-        """Have the server hold a lease, now or later."""
-        lease = _KeptLease(self, session, terms)
-        lease.settle()
-        return lease
-
-    def settle_all(self) -> None:
-        """Settle the leases that the server did not get yet. One that it refuses is let go, because delivery must not
-        fail for it. If another thread does the same, a lease is still taken only once."""
-        for lease in tuple(self.unsettled):
-            try:
-                lease.settle(is_new=False)
-            except (JournalError, ValueError) as error:
-                _log.warning("the lease of session %s is let go: %s", lease.session, error)
-
-
-class _KeptLease:
-    """A `Lease` as its holder wants it, and the server's lease once there is one."""
-
-    def __init__(self, leases: AwayLeases, session: str, terms: Terms) -> None:
+    def __init__(
+        self, ask: Callable[[Callable[[Journal], None]], None], unsettled: "set[AwayLease]", session: str, terms: Terms
+    ) -> None:
+        self._ask, self._unsettled = ask, unsettled
         self.session = session
-        self._leases, self._terms = leases, terms
-        self._is_released = False
         self._taken: Lease | None = None
+        self._is_released = False
         self._settling = Lock()
+        self.renew(terms)
 
     def renew(self, terms: Terms) -> None:
-        self._terms = terms
         if not self._is_released:
-            self.settle()
+            self._terms = terms
+            self._want()
 
     def release(self) -> None:
         if not self._is_released:
             self._is_released = True
-            self.settle()
+            self._want()
 
-    def settle(self, *, is_new: bool = True) -> None:
-        """Have the server hold what is wanted, now or later."""
-        unsettled = self._leases.unsettled
+    def settle(self) -> None:
+        """Have the server hold what is wanted, unless another thread has. What it refuses is wanted no longer."""
         with self._settling:
-            if is_new or self in unsettled:
-                unsettled[self] = None
+            if self in self._unsettled:
+                self._unsettled.discard(self)
                 try:
-                    self._leases.ask(self._hold)
+                    self._ask(self._hold)
                 except EngineAway:
-                    return
-                except BaseException:
-                    del unsettled[self]
-                    raise
-                del unsettled[self]
+                    self._unsettled.add(self)
+
+    def _want(self) -> None:
+        self._unsettled.add(self)
+        self.settle()
 
     def _hold(self, engine: Journal) -> None:
         if self._taken is None:
@@ -75,3 +55,13 @@ class _KeptLease:
             self._taken.release()
         else:
             self._taken.renew(self._terms)
+
+
+def settle_all(unsettled: set[AwayLease]) -> None:
+    """Settle the leases that the server did not get yet. One that it refuses is let go: delivery must not fail for
+    it."""
+    for lease in tuple(unsettled):
+        try:
+            lease.settle()
+        except (JournalError, ValueError) as error:
+            _log.warning("the lease of session %s is let go: %s", lease.session, error)
