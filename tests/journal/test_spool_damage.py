@@ -1,5 +1,6 @@
 """A damaged spool: what was acknowledged comes out unchanged, or is missed by number; nothing comes out twice."""
 
+import os
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planwire.journal import Once
+from planwire.journal import Once, spool_append
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.spool import Lost, Segment, Spool, Spooled
 from planwire.journal.verifying import verify
@@ -248,3 +249,36 @@ def test_an_older_copy_of_a_spool_that_was_drained_gives_the_same_records_under_
         [again] = [drained(segment) for segment in spool.drain(lock)]
     assert again == first[:3]
     assert first[0].key == Once(first[0].key.source, 1)
+
+
+@pytest.mark.parametrize("left", [0.0, 0.3, 0.9])
+def test_a_record_of_a_writer_whose_turn_did_not_come_is_counted_as_lost_if_it_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: float
+) -> None:
+    monkeypatch.setattr(spool_append, "_PATIENCE", 0.01)
+    spool = Spool(tmp_path / "spool")
+    assert spool.append({"number": "0"}, b"0")
+    handle = spool_append.locked(str(spool.folder / "spool"))
+    assert handle is not None
+    assert spool.append({"number": "1"}, b"1" * 100)
+    os.close(handle)
+    [late] = spool.folder.glob("late-*")
+    os.truncate(late, int(late.stat().st_size * left))
+    with (lock := spool.drainer_lock()):
+        found = [each for segment in spool.drain(lock) for each in drained(segment)]
+    check(found, [b"0", b"1" * 100], is_exact=True)
+    assert isinstance(found[-1], Lost)
+
+
+@pytest.mark.parametrize("damage", [cut_by_a_third, lambda whole: b"?" + whole[1:]])
+def test_signs_of_what_found_no_room_are_counted_though_they_are_damaged(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    spool = Spool(tmp_path / "spool")
+    for number in range(4):
+        assert not spool.append({}, b"%d" % number * 600, most=0)
+    overflow = spool.folder / "overflow"
+    overflow.write_bytes(damage(overflow.read_bytes()))
+    with (lock := spool.drainer_lock()):
+        found = [each for segment in spool.drain(lock) for each in drained(segment)]
+    assert sum(each.count for each in found if isinstance(each, Lost)) >= 3
