@@ -86,15 +86,12 @@ EFFECTFUL: Final = {
         "user_files",
     },
     "journal/away": {
-        "ahead_writer",
         "delivery",
-        "folder",
         "journal",
         "known_here",
         "last_known",
         "leases",
         "outage",
-        "reading",
         "server",
     },
     "journal/jetstream": {

@@ -43,40 +43,40 @@ OURS: Final = """
     cli/__init__: _fill
     cli/file_swap: read_bytes refuse_if_changed swap_bytes
     cli/journal: run
-    cli/plugin_folder: write write_files read_receipt _opencode_file _read remove
-    cli/settings_write: write plan_edit plan_undo
+    cli/plugin_folder: _opencode_file _read read_receipt remove write write_files
+    cli/settings_write: plan_edit plan_undo write
     cli/terminal_setup: _install _with_settings
     cli/terminal_undo: check_settings take_out
     demo/agent: _checklist _tick_checklist
     demo/client: project_folder
     hooks/answer_files: _offer _remove _settled
     hooks/own_calls: _left bind
-    hooks/thin_hook: _fill_standard_streams _ancestors _say_answer _become_planwire
-    journal/away/folder: delivered _records forget
+    hooks/thin_hook: _ancestors _become_planwire _fill_standard_streams _say_answer
     journal/away/last_known: _kept _remove write
-    journal/away/outage: known _slowness end
+    journal/away/outage: _slowness end known
     journal/backup: _checked_part _give_name _part_alone _reader _thoughts_put_beside _thoughts_reader copy_file
     journal/backup: sync_file
     journal/drainer_lock: _lock _removed_a_stale_one
     journal/lock_files: __init__ _runs _sweep_file remove
-    journal/restoring: _refuse_in_use _put_aside _second_name restore_file
-    journal/spool: _read _sealed done set_aside
-    journal/spool_append: refill put locked is_drained _sync_folder _leave_a_sign make_folder
+    journal/restoring: _put_aside _refuse_in_use _second_name restore_file
+    journal/spool: _read _sealed done forget_aside set_aside
+    journal/spool_append: _leave_a_sign _sweep is_drained locked make_folder put read_mark refill sync_folders
+    journal/spool_append: write_mark
     journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
-    journal/sqlite/file: open_file connect file_alone _create sync_folder make_folders
+    journal/sqlite/file: _create connect file_alone make_folders open_file sync_folder
     journal/sqlite/guard: __init__
     journal/sqlite/journal: __init__
     journal/sqlite/mixture: refuse_mixture
     journal/sqlite/unwritable: _connect _private_copy
-    journal/thoughts_file: _open _create
+    journal/thoughts_file: _create _open
     own_process: _run_module
     relay/handoffs: __init__ _sweep_others close
-    relay/learned_agents: learned_rows keep_row
+    relay/learned_agents: keep_row learned_rows
     session/handoff: read_handoff take_up
-    session/known_agents: _made_record _name_in _clear known_agent
+    session/known_agents: _clear _made_record _name_in known_agent
     session/named_folders: note_folders
     session/recording_mark: __init__ read_mark
-    session/users_file: _load _lock _sweep _write
+    session/users_file: _load _lock
 """
 #: Paths, commands and servers that a person named: on a command line, in settings, in the environment.
 PERSONS: Final = """

@@ -10,7 +10,7 @@ import pytest
 
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.journal import Once, open_journal
-from planwire.journal.away.folder import AwayFolder, WaitingAppend
+from planwire.journal.away.delivery import AwayFolder, WaitingAppend
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.hook_folders import hooks_path
 from planwire.journal.spool import Spool

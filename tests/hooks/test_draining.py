@@ -484,6 +484,28 @@ def test_what_is_too_large_for_a_plan_is_a_gap_in_its_session(terminal: Terminal
     assert [each.count for each in terminal.events(Gap)] == [1, 1]
 
 
+def test_a_record_that_is_gone_is_a_gap_in_each_session_that_it_may_have_been_of(terminal: Terminal) -> None:
+    for session in ("gone", "abc", "other"):
+        terminal.todo(session=session)
+    spool = terminal.folder / "spool"
+    spool.write_bytes(spool.read_bytes()[10:])
+    terminal.drain()
+    for session in ("abc", "other"):
+        assert len(terminal.events(PlanSet, session)) == 1
+        assert [each.count for each in terminal.events(Gap, session)] == [1]
+    assert {each.id for each in terminal.journal.sessions()} == {"abc", "other"}
+
+
+def test_a_record_that_is_damaged_is_a_gap_in_its_session_alone(terminal: Terminal) -> None:
+    for session in ("abc", "other"):
+        terminal.todo(session=session)
+    spool = terminal.folder / "spool"
+    spool.write_bytes(spool.read_bytes().replace(b"Write", b"Wrote", 1))
+    terminal.drain()
+    assert [terminal.events(PlanSet), terminal.events(Gap, "other")] == [[], []]
+    assert [each.count for each in terminal.events(Gap)] == [1]
+
+
 def test_what_was_lost_is_a_gap_in_its_session(terminal: Terminal) -> None:
     terminal.todo()
     terminal.drain()

@@ -28,7 +28,7 @@ OWN_CALL = (
 )
 ALLOWED = b'{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}\n'
 #: What a hook may load beyond what every Python does: all the rest is too slow.
-LOADED = {"os", "stat", "_stat", "posixpath", "genericpath", "_collections_abc", "errno", "fcntl"}
+LOADED = {"os", "stat", "_stat", "posixpath", "genericpath", "_collections_abc", "errno", "fcntl", "binascii"}
 
 
 @pytest.fixture

@@ -21,8 +21,7 @@ from msgspec.structs import replace
 
 from planwire.errors import CannotWait, Conflict, EngineAway, JournalUnavailable, NoJournal, NotAJournal, NotWritable
 from planwire.journal import Journal, Once, Stamped, Terms, catch_up, follower_of, load_state, spool_append
-from planwire.journal.away.delivery import AwayDelivery
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.away.outage import SharedOutage
 from planwire.journal.away.server import AwayServer
@@ -631,7 +630,7 @@ def test_where_there_is_no_room_to_wait_nothing_is_kept_and_the_writer_knows(
 ) -> None:
     outage.begin()
     away.append("s", said("one"))
-    monkeypatch.setattr("planwire.journal.away.folder.MOST", 1_000)
+    monkeypatch.setattr("planwire.journal.away.delivery.MOST", 1_000)
     with pytest.raises(EngineAway, match="is full, or this user"):
         away.append("s", said("two"))
     outage.end()
@@ -646,7 +645,7 @@ def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritte
     outage.mute.touch()
     key = Once("call", 1)
     with monkeypatch.context() as full:
-        full.setattr("planwire.journal.away.folder.MOST", 1_000)
+        full.setattr("planwire.journal.away.delivery.MOST", 1_000)
         for _ in range(2):
             with pytest.raises(EngineAway, match=r"is full, or this user.*may or may not have been written") as unknown:
                 away.append("s", said("two"), None, key)
@@ -660,7 +659,7 @@ def test_what_finds_no_room_after_its_answer_was_lost_is_not_said_to_be_unwritte
 def test_what_is_being_delivered_takes_room_as_well(
     away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planwire.journal.away.folder.MOST", 33_000)
+    monkeypatch.setattr("planwire.journal.away.delivery.MOST", 33_000)
     outage.begin()
     away.append("s", said("one"))
     away.append("s", said("x" * 5_000))
@@ -690,14 +689,14 @@ def test_what_can_not_be_read_is_said_with_its_place_and_what_comes_waits_behind
 DELIVERING = """
 import sys
 from pathlib import Path
-from planwire.journal.away.delivery import AwayDelivery
+from planwire.journal.away.delivery import AwayFolder
 from tests.journal.outages import behind
-delivered = AwayDelivery._deliver
-def _deliver(self, engine, given):
-    delivered(self, engine, given)
+delivered = AwayFolder._deliver
+def _deliver(self, engine, given, segment):
+    delivered(self, engine, given, segment)
     print(given.key.n, flush=True)
     sys.stdin.readline()
-AwayDelivery._deliver = _deliver
+AwayFolder._deliver = _deliver
 behind(Path(sys.argv[1])).tend(60)
 """
 
@@ -721,7 +720,7 @@ def test_a_drainer_that_is_killed_in_the_middle_leaves_no_event_out_and_none_twi
     assert process.stdin
     assert process.stdout
     for n in range(3):
-        assert process.stdout.readline() == f"{n}\n"
+        assert process.stdout.readline() == f"{n + 1}\n"
         if n < 2:
             process.stdin.write("\n")
             process.stdin.flush()
@@ -754,8 +753,8 @@ def test_the_next_process_goes_on_where_the_last_one_had_no_time_left(outage: Ou
 
     with Hurried() as server:
         with pytest.raises(JournalUnavailable):
-            AwayDelivery(AwayFolder(tmp_path / "outbox")).deliver(server, monotonic() + 5)
-        assert AwayDelivery(AwayFolder(tmp_path / "outbox")).deliver(server, monotonic() + 5)
+            AwayFolder(tmp_path / "outbox").deliver(server, monotonic() + 5)
+        assert AwayFolder(tmp_path / "outbox").deliver(server, monotonic() + 5)
         assert words(server.read("s")) == [*"abcdef"]
     assert [asked.count(each) for each in dict.fromkeys(asked)] == [1, 1, 1, 2, 1, 1]
 
@@ -769,7 +768,7 @@ def test_who_has_little_patience_does_not_spend_more_on_what_others_left(
     outage.end()
     (tmp_path / "outbox" / "away").unlink()
     given: list[float] = []
-    monkeypatch.setattr(AwayDelivery, "deliver", lambda _, _engine, until: given.append(until - monotonic()))
+    monkeypatch.setattr(AwayFolder, "deliver", lambda _, _engine, until: given.append(until - monotonic()))
     with AwayJournal(lambda: open_server(tmp_path), tmp_path / "outbox", 0.5):
         assert given[0] <= 0.5
 
@@ -820,14 +819,14 @@ def test_nobody_waits_for_the_goodbye_to_a_server_that_is_silent(tmp_path: Path)
 def test_a_journal_that_closes_in_the_middle_of_a_delivery_brings_it_to_its_end(
     away: AwayJournal, outage: Outage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, may_go_on, deliver_one = threading.Event(), threading.Event(), AwayDelivery._deliver
+    begun, may_go_on, deliver_one = threading.Event(), threading.Event(), AwayFolder._deliver
 
-    def slowly(self: AwayDelivery, *given: Any) -> None:
+    def slowly(self: AwayFolder, *given: Any) -> None:
         begun.set()
         assert may_go_on.wait(PATIENCE)
         deliver_one(self, *given)
 
-    monkeypatch.setattr(AwayDelivery, "_deliver", slowly)
+    monkeypatch.setattr(AwayFolder, "_deliver", slowly)
     outage.begin()
     for word in ("one", "two"):
         away.append("s", said(word))

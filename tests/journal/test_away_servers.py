@@ -11,7 +11,7 @@ import pytest
 
 from planwire.errors import EngineAway, JournalUnavailable, LoginRefused
 from planwire.journal import Stamped, open_journal
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.engines import open_engine
 from planwire.journal.user_files import away_path
 from planwire.journal.waiting import refusal_of
@@ -116,12 +116,13 @@ def test_what_names_messages_that_a_killed_drainer_delivered_names_the_same_ones
             with pytest.raises(EngineAway):
                 journal.last_position()
             [_, plan] = journal.append("s", [*said("two"), Stamped(1, "agent", PlanSet(items("main", "pending")))])
-            (folder.path / "spool").rename(folder.path / f"sealed-{1:020d}-of-a-drainer")
+            (folder.folder / "count").unlink()
+            (folder.folder / "spool").rename(folder.folder / f"sealed-{1:020d}-of-a-drainer")
             journal.append("s", [Stamped(1, "user", Remarked("main", COMMENT, "why?", revision=plan.seq))])
             name = made_name(plan)
             journal.append("s", [Stamped(1, "agent", ContextCompacted((name,), (), "compact", ""))])
         server.network.recover()
-        (folder.path / "away").unlink()
+        (folder.folder / "away").unlink()
         command = [sys.executable, "-c", DELIVERING, server.url]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as drainer:
             assert drainer.stdout

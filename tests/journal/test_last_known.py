@@ -1,7 +1,7 @@
 """What a machine keeps of sessions for when the server is away: little, private, and never in the way of an append."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -192,12 +192,24 @@ def test_what_is_forgotten_while_it_is_being_written_is_not_kept(
     assert known.sessions() == []
 
 
-def test_what_is_damaged_is_not_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"?",
+        lambda whole: b"",
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: bytes(len(whole)),
+        lambda whole: whole + whole,
+        lambda whole: whole.replace(b"Write", b"Wrote"),
+    ],
+)
+def test_what_is_damaged_is_not_known(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     known = LastKnown(tmp_path / "known")
-    known.note(SessionState("s", 1))
+    known.note(SessionState("s", 1, stopped="Write it"))
     known.write()
     [file] = (tmp_path / "known").iterdir()
-    file.write_bytes(b"?")
+    assert known.snapshot("s")
+    file.write_bytes(damage(file.read_bytes()))
     assert known.snapshot("s") is None
     assert known.sessions() == []
 

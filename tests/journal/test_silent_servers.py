@@ -14,7 +14,7 @@ import pytest
 from planwire.errors import EngineAway
 from planwire.hooks import thin_hook
 from planwire.journal import open_journal
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.away.outage import AWAY, LATELY, SharedOutage
 from planwire.journal.hook_folders import make_hooks_path
 from planwire.journal.jetstream import client as jetstream_client
@@ -75,8 +75,8 @@ def test_what_a_relay_records_is_on_the_disk_while_it_still_tries_to_connect(sil
     recorder.put(Meet("s1", True, "agent 1", "/p"), 0)
     recorder.put(Record("s1", TurnEnded("end_turn")), 100)
     recorder.wake()
-    until(lambda: [*silent.folder.spool.waiting()], 3)  # a connection is given up later than that
-    [waiting] = silent.folder.spool.waiting()
+    until(lambda: [*silent.folder.waiting()], 3)  # a connection is given up later than that
+    [waiting] = silent.folder.waiting()
     assert b"end_turn" in waiting.body
     silent.network.recover()
     until(silent.folder.is_empty)
@@ -98,19 +98,19 @@ def test_what_a_relay_records_is_soon_on_the_disk_when_the_server_goes_away_in_m
         journal.append("s", said("before"))
         silent.network.fall_silent() if is_silent else silent.network.cut(refuse=True)
         journal.append("s", said("meanwhile"))
-        assert [b"meanwhile" in each.body for each in silent.folder.spool.waiting()] == [True]
+        assert [b"meanwhile" in each.body for each in silent.folder.waiting()] == [True]
         silent.network.recover()
         until(silent.folder.is_empty)
         assert words(journal.read("s")) == ["before", "meanwhile"]
 
 
 def test_one_process_finds_out_and_the_next_goes_ahead_without_a_connection(silent: SilentServer) -> None:
-    silent.folder.path.mkdir(parents=True, exist_ok=True)  # as it is once anybody has looked at a session
+    silent.folder.folder.mkdir(parents=True, exist_ok=True)  # as it is once anybody has looked at a session
     with open_journal(silent.url, patience=MOMENT / 10) as first:
         assert is_away(first)
         most = 2 if silent.url.startswith("nats") else 1  # that looks first whether anybody listens
         until(lambda: silent.tried == most)
-        aged(silent.folder.path, 10)  # it found out a while ago, and still looks
+        aged(silent.folder.folder, 10)  # it found out a while ago, and still looks
         with open_journal(silent.url) as second:
             assert is_away(second)
             second.append("s", said("one"))
@@ -122,7 +122,7 @@ def test_one_process_finds_out_and_the_next_goes_ahead_without_a_connection(sile
 def test_a_hook_that_tells_does_not_wait_for_a_server_that_somebody_found_silent(silent: SilentServer) -> None:
     folder = make_hooks_path(silent.url)
     assert folder is not None
-    SharedOutage(silent.folder.path).note("it is silent")
+    SharedOutage(silent.folder.folder).note("it is silent")
     assert thin_hook.is_away(str(folder))
     payload = {"session_id": "abc", "hook_event_name": "UserPromptSubmit", "cwd": "/p", "prompt": "go"}
     hook = subprocess.run(

@@ -22,7 +22,7 @@ from planwire.cli.terminal_checks import check_terminal
 from planwire.cli.terminals import TERMINALS, Terminal
 from planwire.errors import InputError, NoJournal, PlanwireError, reason
 from planwire.extras import PACKAGES, need_of
-from planwire.journal.away.folder import waiting_here
+from planwire.journal.away.delivery import waiting_here
 from planwire.journal.engines import file_of, is_remote, open_journal, shared_url
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.spool import ASIDE, SEALED, SEALED_LOSSES

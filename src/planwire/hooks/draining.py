@@ -5,6 +5,7 @@ all of it or nothing, and the next one repeats it without doubling anything. The
 the state after everything that came before that hook; so of parallel hooks only one tells.
 """
 
+import logging
 import re
 from collections.abc import Container, Iterable
 from contextlib import suppress
@@ -40,7 +41,9 @@ from planwire.session.writer import append_latest, stamped
 _SESSION: Final = re.compile(rb'"session_?[iI]d"\s*:\s*"([^"\\\\]{1,200})"')
 #: Milliseconds after which no hook still waits for an answer.
 _WAITS: Final = 10_000
-_FULL: Final = "the spool of hooks was full, or a hook was cut short"
+_log = logging.getLogger("planwire")
+_FULL: Final = "the spool of hooks was full or is damaged, or a hook was cut short"
+_ANYBODYS: Final = f"{_FULL}; it may have been of another session that waited there"
 
 
 class _WaitingHook(NamedTuple):
@@ -120,7 +123,11 @@ class HookDrainer:
         does not keep the others from being recorded."""
         self._states.clear()
         waiting: dict[str, list[_WaitingHook]] = {}
+        lost: list[Lost] = []
         for each in segment:
+            if isinstance(each, Lost):
+                lost.append(each)
+                continue
             with suppress(DamagedJournal, UnstorableEvent):
                 self._sort(each, waiting)
         for session, hooks in waiting.items():
@@ -128,13 +135,18 @@ class HookDrainer:
                 return False
             with suppress(DamagedJournal, UnstorableEvent):
                 self._record(session, hooks, segment.name)
+        for each in lost:
+            found = _SESSION.search(each.head)
+            for session in (found[1].decode("utf-8", "replace"),) if found else waiting:
+                with suppress(DamagedJournal, UnstorableEvent):
+                    self._note_loss(session, each, _FULL if found else _ANYBODYS)
+            if not found and not waiting:
+                _log.warning("%d of the records that agents' hooks left are lost: nobody knows whose", each.count)
         return True
 
-    def _sort(self, given: Spooled | Lost, waiting: dict[str, list[_WaitingHook]]) -> None:
+    def _sort(self, given: Spooled, waiting: dict[str, list[_WaitingHook]]) -> None:
         """Add a record to those of its session, or deal with it at once."""
-        if isinstance(given, Lost):
-            self._note_loss(given)
-        elif (found := self._read(given)) is not None:
+        if (found := self._read(given)) is not None:
             session = self._sessions.name_of(found.payload, self._state(found.payload.heard.session))
             others = waiting.get(session, [found])
             if others[0].payload.agent is not found.payload.agent:
@@ -206,15 +218,11 @@ class HookDrainer:
         offer = OfferedTelling(state.id, text.told) if text and text.told and said else None
         return _HookReply(hook.answer, said, offer)
 
-    def _note_loss(self, lost: Lost) -> None:
-        """Record a gap for lost records, if their session is known."""
-        found = _SESSION.search(lost.head)
-        if found is None:
-            return
-        session = found[1].decode("utf-8", "replace")
+    def _note_loss(self, session: str, lost: Lost, why: str) -> None:
+        """Record a gap for lost records."""
         state = load_state(self._journal, session)
         opened = [] if state.opened else [placed(SessionOpened(client=TERMINAL))]
-        events = stamped([*opened, Gap(lost.count, _FULL)], PLANWIRE, state.at)
+        events = stamped([*opened, Gap(lost.count, why)], PLANWIRE, state.at)
         self._journal.append(session, events, once=lost.key)
 
 

@@ -20,7 +20,7 @@ from planwire.hooks.hooked_sessions import HookedSessions
 from planwire.hooks.loose_fields import id_in
 from planwire.journal import Journal
 from planwire.journal.processes import lineage
-from planwire.journal.spool_records import read_note
+from planwire.journal.spool import read_note
 from planwire.readmodel.states import HOOK
 
 #: Where hosts put the id of a model's call, and that of its session.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from planwire.errors import JournalUnavailable, NoJournal, PlanwireError, UnknownJournal
 from planwire.extras import missing_extra
+from planwire.journal.haste import hurried
 from planwire.journal.private_urls import FILE, resolved, write_url
 from planwire.journal.protocol import Journal
 from planwire.journal.shown_urls import has_raw_login, has_secret, shown_url
@@ -101,8 +102,12 @@ def _open_remote(url: str, engine: Engine, rest: str, create: bool, patience: fl
     """A journal on a server, with what this machine can do while the server is away."""
     from planwire.journal.away.journal import AwayJournal  # noqa: PLC0415  (no journal in a file needs it)
 
+    def opened() -> Journal:
+        journal = open_engine(url, create=create)
+        return journal if patience is None else hurried(journal)
+
     engine.load()
-    return AwayJournal(lambda: open_engine(url, create=create), away_path(engine.shared(rest) or url), patience)
+    return AwayJournal(opened, away_path(engine.shared(rest) or url), patience)
 
 
 def _unknown(url: str, engine: Engine | None) -> UnknownJournal:

@@ -23,10 +23,11 @@ class Hasty(Protocol):
     is_hasty: bool
 
 
-def hurry(journal: Journal) -> None:
-    """Make a journal give up on its server soon from now on, if it can."""
+def hurried(journal: Journal) -> Journal:
+    """A journal that gives up on its server soon from now on, if it can."""
     if isinstance(journal, Hasty):
         journal.is_hasty = True
+    return journal
 
 
 @contextmanager

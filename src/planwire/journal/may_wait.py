@@ -1,4 +1,4 @@
-"""What may wait on this machine while the journal's server is away: one table, one row per event.
+"""What may wait on this machine while the journal's server is away, and what it refers to: a table, a row per event.
 
 A recording may wait, whoever made it: it states what already happened. So may a person's comment and suggestion, which
 never conflict with anything. A verdict, an answer, a person's change of a plan, and what is to happen *now* may not:
@@ -7,9 +7,12 @@ nobody knows what the plan will be when they arrive, so to accept them would pro
 
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Final
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from planwire.journal.protocol import Stamped
+from planwire.journal.waiting import is_waiting
 from planwire.model.events import (
     COMMENT,
     SUGGESTION,
@@ -87,6 +90,14 @@ _TABLE: Final[dict[type, _Waits | Callable[[Event], _Waits]]] = {
     UnknownEvent: _Waits.RECORDINGS,
 }
 
+#: The fields that refer to events by number.
+_NUMBERS: Final[dict[type, tuple[str, ...]]] = {
+    Told: ("upto", "since"),
+    Remarked: ("revision", "review"),
+    PlanReviewed: ("revision",),
+    ContextCompacted: ("written",),
+}
+
 
 def may_wait(event: Event, *, is_act: bool = False) -> bool:
     """Whether an event may wait. `is_act`: a person did it in planwire."""
@@ -98,3 +109,21 @@ def may_wait(event: Event, *, is_act: bool = False) -> bool:
 def can_wait(events: Iterable[Stamped]) -> bool:
     """Whether events may wait, all of them."""
     return all(each.waits and may_wait(each.event) for each in events)
+
+
+def within(event: Event, base: int) -> Event:
+    """An event that refers to no number of an event that waits, but to the last one that its writer had from the
+    server: `base`. So what others say meanwhile never counts as told, and at worst the agent is told something again.
+    """
+    return replace(event, **{each: _clamped(getattr(event, each), base) for each in _NUMBERS.get(type(event), ())})
+
+
+def _clamped(value: Any, base: int) -> Any:
+    match value:
+        case int():
+            return base if is_waiting(value) else value
+        case list() | tuple():
+            return type(value)(_clamped(each, base) for each in value)
+        case dict():
+            return {key: _clamped(each, base) for key, each in value.items()}
+    return value

@@ -109,10 +109,14 @@ class View(Generic[_S]):
 
     def read(self, kept: Snapshot, session: str) -> _S | None:
         """The state in a snapshot; None if it is another session's, or other rules made it."""
+        state = self.decoded(kept.data)
+        return state if state is not None and (state.id, state.seq) == (session, kept.seq) else None
+
+    def decoded(self, data: bytes) -> _S | None:
+        """The state that `written` wrote; None if other rules made it."""
         with suppress(msgspec.MsgspecError, ValueError, RecursionError):
-            rules, state = self._decoder.decode(kept.data)
-            if (rules, state.id, state.seq) == (self._rules, session, kept.seq):
-                return state
+            rules, state = self._decoder.decode(data)
+            return state if rules == self._rules else None
         return None
 
     def _loaded(self, journal: Journal, session: str) -> _S:

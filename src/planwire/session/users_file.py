@@ -6,10 +6,8 @@ sees the users before a change or after it, and notices a change by the file's i
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from glob import escape
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from time import time_ns
@@ -18,7 +16,7 @@ from typing import Final
 import msgspec
 
 from planwire.errors import InputError, reason
-from planwire.journal.spool_append import HAS_FLOCK, locked, make_folder
+from planwire.journal.spool_append import HAS_FLOCK, locked, make_folder, put
 from planwire.journal.user_files import default_path
 from planwire.session.team_secrets import (
     code_digest,
@@ -37,8 +35,6 @@ USERS_VARIABLE: Final = "PLANWIRE_USERS"
 PATIENCE: Final = 10.0
 #: The permissions that nobody but the owner may have.
 _OTHERS: Final = 0o077
-#: How many letters Python adds to the name of a temporary file.
-_RANDOM: Final = 8
 _MEND: Final = "Repair the file or restore a copy of it; without a copy, delete it and add all users again"
 
 
@@ -187,22 +183,8 @@ class UsersFile:
         raise InputError(f"the users in {self.path} can't be changed: {what}")
 
     def _write(self, target: Path, users: Users) -> None:
-        from planwire.journal.sqlite.file import sync_folder  # noqa: PLC0415  (it loads sqlite3, and few write)
-
         try:
-            _sweep(target)
-            handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(msgspec.json.format(msgspec.json.encode(users)) + b"\n")
-                    file.flush()
-                    os.fsync(handle)
-                Path(name).replace(target)
-                sync_folder(target.parent)  # else a power cut may bring a removed person back
-            except BaseException:
-                with suppress(OSError):
-                    Path(name).unlink()
-                raise
+            put(str(target.parent), target.name, msgspec.json.format(msgspec.json.encode(users)) + b"\n", durable=True)
         except OSError as error:
             raise InputError(f"the users in {self.path} can't be written: {reason(error)}") from None
 
@@ -223,13 +205,6 @@ class UsersFile:
             yield
         finally:
             os.close(handle)
-
-
-def _sweep(target: Path) -> None:
-    """Remove what killed writers left behind. The lock makes sure that no other writer is at work."""
-    if HAS_FLOCK:
-        for left in target.parent.glob(f".{escape(target.name)}.{'?' * _RANDOM}"):
-            left.unlink(missing_ok=True)
 
 
 def _key(users: Users, secret: str, about: str = "") -> AccessKey:

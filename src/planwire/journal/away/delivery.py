@@ -1,107 +1,124 @@
-"""Delivering appends from the folder where they wait to the journal's server: in order, each of them once.
+"""The folder on this machine where appends wait for a journal's server, and their delivery: in order, each one once.
 
+All processes of a user share the folder: one spool (`spool`), and files with what they know of the outage (`outage`).
 One process at a time delivers. Each append has a key, so an append that is delivered twice is written once. If the
 connection broke before the server answered the first attempt, delivery looks for those events first. An append that
 can't be written is set aside, and a `Gap` takes its place: it holds up no other. Events are delivered as they are; only
 their times may have to move, since time never runs backwards in a session.
 """
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from time import monotonic, time_ns
 from typing import Final
 
-from planwire.errors import Conflict, JournalError, JournalUnavailable, reason
-from planwire.journal.away.folder import AwayFolder, WaitingAppend, read_waiting
+import msgspec
+from msgspec import Struct
+
+from planwire.errors import Conflict, DamagedJournal, JournalUnavailable, UnstorableEvent, reason
+from planwire.journal.away.outage import SharedOutage
 from planwire.journal.codec import decode
 from planwire.journal.drainer_lock import DrainerLock
 from planwire.journal.protocol import Journal, Once, Stamped
-from planwire.journal.spool import Lost, Segment, Spooled
+from planwire.journal.spool import Lost, Segment, Spool, Spooled
+from planwire.journal.spool_append import MOST, MOST_IN_A_RECORD
 from planwire.journal.unusable import UNUSABLE
+from planwire.journal.user_files import away_path
+from planwire.journal.waiting import WaitingRecords
 from planwire.model.clocks import is_plausible
 from planwire.model.events import Gap, Recorded
 from planwire.model.names import named
 from planwire.model.records import PLANWIRE
 
-#: Seconds until it is noted again how far a delivery is, for the next process if this one is killed.
-NOTE: Final = 1.0
-_CUT_SHORT: Final = "the spool for the journal's server was full, or a writer was cut short"
+#: Bytes that a record may take in the spool besides its body.
+_BESIDES: Final = 20_000
+_CUT_SHORT: Final = "the spool for the journal's server was full or is damaged, or a writer was cut short"
+_ANYBODYS: Final = "it may have been of another session that waited there"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
 
+_log = logging.getLogger("planwire")
 
-class AwayDelivery:
-    """Delivers what waits in a folder. One thread at a time may use it."""
 
-    def __init__(self, folder: AwayFolder) -> None:
-        self._folder = folder
-        self._lock = DrainerLock(folder.path)
+class WaitingAppend(Struct, frozen=True, array_like=True):
+    """Events (time, author, text) of a session, to be written with the key `once`. Their writer knew the session up to
+    the event `base`. If the append `is_lost`, the server may have it without that key: it did not answer."""
+
+    session: str
+    base: int
+    rows: tuple[tuple[int, str, str], ...]
+    once: Once
+    is_lost: bool = False
+
+
+_write_waiting: Final[Callable[[WaitingAppend], bytes]] = msgspec.msgpack.Encoder().encode
+read_waiting: Final[Callable[[bytes], WaitingAppend]] = msgspec.msgpack.Decoder(WaitingAppend).decode
+
+
+class AwayFolder(Spool):
+    """A folder of waiting appends. It need not exist. One thread at a time may deliver."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, in_order=True)
+        self.outage = SharedOutage(folder)
+        self._lock = DrainerLock(folder)
         self._ends: dict[str, tuple[int, int]] = {}  # the last number and time of sessions
-        self._begun = ("", 0)  # a segment, and how many of its records are delivered
+
+    def put(self, waiting: WaitingAppend) -> bool:
+        """Have an append wait, synced to the disk. False if there is no room; then nothing is kept."""
+        body = _write_waiting(waiting)
+        most = 2 * len(body) + _BESIDES  # escaping can double it
+        if len(body) > MOST_IN_A_RECORD or sum(size for _, size in self.sizes()) + most > MOST:
+            return False
+        return self.append({"session": waiting.session}, body, durable=True)
 
     def deliver(self, engine: Journal, until: float) -> bool:
         """Deliver what waits until the time `until` (`monotonic`), unless another process is doing so. Whether nothing
         waits any more. `JournalUnavailable` if the server goes away meanwhile, or the waiting files can't be used."""
-        if self._folder.is_empty():
+        if self.is_empty():
             return True
         try:
             with self._lock as is_held:
                 is_done = is_held
-                while is_done and not self._folder.is_empty():
+                while is_done and not self.is_empty():
                     is_done = self._deliver_all(engine, until)
         except OSError as error:
-            where = f"{error.filename or self._folder.path}: {reason(error)}"
+            where = f"{error.filename or self.folder}: {reason(error)}"
             raise JournalUnavailable(
                 f"what waits on this machine can't be delivered ({where}): its files must be this user's own"
             ) from error
         self._ends.clear()
-        return self._folder.is_empty()
+        return self.is_empty()
 
     def _deliver_all(self, engine: Journal, until: float) -> bool:
         """Deliver the segments that exist now. Whether there were any, and time for all of them."""
         is_done = False
-        for segment in self._folder.spool.drain(self._lock):
-            is_done = self._deliver_segment(engine, segment, until)
-            if is_done:
-                segment.done()
+        for segment in self.drain(self._lock):
+            for given in segment:
+                if not self._lock.is_held or monotonic() > until:
+                    return False
+                self._deliver(engine, given, segment)
+                segment.note_drained(given)
+            segment.done()
+            is_done = True
         return is_done
 
-    def _deliver_segment(self, engine: Journal, segment: Segment, until: float) -> bool:
-        if self._begun[0] != segment.name:
-            self._begun = (segment.name, self._folder.delivered(segment.name))
-        noted_at, is_done = monotonic(), False
+    def _deliver(self, engine: Journal, given: Spooled | Lost, segment: Segment) -> None:
+        session = given.note.get("session")
         try:
-            for n, given in enumerate(segment):
-                if n >= self._begun[1]:
-                    if not self._lock.is_held or (now := monotonic()) > until:
-                        return False
-                    if now > noted_at + NOTE:
-                        self._folder.note_delivered(*self._begun)
-                        noted_at = now
-                    self._deliver(engine, given)
-                    self._begun = (segment.name, n + 1)
-            is_done = True
-        finally:
-            if not is_done:
-                self._folder.note_delivered(*self._begun)
-        return True
-
-    def _deliver(self, engine: Journal, given: Spooled | Lost) -> None:
-        session = given.note.get("session", "")
-        try:
-            if isinstance(given, Lost):
-                self._leave_gap(engine, session, given.key, given.count, _CUT_SHORT)
-            else:
+            if isinstance(given, Spooled):
                 self._write(engine, read_waiting(given.body))
+                return
+            why = _CUT_SHORT
         except UNUSABLE:
             raise
         except Exception as error:  # whatever is wrong with this record, the others must not wait for ever
-            body = given.body if isinstance(given, Spooled) else given.head
-            self._folder.set_aside(session, given.key, body)
-            try:
-                self._leave_gap(engine, session, given.key, 1, f"{_UNWRITABLE}: {error}")
-            except UNUSABLE:
-                raise
-            except JournalError:  # a damaged session can't take the gap either
-                pass
+            self.set_aside(file_name(session or ""), given)
+            why = f"{_UNWRITABLE}: {error}"
+        notes = [given.note] if session else segment.notes()
+        self._leave_gaps(engine, given, why, {each["session"]: None for each in notes if "session" in each})
 
     def _write(self, engine: Journal, waiting: WaitingAppend) -> None:
         session = waiting.session
@@ -115,13 +132,30 @@ class AwayDelivery:
                 self._ends.pop(session, None)
         self._ends[session] = (written[-1].seq, written[-1].at)
 
-    def _leave_gap(self, engine: Journal, session: str, key: Once, count: int, why: str) -> None:
-        """Record the loss of `count` records in their session, if it is known which that is."""
-        if session:
-            _, at = _end_of(engine, session)
-            gap = Stamped(max(time_ns() // 1_000_000, at), PLANWIRE, Gap(count, why))
-            engine.append(session, [gap], once=Once(f"gap:{key.source}", key.n))
+    def _leave_gaps(self, engine: Journal, given: Spooled | Lost, why: str, sessions: Collection[str]) -> None:
+        """Record a loss in its session, or in every session that it may have been of."""
+        count = given.count if isinstance(given, Lost) else 1
+        if not sessions:
+            _log.warning("%d of the records that waited for the journal's server are lost: nobody knows whose", count)
+        for session in sessions:
+            with suppress(DamagedJournal, UnstorableEvent):  # a damaged session can't take the gap either
+                _, at = _end_of(engine, session)
+                gap = Gap(count, why if given.note else f"{why}; {_ANYBODYS}")
+                stamped = Stamped(max(time_ns() // 1_000_000, at), PLANWIRE, gap)
+                engine.append(session, [stamped], once=Once(f"gap:{given.key.source}", given.key.n))
             self._ends.pop(session, None)
+
+
+def waiting_here(url: str) -> WaitingRecords:
+    """What waits for a journal that can't be opened."""
+    folder = AwayFolder(away_path(url))
+    outage = folder.outage.known()
+    return WaitingRecords(folder.count(), why=outage.why if outage else "")
+
+
+def file_name(session: str) -> str:
+    """A name for the files of a session. It is a hash, because an id may contain anything."""
+    return sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _written_before(engine: Journal, waiting: WaitingAppend, events: Sequence[Recorded]) -> Sequence[Recorded]:

@@ -11,7 +11,7 @@ After delivery the session is shorter again, and every fold starts over, as afte
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable
-from threading import Lock
+from threading import RLock
 from typing import Final
 
 from planwire.journal.protocol import Once, Stamped
@@ -76,70 +76,73 @@ class AheadEvents:
 
 
 class KnownHere:
-    """The sessions that this process has met. Any thread may note events; a caller that changes `ahead` holds the
-    journal's lock."""
+    """The sessions that this process has met. Any thread may note events; a caller that goes by `ahead`, or changes it,
+    holds the lock."""
 
     def __init__(self) -> None:
-        self.ahead: dict[str, AheadEvents] = {}
-        #: What was ahead and is delivered, of the newest sessions that this process did not append to since.
-        self.resting: dict[str, AheadEvents] = {}
+        self.lock = RLock()
+        #: The sessions of which events wait.
+        self.ahead: set[str] = set()
+        #: Their events, and what was ahead and is delivered, of the newest sessions that this process did not append to
+        #: since.
+        self._waiting: dict[str, AheadEvents] = {}
         self._ends: dict[str, int] = {}
         self._tails: OrderedDict[str, deque[Recorded]] = OrderedDict()
-        self._fresh: deque[tuple[Recorded, bool]] = deque()
-        self._noting = Lock()
 
     def note(self, recorded: Recorded, *, is_new: bool = False) -> None:
         """Note that this process has an event. If the event `is_new` and has number 1, the session was forgotten and
-        begun anew. Otherwise a number 1 may only mean that the session is read again, or only its beginning.
-
-        Events are taken in several at a time: every append comes here right after it waited for its server, when the
-        processor's caches are cold."""
-        self._fresh.append((recorded, is_new))
-        if len(self._fresh) > TAIL:
-            with self._noting:
-                self._take_in()
+        begun anew. Otherwise a number 1 may only mean that the session is read again, or only its beginning."""
+        session, seq = recorded.session, recorded.seq
+        with self.lock:
+            end = self._ends.get(session, 0)
+            if seq > end or (is_new and seq == 1):
+                tail = self._tails.pop(session, None)
+                if tail is None or seq != end + 1:
+                    tail = deque(maxlen=TAIL)
+                tail.append(recorded)
+                self._tails[session], self._ends[session] = tail, seq
+                if len(self._tails) > TAILS:
+                    self._tails.popitem(last=False)
 
     def note_end(self, session: str, seq: int, known: int = 0) -> None:
         """Note that this process has a session up to a number, or that the session has no events (0). If more were
         `known` before, it was forgotten and begun anew."""
-        with self._noting:
-            self._take_in()
+        with self.lock:
             if not seq or seq < known or seq > self._ends.get(session, -1):
                 self._ends[session] = seq
                 self._tails.pop(session, None)
 
     def forget(self, *sessions: str) -> None:
-        with self._noting:
-            self._take_in()
+        with self.lock:
             for each in sessions:
-                self.resting.pop(each, None)
+                self.go_by_server(each)
                 self._ends.pop(each, None)
                 self._tails.pop(each, None)
 
+    def go_by_server(self, session: str) -> None:
+        """Drop what was delivered of a session: nobody here goes on from that."""
+        if session not in self.ahead:
+            self._waiting.pop(session, None)
+
     def ahead_of(self, session: str) -> AheadEvents | None:
         """The session's waiting events, or those that it goes on from if the server goes away again."""
-        return self.ahead.get(session) or self.resting.get(session)
+        return self._waiting.get(session)
 
     def end(self, session: str) -> int | None:
         """The number of the last event that came from the server; None if there is none."""
-        with self._noting:
-            self._take_in()
-            return self._ends.get(session)
+        return self._ends.get(session)
 
     def last(self, session: str) -> int | None:
         """The number of the last event while the server is away; None if only the server knows."""
-        if (ahead := self.ahead.get(session)) is not None:
-            return ahead.last
-        end, resting = self.end(session), self.resting.get(session)
-        return resting.last if end is None and resting is not None else end
+        end, waiting = self._ends.get(session), self._waiting.get(session)
+        return waiting.last if waiting is not None and (end is None or session in self.ahead) else end
 
     def read(self, session: str, after: int, upto: int | None) -> list[Recorded] | None:
         """The events after a number; None if only the server has the first of them."""
-        ahead = self.ahead_of(session) if is_waiting(after) else self.ahead.get(session)
-        if ahead is not None:
-            return ahead.read(after, upto)
-        with self._noting:
-            self._take_in()
+        waiting = self._waiting.get(session)
+        if waiting is not None and (session in self.ahead or is_waiting(after)):
+            return waiting.read(after, upto)
+        with self.lock:
             end, tail = self._ends.get(session), tuple(self._tails.get(session, ()))
         if end is None or (after < end and not (tail and after >= tail[0].seq - 1)):
             return None
@@ -148,47 +151,25 @@ class KnownHere:
     def go_ahead(self, session: str, expected_seq: int | None, at: int | None) -> AheadEvents:
         """The session's waiting events, to which others can be added. They begin after those that the writer knows, and
         with the mark of a time, unless the caller sets that later (None)."""
-        if (ahead := self.ahead.get(session)) is not None:
-            return ahead
-        ahead = self.resting.pop(session, None)
-        if ahead is None:
-            with self._noting:
-                self._take_in()
-                end, tail = self._ends.get(session, 0), tuple(self._tails.get(session, ()))
-            ahead = AheadEvents(session, end if expected_seq is None else expected_seq, tail)
-        if at is not None:
-            ahead.mark(at)
-        self.ahead[session] = ahead
-        return ahead
+        with self.lock:
+            if session not in self._waiting:
+                base = self._ends.get(session, 0) if expected_seq is None else expected_seq
+                self._waiting[session] = AheadEvents(session, base, self._tails.get(session, ()))
+            if session not in self.ahead and at is not None:
+                self._waiting[session].mark(at)
+            self.ahead.add(session)
+            return self._waiting[session]
 
     def return_to_server(self) -> None:
         """Go by the server again, now that all that waited is delivered."""
-        for session in tuple(self.ahead):
-            self.ahead[session].rest()
-            self.resting[session] = self.ahead.pop(session)
-            if len(self.resting) > TAILS:
-                self.resting.pop(next(iter(self.resting)))
+        for session in self.ahead:
+            delivered = self._waiting[session] = self._waiting.pop(session)  # the newest are last
+            delivered.rest()
+        self.ahead.clear()
+        for session in [*self._waiting][:-TAILS]:
+            del self._waiting[session]
 
     def begin_without(self, session: str, at: int) -> None:
         """Treat a session as if it held nothing but the events that wait here."""
-        self.resting.pop(session, None)
-        if (ahead := self.ahead.get(session)) is None:
-            ahead = self.ahead[session] = AheadEvents(session, 0, ())
-            ahead.mark(at)
-        ahead.base = 0
-
-    def _take_in(self) -> None:
-        """Sort what was noted into its sessions. Its caller holds the lock."""
-        while self._fresh:
-            recorded, is_new = self._fresh.popleft()
-            session, seq = recorded.session, recorded.seq
-            end = self._ends.get(session, 0)
-            if seq > end or (is_new and seq == 1):
-                tail = self._tails.pop(session, None)
-                if tail is None or seq != end + 1:
-                    tail = deque(maxlen=TAIL)
-                tail.append(recorded)
-                self._tails[session] = tail
-                self._ends[session] = seq
-                if len(self._tails) > TAILS:
-                    self._tails.popitem(last=False)
+        self.go_by_server(session)
+        self.go_ahead(session, 0, at).base = 0

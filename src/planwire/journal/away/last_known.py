@@ -6,16 +6,14 @@ events that wait. Only the newest sessions are kept, and none that the journal w
 """
 
 import os
+from binascii import crc32
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Final
 
-import msgspec
-from msgspec import Struct
-
-from planwire.journal.away.folder import file_name
+from planwire.journal.away.delivery import file_name
 from planwire.journal.protocol import KnownSession, Snapshot
 from planwire.journal.spool_append import make_folder, put
 from planwire.journal.view import STATE, UNKEEPABLE
@@ -25,23 +23,8 @@ from planwire.model.records import SessionState
 #: How many sessions are kept, and how many bytes one may have.
 MOST: Final = 128
 MOST_BYTES: Final = 2 << 20
-
-
-class _KeptState(Struct, frozen=True, array_like=True):
-    """A session as it was last known. `data` is as the view of states writes it."""
-
-    known: KnownSession
-    data: bytes
-
-
-_read_kept: Final = msgspec.msgpack.Decoder(_KeptState)
-
-
-class KeptNumbers(NamedTuple):
-    """The last event numbers of the states in files (by file name) and of those not written yet (by session id)."""
-
-    files: dict[str, int]
-    noted: dict[str, int]
+#: How many bytes of a file are its checksum.
+_CHECK: Final = 4
 
 
 class LastKnown:
@@ -50,10 +33,7 @@ class LastKnown:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._noted: dict[str, SessionState] = {}
-        #: The files there were before the server listed its sessions, and that list.
-        self._listed: tuple[dict[str, int], list[KnownSession]] | None = None
         self._lock = Lock()
-        self._writing = Lock()  # so that no session forgotten meanwhile is written
 
     def note(self, state: SessionState) -> None:
         """Note a state, to be written later."""
@@ -65,45 +45,33 @@ class LastKnown:
                 if len(self._noted) > 2 * MOST:
                     self._noted = {each.id: each for each in _newest(self._noted.values())}
 
-    def kept(self) -> KeptNumbers:
+    def kept(self) -> tuple[dict[str, int], dict[str, SessionState]]:
         """What is kept now, for `note_all`. Call it before asking the server for its sessions."""
         with self._lock:
-            return KeptNumbers(self._files(drafts=True), {each.id: each.seq for each in self._noted.values()})
+            return self._files(drafts=True), self._noted.copy()
 
-    def note_all(self, sessions: list[KnownSession], kept: KeptNumbers) -> None:
+    def note_all(self, sessions: Iterable[KnownSession], kept: tuple[dict[str, int], dict[str, SessionState]]) -> None:
         """Note that these are all the sessions of the journal. Any other session in `kept`, from before the server was
         asked, was forgotten there. What was kept since then may be newer than the server's answer, and stays."""
-        with self._lock:
-            self._listed = (kept.files, sessions)
-            if kept.noted:
-                there = {each.id: each.last_seq for each in sessions}
-                for session, seq in kept.noted.items():
-                    if seq > there.get(session, 0) and session in self._noted and self._noted[session].seq == seq:
-                        del self._noted[session]
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether there is anything to write."""
-        return bool(self._noted) or self._listed is not None
+        files, noted = kept
+        there = {each.id: each.last_seq for each in sessions}
+        with self._lock, suppress(OSError):
+            for session, state in noted.items():
+                if state.seq > there.get(session, 0) and self._noted.get(session) is state:
+                    del self._noted[session]
+            named = {file_name(session): seq for session, seq in there.items()} if files else {}
+            self._remove({name for name, seq in files.items() if seq > named.get(name, 0)})
 
     def write(self) -> None:
         """Write the new states. Those that can't be written are lost."""
-        if not self.is_behind:
-            return
-        with self._writing, suppress(OSError):
-            with self._lock:
-                noted, self._noted = _newest(self._noted.values()), {}
-                listed, self._listed = self._listed, None
-            if listed is not None and listed[0]:
-                there = {file_name(each.id): each.last_seq for each in listed[1]}
-                self._remove({name for name, seq in listed[0].items() if seq > there.get(name, 0)})
-            files = self._files()
+        with self._lock, suppress(OSError):
+            noted, self._noted = _newest(self._noted.values()), {}
+            files = self._files() if noted else {}
             for state in noted:
                 name = file_name(state.id)
                 if state.seq > files.get(name, 0) and (data := _encoded(state)):
-                    make_folder(str(self._folder.parent))
                     make_folder(str(self._folder))
-                    put(str(self._folder), f"{name}-{state.seq}", data)
+                    put(str(self._folder), f"{name}-{state.seq}", data + crc32(data).to_bytes(_CHECK))
                     if name in files:
                         (self._folder / f"{name}-{files[name]}").unlink(missing_ok=True)
                     files[name] = state.seq
@@ -111,37 +79,38 @@ class LastKnown:
                 self._remove_oldest(files)
 
     def forget(self, *sessions: str) -> None:
-        with self._writing:
-            with self._lock:
-                for each in sessions:
-                    self._noted.pop(each, None)
+        with self._lock:
+            for each in sessions:
+                self._noted.pop(each, None)
             self._remove({file_name(each) for each in sessions})
 
     def sessions(self) -> list[KnownSession]:
         """The sessions of which a state is kept."""
-        found = (self._kept(name, seq) for name, seq in self._files().items())
-        return [each.known for each in found if each is not None]
+        found = (STATE.decoded(self._kept(name, seq)) for name, seq in self._files().items())
+        return [KnownSession(each.id, each.seq, _began_at(each), each.at) for each in found if each is not None]
 
     def snapshot(self, session: str) -> Snapshot | None:
         """The last known state of a session, as a view keeps it."""
         name = file_name(session)
-        seq = self._files().get(name)
-        kept = self._kept(name, seq) if seq is not None else None
-        return Snapshot(kept.known.last_seq, kept.data) if kept is not None and kept.known.id == session else None
+        data = self._kept(name, self._files().get(name, 0))
+        state = STATE.decoded(data)
+        return Snapshot(state.seq, data) if state is not None and state.id == session else None
 
     def state(self, session: str) -> SessionState | None:
         """The last known state of a session, written or not; None if there is none that can be read."""
-        with self._writing, self._lock:
+        with self._lock:  # once those that are being written are there
             noted = self._noted.get(session)
         kept = self.snapshot(session)
         if kept is None or (noted is not None and noted.seq >= kept.seq):
             return noted
         return STATE.read(kept, session)
 
-    def _kept(self, name: str, seq: int) -> _KeptState | None:
-        with suppress(OSError, msgspec.MsgspecError):
-            return _read_kept.decode((self._folder / f"{name}-{seq}").read_bytes())
-        return None
+    def _kept(self, name: str, seq: int) -> bytes:
+        """What is in a file; nothing if there is none, or it is damaged."""
+        with suppress(OSError):
+            data = (self._folder / f"{name}-{seq}").read_bytes()
+            return data[:-_CHECK] if crc32(data[:-_CHECK]) == int.from_bytes(data[-_CHECK:]) else b""
+        return b""
 
     def _files(self, *, drafts: bool = False) -> dict[str, int]:
         """The number of the last event in each file, by the file name of its session. `drafts`: also in files that are
@@ -180,10 +149,13 @@ def _newest(states: Iterable[SessionState]) -> list[SessionState]:
     return sorted(states, key=lambda state: state.at)[-MOST:]
 
 
-def _encoded(state: SessionState) -> bytes | None:
-    first = min((each.created_at for each in state.plans.values()), default=state.at)
+def _began_at(state: SessionState) -> int:
+    return min((each.created_at for each in state.plans.values()), default=state.at)
+
+
+def _encoded(state: SessionState) -> bytes:
+    """A state as a view keeps it; nothing if it is too large, or can't be kept."""
     with suppress(*UNKEEPABLE):
-        kept = _KeptState(KnownSession(state.id, state.seq, first, state.at), STATE.written(state))
-        data = msgspec.msgpack.encode(kept)
-        return data if len(data) <= MOST_BYTES else None
-    return None
+        if len(data := STATE.written(state)) <= MOST_BYTES:
+            return data
+    return b""

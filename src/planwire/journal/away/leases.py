@@ -10,69 +10,58 @@ from planwire.journal.protocol import Journal, Lease, Terms
 _log = logging.getLogger("planwire")
 
 
-class _KeptLease:
-    """A `Lease` as its holder wants it, and the server's lease in `taken` once there is one."""
+class AwayLease:
+    """A lease as its holder wants it. `ask` asks the server, and raises `EngineAway` while it is away: then the lease
+    is among the `unsettled` ones."""
 
-    def __init__(self, leases: "AwayLeases", session: str, terms: Terms) -> None:
+    def __init__(
+        self, ask: Callable[[Callable[[Journal], None]], None], unsettled: "set[AwayLease]", session: str, terms: Terms
+    ) -> None:
+        self._ask, self._unsettled = ask, unsettled
         self.session = session
-        self.terms = terms
-        self.is_released = False
-        self.taken: Lease | None = None
-        self.settling = Lock()
-        self._leases = leases
+        self._taken: Lease | None = None
+        self._is_released = False
+        self._settling = Lock()
+        self.renew(terms)
 
     def renew(self, terms: Terms) -> None:
-        self.terms = terms
-        if not self.is_released:
-            self._leases.settle(self)
+        if not self._is_released:
+            self._terms = terms
+            self._want()
 
     def release(self) -> None:
-        if not self.is_released:
-            self.is_released = True
-            self._leases.settle(self)
+        if not self._is_released:
+            self._is_released = True
+            self._want()
 
-    def settle(self, engine: Journal) -> None:
-        """Have a server hold what is wanted."""
-        if self.is_released:
-            if self.taken is not None:
-                self.taken.release()
-        elif self.taken is None:
-            self.taken = engine.lease(self.session, self.terms)
-        else:
-            self.taken.renew(self.terms)
-
-
-class AwayLeases:
-    """The leases that this process wants. `ask` asks the server, and raises `EngineAway` while it is away."""
-
-    def __init__(self, ask: Callable[[Callable[[Journal], None]], None]) -> None:
-        self._ask = ask
-        self._unsettled: dict[_KeptLease, None] = {}
-
-    def lease(self, session: str, terms: Terms) -> _KeptLease:
-        lease = _KeptLease(self, session, terms)
-        self.settle(lease)
-        return lease
-
-    def settle(self, lease: _KeptLease, *, is_new: bool = True) -> None:
-        """Have the server hold what the holder of a lease wants, now or later."""
-        with lease.settling:
-            if is_new or lease in self._unsettled:
-                self._unsettled[lease] = None
+    def settle(self) -> None:
+        """Have the server hold what is wanted, unless another thread has. What it refuses is wanted no longer."""
+        with self._settling:
+            if self in self._unsettled:
+                self._unsettled.discard(self)
                 try:
-                    self._ask(lease.settle)
+                    self._ask(self._hold)
                 except EngineAway:
-                    return
-                except BaseException:
-                    del self._unsettled[lease]
-                    raise
-                del self._unsettled[lease]
+                    self._unsettled.add(self)
 
-    def settle_all(self) -> None:
-        """Settle the leases that the server did not get yet. One that it refuses is let go, because delivery must not
-        fail for it. If another thread does the same, a lease is still taken only once."""
-        for lease in tuple(self._unsettled):
-            try:
-                self.settle(lease, is_new=False)
-            except (JournalError, ValueError) as error:
-                _log.warning("the lease of session %s is let go: %s", lease.session, error)
+    def _want(self) -> None:
+        self._unsettled.add(self)
+        self.settle()
+
+    def _hold(self, engine: Journal) -> None:
+        if self._taken is None:
+            self._taken = None if self._is_released else engine.lease(self.session, self._terms)
+        elif self._is_released:
+            self._taken.release()
+        else:
+            self._taken.renew(self._terms)
+
+
+def settle_all(unsettled: set[AwayLease]) -> None:
+    """Settle the leases that the server did not get yet. One that it refuses is let go: delivery must not fail for
+    it."""
+    for lease in tuple(unsettled):
+        try:
+            lease.settle()
+        except (JournalError, ValueError) as error:
+            _log.warning("the lease of session %s is let go: %s", lease.session, error)

@@ -67,9 +67,7 @@ class SharedOutage:
         """Tell the other processes that the server did not answer just now, and how long it took to find out."""
         known = self.known()
         outage = Outage(known.since if known else time_ns() // 1_000_000, why, seconds=seconds)
-        with suppress(OSError):
-            make_folder(str(self._folder))
-            put(str(self._folder), AWAY, f"{outage.since} {seconds:.2f}\n{why}".encode("utf-8", "replace"))
+        self._put(AWAY, f"{outage.since} {seconds:.2f}\n{why}")
         return outage
 
     def end(self) -> None:
@@ -106,9 +104,12 @@ class SharedOutage:
         """Remember how long a connection took, if that is slow and longer than remembered, or less than half of it."""
         known = self._slowness
         if max(seconds, known) > _QUICK and not known / _SLACK <= seconds <= known:
-            with suppress(OSError):
-                make_folder(str(self._folder))
-                put(str(self._folder), _SLOW, f"{seconds:.3f}".encode())
+            self._put(_SLOW, f"{seconds:.3f}")
+
+    def _put(self, name: str, text: str) -> None:
+        with suppress(OSError):
+            make_folder(str(self._folder))
+            put(str(self._folder), name, text.encode("utf-8", "replace"))
 
     @property
     def _age(self) -> float:
@@ -125,10 +126,5 @@ class SharedOutage:
         return 0.0
 
     def _is_looked_for(self) -> bool:
-        try:
-            handle = locked(str(self._folder / _LOOKING), patience=0)
-        except OSError:
-            return False
-        if handle is not None:
-            os.close(handle)
-        return handle is None and HAS_FLOCK
+        with self.look() as is_ours:
+            return not is_ours

@@ -13,10 +13,9 @@ from time import monotonic, time_ns
 from typing import Final, TypeVar
 
 from planwire.errors import EngineAway, JournalError, JournalUnavailable, LoginRefused, NotWritable
-from planwire.journal.away.delivery import AwayDelivery
-from planwire.journal.away.folder import AwayFolder
+from planwire.journal.away.delivery import AwayFolder
 from planwire.journal.away.outage import Outage
-from planwire.journal.haste import hurry, take_time
+from planwire.journal.haste import take_time
 from planwire.journal.protocol import Journal
 from planwire.journal.unusable import closed
 from planwire.journal.waiting import MOMENT, WaitingRecords, waiting_count
@@ -29,18 +28,15 @@ _R = TypeVar("_R")
 
 
 class AwayServer:
-    """A server that `open_engine` reaches. What waits for it is in `folder`. With `in_haste`, calls give up on it
-    soon."""
+    """A server that `open_engine` reaches. What waits for it is in `folder`."""
 
-    def __init__(self, open_engine: Callable[[], Journal], folder: AwayFolder, *, in_haste: bool = False) -> None:
+    def __init__(self, open_engine: Callable[[], Journal], folder: AwayFolder) -> None:
         self.engine: Journal | None = None
-        self._in_haste = in_haste
         self.closing = Event()
         #: Whether the last call reached the server. It may still count as away, until what waits is delivered.
         self.answers = False
         self._open = open_engine
         self._folder = folder
-        self._delivery = AwayDelivery(folder)
         self._outage: Outage | None = None
         self._trouble = ""  # why a server that answers has not received what waits
         self._writable_at = 0.0  # when to try again to write to one that takes no events
@@ -135,7 +131,7 @@ class AwayServer:
             engine = self._reached()
             if engine is not None:
                 with take_time(engine):
-                    self._delivery.deliver(engine, until)
+                    self._folder.deliver(engine, until)
             self._trouble = ""
         except JournalError as error:
             if self._outage is not None or isinstance(error, EngineAway):
@@ -205,8 +201,6 @@ class AwayServer:
             return engine
         begun = monotonic()
         self.engine = engine = self._open()
-        if self._in_haste:
-            hurry(engine)
         if self.closing.is_set():  # `close` may have come before there was an engine
             engine.close()
         self._folder.outage.note_answer(monotonic() - begun)
