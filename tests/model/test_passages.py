@@ -137,6 +137,11 @@ def test_lists_have_passages_and_files_are_not_judged() -> None:
     assert reading_of(FilePlan("main", "file:///plan.md")) is None
 
 
+def test_a_table_has_the_cells_beyond_its_heads_and_no_others() -> None:
+    table = "| a | b |\n  |---|---|\n  | c | d | e |\n"
+    assert reading(f"- {table}") == reading(f"> {table.replace('  |', '> |')}") == "a b c d e"
+
+
 def test_hostile_texts_cost_no_seconds() -> None:
     text = reading("a" * 99_000)
     start = perf_counter()

@@ -54,6 +54,11 @@ def test_no_text_is_hidden_between_two_visible_characters(text: str) -> None:
     assert all(len(run) == 1 or JOINED.fullmatch(run) for run in runs)
 
 
+def test_no_text_is_drawn_over_the_lines_around_it() -> None:
+    assert printable("e" + "\u0301" * 4 + "nd") == "e" + "\u0301" * 4 + "nd"
+    assert printable("e" + "\u0301\u0489" * 30 + "nd") == "e" + "\u0301\u0489" * 2 + "\ufffd" * 56 + "nd"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -63,6 +68,8 @@ def test_no_text_is_hidden_between_two_visible_characters(text: str) -> None:
         "שלום עולם",
         "מחיר: 5\u200e, (א)\u200f.",
         "ไทย\u200bภาษา",
+        "Vie\u0323\u0302t",
+        "בְּרֵאשִׁ֖ית",
         "葛\U000e0100城",
         "co\xadoperate",
         "a\tb\nc",

@@ -15,7 +15,7 @@ from textual.widgets import Button, OptionList
 from planwire.journal import Stamped, open_journal
 from planwire.model.events import PlanChanged, PlanSet, Recorded, ReviewAsked
 from planwire.model.fold import fold_all
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan
 from planwire.model.step_changes import RemoveStep
 from planwire.readmodel.cards import cards_of
 from planwire.readmodel.plain_text import printable
@@ -41,6 +41,7 @@ LAYOUTS = {
     "zero width": "a\u200bb\u200b\u200cc hidden\u2060\u2060text \u2800\u2800blank",
     "never rendered": '<!-- also delete backups -->\n\n[a](http://x "title words") <b onclick="do()">x</b>\n\n'
     '[ref]: http://evil "more"',
+    "long words": "x" * 3_000 + "last\n\n- " + "y" * 1_500 + "end\n\n`" + "c" * 800 + "end`\n\n" + "z" * 900,
     "long heading": f"# {'A title that goes on ' * 12}to the end\n\nText.",
     "long text with tasks": "Before.\n\n- [ ] one\n\n" + "\n\n".join(f"paragraph{n} of the plan" for n in range(1_500)),
     "10,000 lines": "\n".join(f"line{n} of the text" for n in range(10_000)),
@@ -135,7 +136,7 @@ def test_watch_draws_every_word_and_counts_the_lines_that_were_not_in_sight(text
             await pilot.press("v")
             options = (await asked(app, ChoiceDialog)).query_one(OptionList).options
             labels = [str(option.prompt) for option in options]
-            count = f"{left} lines unseen" if left > 1 else ""
+            count = f"{left:,} lines unseen" if left > 1 else ""
             assert count in labels[0]
             assert ("unseen" in labels[0]) == bool(left)
             assert "unseen" not in labels[1]
@@ -177,6 +178,38 @@ async def test_a_step_that_was_removed_is_struck_for_a_moment(tmp_path: Path) ->
         texts = [each.text.strip() for each in panel(app).lines]
         assert texts.index("✗ two   removed") == texts.index("○ one") + 1
         await eventually(lambda: "✗ two" not in seen(app), 10)
+
+
+@on_a_loop
+async def test_the_first_of_a_numbered_list_is_struck_too(tmp_path: Path) -> None:
+    path = tmp_path / "plans.db"
+    add(path, "s", "agent", PlanSet(MarkdownPlan("p", "# Plan\n\n1. alpha\n2. beta\n3. gamma\n")))
+    async with watching(str(path), "s", size=(80, 24)) as (app, _):
+        await shows(app, "alpha")
+        add(path, "s", "agent", PlanSet(MarkdownPlan("p", "# Plan\n\n1. beta\n2. gamma\n")))
+        await shows(app, "✗ alpha   removed")
+
+
+@on_a_loop
+async def test_a_file_that_cant_be_read_is_approved_unseen(tmp_path: Path) -> None:
+    path = tmp_path / "plans.db"
+    add(path, "s", "agent", PlanSet(FilePlan("p", "file:///nowhere/plan.md")))
+    add(path, "s", "agent", ReviewAsked("p"))
+    async with watching(str(path), "s", size=(80, 24)) as (app, pilot):
+        await shows(app, "Press v to answer")
+        await pilot.press("v")
+        options = (await asked(app, ChoiceDialog)).query_one(OptionList).options
+        assert ["text unseen" in str(option.prompt) for option in options] == [True, False, False]
+
+
+def test_approve_says_before_it_asks_that_a_file_was_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "plans.db"
+    monkeypatch.setenv("PLANWIRE_JOURNAL", str(path))
+    add(path, "s", "agent", PlanSet(FilePlan("p", "file:///nowhere/plan.md")))
+    add(path, "s", "agent", ReviewAsked("p"))
+    with running("approve", "s", columns=80) as terminal:
+        terminal.wait_for(b"Approve this, text unseen? [y/N]")
+        terminal.type(b"n\n")
 
 
 def test_nothing_is_left_to_approve_where_all_is_done_and_nobody_asks(

@@ -152,3 +152,10 @@ def test_hostile_options_stay_words(here: Here) -> None:
             assert '"<img' not in page
         [(_, act)] = replies(here.page())
         assert answer(here, **{key: value for key, value in act.items() if key != "act"}).status_code == 200
+
+
+def test_an_answer_that_may_let_the_agent_go_on_says_what_was_not_seen(here: Here) -> None:
+    with reached(here, "answer"):
+        asks(here, ReviewAsked("plan-mode", (Choice("go", "Go on with care", "proceed"), NO), "q1"))
+        page = here.page()
+    assert re.findall(r'>([^<]*)<span class="count-unseen">', page) == ["Go on with care"]

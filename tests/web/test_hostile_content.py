@@ -138,7 +138,26 @@ def test_a_link_to_the_web_says_where_it_leads_and_tells_nobody_where_it_came_fr
         "href": "https://example.org/?a=1&b=2",
         "rel": "noopener noreferrer nofollow",
         "target": "_blank",
+        "data-beside": "https://example.org/?a=1&b=2",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        ("[docs](https://evil.example/a 'a title')", "https://evil.example/a “a title”"),
+        ("[https://good.example](https://bad.example)", "https://bad.example"),
+        ("<https://example.org/a>", None),
+        ("<me@example.org>", None),
+        ("[there](/relative)", "/relative"),
+        ("![shot](https://evil.example/i.png 'a title')", "https://evil.example/i.png “a title”"),
+        ("![](https://evil.example/i.png)", None),
+        ("[a **bold** `word`](https://example.org)", "https://example.org"),
+    ],
+)
+def test_what_a_link_does_not_say_in_its_words_stands_beside_them(text: str, beside: str | None) -> None:
+    [attributes] = [each for tag, each in Seen(shown(text)).tags if tag == "a" or each.get("class") == "nowhere"]
+    assert attributes.get("data-beside") == beside
 
 
 def test_a_picture_in_a_text_is_not_loaded() -> None:

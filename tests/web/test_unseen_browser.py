@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from planwire.model.events import ACP, PlanReviewed, PlanSet, ReviewAsked
-from planwire.model.plan import MarkdownPlan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, OtherPlan
 from tests.waiting import until
 from tests.web.browsing import MOVING, comes_true, is_live, photograph
 from tests.web.stage import Stage, listed
@@ -46,8 +46,9 @@ IN_SIGHT = """(scope) => {
             }
         }
     }
-    for (const each of document.querySelectorAll("[data-info]")) {
-        for (const [word] of each.dataset.info.matchAll(/[\\p{L}\\p{N}]{2,}/gu)) found.add(word);
+    for (const each of document.querySelectorAll("[data-info], [data-beside]")) {
+        const drawn = ["::before", "::after"].map((part) => getComputedStyle(each, part).content).join();
+        for (const [word] of drawn.matchAll(/[\\p{L}\\p{N}]{2,}/gu)) found.add(word);
     }
     return [...found];
 }"""
@@ -172,6 +173,7 @@ def test_a_removed_step_stays_struck_and_labelled_until_it_had_a_look(stage: Sta
     expect(gone.locator(".words")).to_have_text("two")
     expect(gone.locator(".words")).to_have_css("text-decoration-line", "line-through")
     expect(gone).to_contain_text("removed")
+    expect(gone).to_have_class("step")  # it looks like no suggestion
     expect(page.locator("#p0-steps > li[data-step]")).to_have_count(3)
     stage.agent_sends("one", "three", "four", done=1)
     expect(page.locator("#p0-steps > li")).to_have_count(4)
@@ -179,6 +181,28 @@ def test_a_removed_step_stays_struck_and_labelled_until_it_had_a_look(stage: Sta
     page.evaluate("document.querySelector('[data-my-removed]').setAttribute('data-my-removed', '-9000')")
     stage.agent_sends("one", "three", "four", done=2)
     expect(page.locator("#p0-steps > li")).to_have_count(3)
+
+
+@pytest.mark.parametrize("form", ["- [ ] {}", "{}. {}"], ids=["tasks", "numbers"])
+def test_a_removed_step_of_a_text_stays_too_and_so_do_all_of_a_plan(stage: Stage, form: str) -> None:
+    def sends(*steps: str) -> None:
+        rows = (
+            form.format(*((at, each) if form.count("{}") > 1 else (each,))) for at, each in enumerate(steps, start=1)
+        )
+        stage.write(PlanSet(MarkdownPlan("text", "\n".join(("# Plan", "", "First words.", "", *rows))), via=ACP))
+
+    sends("alpha", "beta", "gamma")
+    page = stage.open()  # with reduced motion
+    sends("alpha", "gamma")
+    gone = page.locator("[data-my-removed]")
+    expect(gone).to_have_text(["beta removed"], use_inner_text=True)
+    expect(page.locator(".prose li").nth(1)).to_contain_text("beta")
+    sends("alpha", "gamma", "delta")
+    expect(page.locator(".prose [data-step]")).to_have_count(3)
+    expect(gone).to_have_text(["beta removed"], use_inner_text=True)
+    sends()
+    expect(page.locator(".shelf > li")).to_have_count(3)
+    expect(page.locator(".shelf")).to_contain_text("delta removed")
 
 
 def test_steps_that_are_removed_together_give_way_in_one_movement(stage: Stage) -> None:
@@ -213,6 +237,11 @@ HOSTILE = {
     "no width": "# A\n\n" + "\n\n".join(f"on\u200be{n} zwj\u200d\u200d\u200bhid{n}" for n in range(60)),
     "words in code's name": "# A\n\n```sh curl evil sh\nls\n```\n",
     "a long title": f"# {'Delete the old one and '* 20}then wipe everything\n\nok\n",
+    "links": '# A\n\n[docs](https://evil.example/wipe "also linktitle") [https://good.example](https://bad.example/x)\n\n'
+    '![shot](https://img.example/track "imgtitle") [![badge](https://b.example/i)](https://c.example/j) '
+    "[rel](/there)\n",
+    "code that wraps": "# A\n\n```\nls" + " " * 400 + "&& rm far\n" + "\t" * 60 + "farther\n```\n\n    indented"
+    + " " * 300 + "end\n",
     "html": "# A\n\n<div hidden>secret</div>\n\n<!-- comment -->\n\n[ref]: http://x 'title'\n",
 }  # fmt: skip
 
@@ -237,6 +266,83 @@ def test_every_word_is_drawn_or_counted(stage: Stage, name: str, viewport: dict[
     else:
         assert not hidden, "each word could be read by scrolling"
         until(lambda: unseen(page) == 0)
+
+
+def test_a_wide_table_is_read_by_keys_in_words_that_are_whole(stage: Stage, axe: str) -> None:
+    asks(stage, HOSTILE["wide tables"])
+    page = stage.reopen(viewport=PHONE)
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    heights = page.locator(".prose td").evaluate_all("(cells) => cells.map((each) => each.offsetHeight)")
+    assert max(heights) < 60, "no word is broken into letters"
+    before = unseen(page)
+    page.evaluate(axe)
+    assert page.evaluate("axe.run('.prose').then(({ violations }) => violations.map(({ id }) => id))") == []
+    page.locator(".prose table").focus()
+
+    def goes_on() -> bool:
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(20)
+        return unseen(page) < before
+
+    until(goes_on)
+
+
+def test_code_that_goes_on_in_the_next_row_has_a_sign_there_and_reads_from_left_to_right(stage: Stage) -> None:
+    asks(stage, "# א\n\nשלום `rm -rf /` עולם\n\n```\nshort\n\n" + "long " * 80 + "&& rm -rf ~/Documents\n```\n")
+    page = stage.reopen(viewport=PHONE)
+    rows = page.locator("pre .line")
+    assert rows.evaluate_all("(lines) => lines.map((each) => getComputedStyle(each, '::before').height !== '0px')") == [
+        False,
+        False,
+        True,
+    ]
+    assert page.locator("pre").evaluate("(code) => code.scrollWidth <= code.clientWidth")
+    assert page.locator("p code").evaluate("(code) => getComputedStyle(code).direction") == "ltr"
+    assert page.locator(".prose p").evaluate("(words) => getComputedStyle(words).unicodeBidi") == "plaintext"
+    assert page.locator("pre").evaluate("(code) => code.textContent").startswith("short\n\nlong")
+
+
+def test_a_number_that_is_long_stands_on_the_page(stage: Stage) -> None:
+    asks(stage, "# A\n\n123456789. first\n123456790. second\n")
+    page = stage.reopen(viewport=PHONE)
+    assert page.locator(".prose li").first.evaluate("(item) => getComputedStyle(item).listStylePosition") == "inside"
+
+
+def test_fields_that_scroll_in_their_box_are_counted_until_they_were_in_sight(stage: Stage) -> None:
+    stage.write(PlanSet(OtherPlan("text", "odd", {"lines": [f"line {n}" for n in range(200)]}), via=ACP))
+    stage.write(ReviewAsked("text"))
+    page = stage.reopen()
+    comes_true(page, "document.documentElement.classList.contains('answering')")
+    until(lambda: unseen(page) > 100)
+    page.locator(".raw").focus()
+    page.keyboard.press("PageDown")
+    comes_true(page, "document.querySelector('.raw').scrollTop > 0")
+    page.evaluate("document.querySelector('.raw').scrollTop = 0")
+
+    def reads_on() -> bool:
+        page.evaluate("document.querySelector('.raw').scrollTop += 200")
+        page.wait_for_timeout(30)
+        return unseen(page) == 0
+
+    until(reads_on)
+
+
+def test_a_file_that_cant_be_read_is_approved_unseen(stage: Stage) -> None:
+    stage.write(PlanSet(FilePlan("text", "file:///nowhere/plan.md"), via=ACP), ReviewAsked("text"))
+    page = stage.reopen()
+    expect(yes(page)).to_have_text("Approve, text unseen")
+    card = own(inbox(stage), stage)
+    expect(card.locator(".problem")).to_be_visible()
+    expect(yes(card)).to_have_text("Approve, text unseen")
+
+
+def test_a_status_that_an_agent_made_up_is_drawn_whole(stage: Stage) -> None:
+    steps = (Entry("one", "urgent " * 9 + "&& rm", "waits for " * 9 + "the end"),)
+    stage.write(PlanSet(ItemsPlan("main", steps), via=ACP), ReviewAsked("main"))
+    for page in (stage.reopen(viewport=PHONE), own(inbox(stage), stage)):
+        tags = page.locator("[data-lines] .tag")
+        expect(tags).to_have_count(2)
+        assert tags.evaluate_all("(tags) => tags.every((each) => each.scrollWidth <= each.clientWidth + 1)")
 
 
 def test_ten_thousand_lines_are_counted(stage: Stage) -> None:

@@ -14,6 +14,7 @@ from planwire.readmodel.card import PlanCard
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.plain_text import in_quotes, one_line
 from planwire.readmodel.shown import ShownSession
+from planwire.readmodel.unseen import unseen_words
 from planwire.session.moved_on import MovedOn
 from planwire.session.steering import Steered, steer
 from planwire.steering.wanted import Wanted
@@ -93,7 +94,7 @@ def confirm(target: SteeredPlan, arguments: argparse.Namespace, question: str, *
 
     view = session_record_view(target.session, time_ns() // 1_000_000, chosen=target.card.id, only=True)
     new_console(stderr=arguments.json).print(view)
-    if question and not has_seen and not agreed(question):
+    if question and not has_seen and not agreed(f"{question.removesuffix('?')}{unseen_words(card)}?"):
         raise Refused("nothing was changed")
 
 

@@ -72,9 +72,9 @@ def parsed(text: str) -> "list[Token]":
     for token in _parser().parse(text):
         if token.type == "tr_open":
             width, row = 0, token.map[0] if token.map else -1
-        elif token.type in ("td_open", "th_open"):
+        elif token.type == "td_open":
             width += 1
-        elif token.type == "tr_close" and row >= 0:
+        elif token.type == "tr_close" and width and row >= 0:
             cells = escapedSplit(lines[row].strip("> \t").removeprefix("|").removesuffix("|"))
             for cell in cells[width:]:
                 child = Token("text", "", 0, content=cell.strip())

@@ -20,7 +20,8 @@ _YES, _NO, _ = VERDICT_LABELS
 
 class Reply(Struct, frozen=True):
     """One answer to offer. `takes_words`: a person's words can go with it. `is_main`: a face may stress it.
-    `takes_edit`: the plan's text goes with it, as the person edited it. `is_yes`: it approves the plan."""
+    `takes_edit`: the plan's text goes with it, as the person edited it. `is_yes`: it may let the agent go on with the
+    plan."""
 
     label: str
     wanted: Wanted
@@ -44,7 +45,7 @@ def answers(card: PlanCard) -> tuple[Reply, ...]:
                 each.name,
                 Wanted("review", option=each.id, question=question),
                 is_main=each.is_plain and each.verdict == _YES,
-                is_yes=each.verdict == _YES,
+                is_yes=each.verdict != _NO,
             )
             for each in card.question.options
         )

@@ -12,7 +12,8 @@ reach a screen; a mark replaces them:
 - Those that hide text: tags (U+E0000 …) spell whole sentences that no screen shows and every model reads. So do runs
   of variation selectors and of zero-width characters. A single one is spelling and stays, such as the joiner (U+200D)
   in an emoji, the non-joiner (U+200C) in Persian or the space (U+200B) between Thai words. A second one in a row has no
-  such use.
+  such use. And runs of combining marks, which are drawn over the lines above and below, planwire's own among them:
+  spelling stacks four at most.
 """
 
 import re
@@ -49,20 +50,26 @@ _WIDE: Final = "\u115f\u3164\uffa0"
 _BLANK: Final = "\u2800"
 #: The other characters that Unicode wants ignored (Default_Ignorable_Code_Point), and the blank. One alone is spelling.
 _ZERO_WIDTH: Final = f"\xad\u034f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u2060{_BLANK}\ufeff"
+#: The combining marks of Latin, Greek, Cyrillic, Hebrew, Arabic and Thai, and those for any script.
+_COMBINING: Final = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u06d6-\u06dc\u06df-\u06e4\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
 #: A joiner may follow a selector: many emoji are joined after one.
 _UNSAFE: Final = re.compile(
     f"[{_OBEYED}{_REORDERING}{_HIDING}{_WIDE}]"
     rf"|(?<=\s){_BLANK}|{_BLANK}(?=\s)"
     f"|(?<=[{_SELECTORS}{_ZERO_WIDTH}{_JOINER}])[{_SELECTORS}{_ZERO_WIDTH}]"
     f"|(?<=[{_ZERO_WIDTH}{_JOINER}]){_JOINER}"
+    f"|(?<=[{_COMBINING}]{{4}})[{_COMBINING}]"
 )
 #: A unit of time, its milliseconds, and the count from which on the next larger unit reads better.
 _UNITS: Final = (("s", 1_000, 60), ("min", 60_000, 60), ("h", 3_600_000, 48), ("d", 86_400_000, 0))
 
 
 def printable(text: str) -> str:
-    """The text, with a mark for every character that a screen would obey, reorder by or hide. Line feeds and tabs
-    stay."""
+    """The text, with a mark for every character that a screen would obey, reorder by, hide, or draw over others. Line
+    feeds and tabs stay."""
     if text.isascii() and text.isprintable():  # true of nearly every word, and a long history has many
         return text
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))

@@ -135,6 +135,7 @@ def left_out(card: PlanCard, shown: Container[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys[at] for _, numbers in _read(card) for at in numbers if keys[at] not in shown))
 
 
-def unseen_words(count: int) -> str:
-    """What the label of an approval adds for lines that were not seen; `unseen.js` says the same."""
-    return f", {counted(count, 'line')} unseen" if count else ""
+def unseen_words(card: PlanCard, count: int = 0) -> str:
+    """What the label of an approval adds for lines that were not seen, or a text that can't be read here; `unseen.js`
+    says the same."""
+    return ", text unseen" if card.problem else f", {counted(count, 'line')} unseen" if count else ""

@@ -106,15 +106,17 @@ class Cursor:
 
     def go(self, row: Row) -> None:
         """Put the cursor on a row, and bring the row into sight."""
-        if row not in self._index:
-            return
+        if row in self._index:
+            self._put(row)
+            self.show()
+
+    def _put(self, row: Row) -> None:
         self._view.looked_around()
         if row != self.row:
             before, self.row = self.row, row
             for y, line in enumerate(self._view.in_sight()):
                 if line.row in (before, row):
                     self._view.refresh_lines(self._view.scroll_offset.y + y)
-        self.show()
         self._view.post_message(CursorMoved(by_hand=True))
 
     def show(self) -> None:
@@ -152,7 +154,8 @@ class Cursor:
         return self.rows[inside[0 if by > 0 else -1]] if inside else None
 
     def page(self, way: int) -> None:
-        """Scroll by a page. The cursor keeps its height on the screen if there is a row near it."""
+        """Scroll by a page, and no further: no line is left out. The cursor keeps its height on the screen if there is
+        a row near it."""
         self._view.looked_around()
         before, size = self._view.scroll_offset.y, self._view.size.height
         height = self.height_on_screen()
@@ -164,7 +167,7 @@ class Cursor:
         index = min(bisect_left(self._starts, wanted), len(self._starts) - 1)
         near = [at for at in (index, index - 1) if at >= 0 and self._in_sight(self._starts[at])]
         if near:
-            self.go(self.rows[near[0]])
+            self._put(self.rows[near[0]])
 
     def to_edge(self, index: int) -> None:
         """Go to the first row (0) or the last one (-1)."""

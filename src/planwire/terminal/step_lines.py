@@ -146,7 +146,7 @@ class StepLines:
         lines = _step_lines(self.card.id, row, self.width, name, row.id in self.shown.marked, more, over)
         if not self._ghosts:
             return lines
-        first = self._ghosts.get("", ()) if row is self.card.rows[0] else ()
+        first = self._ghosts.get("", ()) if row.id == self.card.rows[0].id else ()
         return (*first, *lines, *self._ghosts.get(row.id, ()))
 
     def of_none(self) -> tuple[Line, ...]:

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from planwire.errors import PlanError
 from planwire.readmodel.card import PlanCard, StepRow
-from planwire.readmodel.plain_text import in_quotes, one_line
+from planwire.readmodel.plain_text import counted, in_quotes, one_line
 from planwire.readmodel.questions import AnswerOption
+from planwire.readmodel.unseen import unseen_words
 from planwire.steering.acts import ACTS
 from planwire.steering.reviews import EDIT_LABEL, VERDICT_LABELS, to_run
 from planwire.steering.target import check_length
@@ -94,9 +95,10 @@ class WordActs:
         about += [_muted(f"✎ {one_line(each.text, QUOTED)}") for each in drafts[:SPELLED_OUT]]
         about += [_muted(f"and {len(drafts) - SPELLED_OUT} more")] if len(drafts) > SPELLED_OUT else []
         count = f", with {_comments(len(drafts))}" if drafts else ""
-        left = _count(lines, "line") if (lines := self._screen.panel.sheet.unseen(card)) else ""
-        unseen = f", {left} unseen" if left else ""
-        about += [_muted(f"{left} of the plan were never in sight: Esc, then PgDn, goes through it")] * bool(left)
+        left = self._screen.panel.sheet.unseen(card)
+        unseen = unseen_words(card, left)
+        words = f"{counted(left, 'line')} of the plan never in sight: Esc, then PgDn, goes through them"
+        about += [_muted(one_line(card.problem) if card.problem else words)] if unseen else []
         asked = card.question if card.question is not None and card.question.is_open else None
         options = {str(number): each for number, each in enumerate(asked.options if asked else (), start=1)}
 
@@ -143,7 +145,7 @@ class WordActs:
     def tell(self, on: Pointed, wanted: Wanted) -> None:
         shown = self._screen.app.sessions.get(self._screen.session)
         unheard = shown.unheard if shown else 0
-        words = f"With {_count(unheard, 'remark')} that the agent has not heard."
+        words = f"With {counted(unheard, 'remark')} that the agent has not heard."
         about = [_muted(words)] if unheard else []
         placeholder = "More words (optional)" if unheard else "What to tell it"
         question = TextQuestion("Tell the agent now", [send(ACTS["tell"].label)], about, placeholder=placeholder)
@@ -259,8 +261,4 @@ def _muted(words: str) -> Line:
 
 
 def _comments(count: int) -> str:
-    return _count(count, "comment")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count > 1)}"
+    return counted(count, "comment")

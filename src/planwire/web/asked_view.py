@@ -19,10 +19,11 @@ from planwire.steering.acts import ACTS
 from planwire.steering.wanted import Wanted
 from planwire.web.addresses import encode_id, plan_address
 from planwire.web.difference import brief_difference, difference_view
-from planwire.web.html import EMPTY, Html, el, joined_keys, moment
+from planwire.web.html import EMPTY, Html, el, joined, joined_keys, moment
 from planwire.web.page_tree import Part, leaf
 from planwire.web.prose import prose
 from planwire.web.status_look import wording
+from planwire.web.steps_view import tag_view
 
 #: Equal rows around each change of a plan that waits for a verdict, on its page.
 AROUND: Final = 2
@@ -84,16 +85,21 @@ def _pending(pending: PendingCard, undo: Html) -> Html:
     return el("span", mine, theirs, undo, class_="undoable", data_pending=pending.by, dir="auto")
 
 
-def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY, hidden: int = 0) -> Html:
+def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY, hidden: int = 0, where: str = "") -> Html:
     """The answers as a form with the id `own`; empty if there are none. `hidden` lines of the plan are not on the page:
-    an approval says so, and the script counts those that the person has not seen."""
+    an approval says so, and the script counts those that the person has not seen. `where`, if the page has plans of
+    several sessions, says which one it is of."""
     offered = answers(card)
     if not offered:
         return EMPTY
     buttons = [
         el(
             "button",
-            el("span", each.label, el("span", unseen_words(hidden), class_="count-unseen") if each.is_yes else None),
+            el(
+                "span",
+                each.label,
+                el("span", unseen_words(card, hidden), class_="count-unseen") if each.is_yes else None,
+            ),
             type="button",
             data_send=json.dumps(msgspec.to_builtins(each.wanted)),  # ASCII: an id keeps every character
             data_bare=not each.takes_words,
@@ -118,7 +124,7 @@ def answer_form(own: str, session: str, card: PlanCard, name: Html = EMPTY, hidd
         el("p", heard, class_="hint") if heard else None,
         id=own,
         class_="answer-form",
-        aria_label=f"{_who_asks(card)}: {card.title}",
+        aria_label=f"{_who_asks(card)}: {card.title}{where}",
         data_answer=plan_address(session, card.id),
         data_seen=card.revision,
         data_question=card.question.id if card.question else None,
@@ -170,11 +176,16 @@ def _what_changed(card: PlanCard, before: PlanCard, changes: Html) -> Html:
 
 
 def _beginning(card: PlanCard, part_id: str) -> Html:
-    """The first steps of a plan, or the first lines of its text."""
+    """The first steps of a plan, or the first lines of its text, or why it can't be read."""
+    if card.problem:
+        return el("p", card.problem, class_="problem", data_unread=True)
     if card.text:
         return el("div", prose(card, part_id), class_="beginning")
     if card.fields:
         return el("pre", card.fields, class_="beginning", data_lines=joined_keys(line_keys(lines_of(card))))
     keys = line_keys(lines_of(card))
-    steps = [el("li", el("bdi", wording(row.text)), data_lines=key) for row, key in zip(card.rows, keys, strict=True)]
+    steps = [
+        el("li", el("bdi", wording(row.text)), *(joined(" ", tag_view(tag)) for tag in row.tags), data_lines=key)
+        for row, key in zip(card.rows, keys, strict=True)
+    ]
     return el("ol", *steps, class_="beginning") if steps else EMPTY

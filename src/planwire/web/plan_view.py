@@ -188,11 +188,11 @@ def _body(place: PlanPlace, card: PlanCard, *, steerable: bool) -> Part:
     part_id = f"{place.part_id}-body"
     if card.uri is not None and (card.problem or not card.text):
         problem = el("p", card.problem) if card.problem else None
-        return leaf(part_id, "div", problem, el("code", card.uri), class_="problem")
+        return leaf(part_id, "div", problem, el("code", card.uri), class_="problem", data_unread=bool(problem))
     if card.fields:
         keys = joined_keys(line_keys(lines_of(card)))
-        region = {"role": "region", "aria_label": "fields", "data_lines": keys}
-        return leaf(part_id, "pre", card.fields, class_="raw", tabindex=0, **region)
+        fields = el("code", card.fields, data_lines=keys)
+        return leaf(part_id, "pre", fields, class_="raw", tabindex=0, role="region", aria_label="fields")
     usable = steerable and card.can_change
     if _is_text(place, card):
         html = prose(card, place.part_id, usable=usable, steerable=steerable)

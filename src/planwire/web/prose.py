@@ -1,7 +1,7 @@
 """Markdown from agents as safe HTML.
 
-HTML in the text stays text. Links lead to the web or to mail, and say where; an image becomes a link, since a picture
-that loads tells its server who is reading. Tasks get the mark and the id of their step.
+HTML in the text stays text. Links lead to the web or to mail, and say where unless their words do; an image becomes a
+link, since a picture that loads tells its server who is reading. Tasks get the mark and the id of their step.
 """
 
 import re
@@ -13,12 +13,14 @@ from markdown_it.token import Token
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import one_line, printable
 from planwire.readmodel.text_pieces import neighbour_of, steps_by_line, without_box
-from planwire.readmodel.unseen import LONGEST_RENDERED, drawn, line_keys, lines_of, rendered
+from planwire.readmodel.unseen import LONGEST_RENDERED, drawn, left_out, line_keys, lines_of, rendered
 from planwire.web.annotations_view import annotation_classes, annotations_html, ghost_row
 from planwire.web.html import Html, attributes, el, joined_keys
 from planwire.web.status_look import checkbox
 from planwire.web.steps_view import tag_view
 
+#: The highest number of a list that has room beside it.
+HIGHEST: Final = 9_000
 _SAFE: Final = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 
 
@@ -30,7 +32,7 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
     """
     keys = line_keys(lines_of(card))
     if len(card.text) > LONGEST_RENDERED:
-        return el("pre", card.text, class_="prose long", data_lines=joined_keys(keys))
+        return el("pre", card.text, class_="prose long", data_lines=joined_keys(left_out(card, ())))
     tokens, parts, dropped = drawn(card)
     for token in tokens:
         if token.children:
@@ -44,14 +46,23 @@ def prose(card: PlanCard, part_id: str, *, usable: bool = False, steerable: bool
         if token.type == "inline" and id(token) in lines:
             marked = _html(f"<span{attributes({'data-lines': lines[id(token)]})}>")
             token.children = [marked, *(token.children or ()), _html("</span>")]
+        elif token.type in ("fence", "code_block"):
+            _put_code(token, lines[id(token)])
         elif id(token) in lines:
             token.attrs["data-lines"] = lines[id(token)]
-        if token.type == "fence" and token.info:
-            token.attrs["data-info"] = token.info
+        if token.type == "ordered_list_open" and int(token.attrs.get("start", 1)) > HIGHEST:
+            token.attrs["class"] = "high"
     safe = printable(rendered(tokens))  # markdown spells characters as `&#8238;` too
     written = "\n".join(lines_of(card)[at] for at in dropped)
     rest = el("pre", written, data_lines=joined_keys(keys[at] for at in dropped)) if dropped else ""
     return Html(f'<div class="prose" dir="auto">{safe}{rest}</div>')
+
+
+def _put_code(token: Token, lines: str) -> None:
+    """Draw code line by line, so that one that goes on in the next row says so."""
+    code = "\n".join(el("span", line, class_="line") for line in token.content.removesuffix("\n").split("\n"))
+    html = el("pre", el("code", Html(code)), data_lines=lines, data_info=token.info or None)
+    token.type, token.content = "html_block", f"{html}\n"
 
 
 def _drawn_steps(tokens: Sequence[Token], card: PlanCard) -> list[tuple[StepRow, Token, Token]]:
@@ -124,29 +135,32 @@ def _html(content: str) -> Token:
 
 
 def _safe(tokens: Sequence[Token]) -> Iterator[Token]:
-    opened: list[str] = []
-    for token in tokens:
+    """The tokens of some words, in which links lead only to the web or to mail, and say where."""
+    opened: list[tuple[Token, int]] = []
+    for at, token in enumerate(tokens):
         match token.type:
             case "link_open":
-                opened.append(_guard_link(token))
+                opened.append((token, at))
             case "link_close":
-                token.tag = opened.pop() if opened else "span"
+                link, start = opened.pop()
+                token.tag = _guard_link(link, "".join(each.content for each in tokens[start:at]))
             case "image":
-                source = str(token.attrs.get("src", ""))
-                link = Token("link_open", "a", 1, attrs={"href": source})
-                tag = _guard_link(link)
-                yield from (link, Token("text", "", 0, content=f"image: {token.content or source}"))
-                yield Token("link_close", tag, -1)
+                link = Token("link_open", "a", 1, attrs={**token.attrs, "href": token.attrs.get("src", "")})
+                words = Token("text", "", 0, content=f"image: {token.content or link.attrs['href']}")
+                yield from (link, words)
+                yield Token("link_close", _guard_link(link, words.content.removeprefix("image: ")), -1)
                 continue
         yield token
 
 
-def _guard_link(token: Token) -> str:
-    """Leave a link to the web as it is; turn any other one into a text that says where it leads."""
-    target = str(token.attrs.get("href", ""))
+def _guard_link(link: Token, words: str) -> str:
+    """Leave a link to the web as it is; turn any other one into a text. Beside its words stand where it leads, unless
+    they are that, and its title."""
+    target, title = str(link.attrs.get("href", "")), link.attrs.get("title")
+    link.tag, link.attrs = "span", {"class": "nowhere"}
     if _SAFE.match(target):
-        token.attrs = {"href": target, "rel": "noopener noreferrer nofollow", "target": "_blank"}
-        return "a"
-    token.tag = "span"
-    token.attrs = {"class": "nowhere", "title": target}
-    return "span"
+        link.tag, link.attrs = "a", {"href": target, "rel": "noopener noreferrer nofollow", "target": "_blank"}
+    beside = [] if target in (words, f"mailto:{words}") else [target]
+    if beside := [*beside, f"“{title}”"] if title else beside:
+        link.attrs["data-beside"] = " ".join(beside)
+    return link.tag

@@ -57,7 +57,7 @@ def inbox_item(glance: Overview, asking: tuple[Asking, ...], facets: tuple[str, 
     questions = []
     for card, before in asking:
         question, hidden = question_view(glance.id, card, before)
-        form = answer_form(f"{row_id}-{encode_id(card.id)}", glance.id, card, hidden=hidden)
+        form = answer_form(f"{row_id}-{encode_id(card.id)}", glance.id, card, hidden=hidden, where=f", {glance.name}")
         questions.append(el("div", question, form, class_="asking"))
     return leaf(
         row_id,

@@ -18,7 +18,7 @@ const isHere = (row, { before, after }) => (before ?? after) === row || (after &
 /** The row beside another one in its list, skipping those that are only suggested. */
 function beside(row, direction) {
   let next = row[direction];
-  while (next?.classList.contains("ghost")) next = next[direction];
+  while (next?.matches(".ghost, [data-my-removed]")) next = next[direction];
   return next;
 }
 

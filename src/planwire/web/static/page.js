@@ -100,36 +100,65 @@ let left = new Map(); // steps and sessions that a list lost in this change, by 
 function leave(child) {
   for (const row of stepsIn(child)) {
     left.set(row.id, row);
-    places.set(row, [row.parentElement, row.previousElementSibling]);
+    notePlace(row);
   }
   child.remove();
 }
 
 // ---------------------------------------------------------------- steps that were removed stay for a last look
 
-const places = new WeakMap(); // where rows stood that a list lost: the list, and the row before them
+const places = new WeakMap(); // where rows stood that the page lost: the list, the row before them, and their plan
 const REMOVED = "data-my-removed"; // since when, in milliseconds
 const A_LOOK = 8000, MOST_REMOVED = 12;
+
+function notePlace(row) {
+  places.set(row, [row.parentElement, row.previousElementSibling, row.closest(".plan")]);
+}
+
+/** Change a part of the page. Of the steps in a text it notes which ones it loses; copies of lost ones stay. */
+function reset(part, html) {
+  const rows = part.querySelectorAll("[data-step]");
+  const copies = [...part.querySelectorAll(`[${REMOVED}]`)].map((copy) => [copy, copy.parentElement, copy.previousElementSibling]);
+  for (const row of rows) notePlace(row);
+  for (const [copy] of copies) copy.remove();
+  morph(part, element(html));
+  for (const [copy, list, before] of copies) put(copy, list, before);
+  for (const row of rows) if (!row.isConnected) left.set(row.id, row);
+}
+
+function put(copy, list, before) {
+  if (before?.isConnected) before.after(copy);
+  else if (list.isConnected) list.prepend(copy);
+}
+
+/** A list below a plan that has lost all its steps. */
+function shelfOf(plan) {
+  if (plan.querySelector(".shelf")) return plan.querySelector(".shelf");
+  const shelf = document.createElement("ol");
+  shelf.className = "steps shelf";
+  shelf.setAttribute(REMOVED, Math.round(performance.now()));
+  plan.querySelector(":scope > :is(.text, .nothing)")?.after(shelf);
+  return shelf;
+}
 
 /** Show steps that the plan has lost struck through, in their places, until the person has had the time to look. */
 function showRemoved() {
   for (const row of [...left.values()].slice(0, MOST_REMOVED)) {
-    const [list, before] = places.get(row), plan = list.closest(".plan");
-    const isKept = plan?.querySelector("[data-step]") && !plan.querySelector(".gap"); // a window leaves rows out as it moves
-    if (!isKept || !list.isConnected || !row.dataset.step || document.getElementById(row.id)) continue;
+    const [list, before, plan] = places.get(row);
+    const isWindow = plan?.querySelector(".gap"); // it leaves rows out as it moves
+    if (!plan?.isConnected || isWindow || !row.dataset.step || document.getElementById(row.id)) continue;
     const copy = row.cloneNode(true), tag = document.createElement("span");
     for (const name of [...copy.attributes].map((each) => each.name)) if (name !== "class") copy.removeAttribute(name);
-    for (const each of copy.querySelectorAll("button, [data-my-guest]")) each.remove();
+    for (const each of copy.querySelectorAll("button, [data-my-guest], ul, ol")) each.remove();
     for (const each of copy.querySelectorAll("[id], [data-lines]")) { each.removeAttribute("id"); each.removeAttribute("data-lines"); }
-    copy.classList.add("ghost"); // it is no step of the plan
     copy.setAttribute(REMOVED, Math.round(performance.now()));
     tag.className = "tag tag-removed";
     tag.textContent = "removed";
-    (copy.querySelector(".words") ?? copy).after(tag);
+    (copy.querySelector(".words") ?? copy.lastChild).after(" ", tag);
+    const above = list.isConnected ? null : list.closest("[data-step]"); // it went as well
     places.set(row, [list, copy]);
-    const at = before?.isConnected ? before : places.get(before)?.[1];
-    if (at?.isConnected) at.after(copy);
-    else list.prepend(copy);
+    const at = before?.isConnected ? before : (places.get(before) ?? places.get(above))?.[1];
+    put(copy, list.isConnected ? list : shelfOf(plan), at);
   }
 }
 
@@ -319,7 +348,7 @@ function apply(changes, animated) {
     const target = document.getElementById(id);
     if (!target) continue;
     if (what === "set" && target.querySelector("[data-steady]")) held.clear();
-    if (what === "set") morph(target, element(rest[0]));
+    if (what === "set") reset(target, rest[0]);
     else relist(target, ...rest);
   }
   if (!document.hidden) dropRemoved();

@@ -5,7 +5,7 @@ import { planOf } from "./plans.js";
 
 const TEXTS = "[data-steer] .text > .prose";
 /** Words over the text that are not the author's. */
-const NOT_ITS_OWN = ".draft, .unseen, .toolbar, .suggestion, .suggestion-text, .comment, .ghost";
+const NOT_ITS_OWN = ".draft, .unseen, .toolbar, .suggestion, .suggestion-text, .comment, .ghost, [data-my-removed]";
 const LONGEST = 1000;
 
 // ---------------------------------------------------------------- the rule of model/passages.py, for a page

@@ -18,15 +18,17 @@ function seenOf(address) {
   return known.get(address);
 }
 
-/** How many lines of a plan that this page shows, or leaves out, the person has not seen. */
+/** How many lines of a plan that this page shows, or leaves out, the person has not seen; Infinity if it can't be read. */
 export function countUnseen(scope) {
+  if (scope.querySelector("[data-unread]")) return Infinity;
   const seen = seenOf(addressOf(scope)), parts = [...scope.querySelectorAll("[data-lines]")];
   const gaps = [...scope.querySelectorAll("[data-left-out]")].map(({ dataset }) => Number(dataset.leftOut));
   return gaps.reduce((sum, each) => sum + each, new Set(parts.flatMap(keysOf).filter((key) => !seen.has(key))).size);
 }
 
 /** What the label of an approval adds; readmodel/unseen.py says the same. */
-export const unseenWords = (count) => (count ? `, ${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} unseen` : "");
+export const unseenWords = (count) =>
+  count === Infinity ? ", text unseen" : count ? `, ${count.toLocaleString("en")} ${count === 1 ? "line" : "lines"} unseen` : "";
 
 function label() {
   for (const scope of document.querySelectorAll(SCOPES)) {
@@ -126,6 +128,7 @@ function watch() {
     observer = new IntersectionObserver(look, { rootMargin: wanted });
   }
   for (const part of document.querySelectorAll("[data-lines]:not(.left-out)")) if (!isWhole(part)) observer.observe(part);
+  for (const table of document.querySelectorAll(".prose table")) if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
   label();
 }
 
