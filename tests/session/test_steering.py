@@ -24,7 +24,8 @@ from planwire.model.events import (
     Remarked,
     Told,
 )
-from planwire.model.plan import BODY_CAP
+from planwire.model.file_texts import state_with_text
+from planwire.model.plan import BODY_CAP, FilePlan
 from planwire.model.records import TOOL, PlanRecord
 from planwire.model.sizes import plan_bytes
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetStatus
@@ -355,3 +356,62 @@ def test_a_person_can_not_make_a_plan_larger_than_its_cap(plan: dict[str, Any], 
             steer(journal, "s", "main", wanted)
         steer(journal, "s", "main", Wanted("tick", target="s1"))
         assert plan_bytes(session.refresh().plans["main"].state.plan) <= BODY_CAP
+
+
+# -- plan files
+
+
+class PlanFile:
+    """A plan in a file, as faces read it."""
+
+    def __init__(self, journal: Journal, *steps: str) -> None:
+        self._journal = journal
+        self._plan = FilePlan("main", "file:///plan.md")
+        self.reads(*steps)
+        write(journal, PlanSet(self._plan, via=ACP))
+
+    def reads(self, *steps: str) -> None:
+        self.text = "".join(f"- [ ] {step}\n" for step in steps)
+
+    def do(self, act: str, seen: int, **arguments: Any) -> Remarked | None:
+        shown = state_with_text(record(self._journal).state, lambda _: self.text)
+        steer(self._journal, "s", "main", Wanted(act, seen=seen, **arguments), "ann", shown)
+        return next((each.event for each in reversed(events(self._journal)) if isinstance(each.event, Remarked)), None)
+
+
+def events(journal: Journal) -> list[Recorded]:
+    return [*journal.read("s")]
+
+
+def test_an_approval_of_a_plan_file_is_not_of_the_text_that_took_the_place_of_the_one_seen(journal: Journal) -> None:
+    file = PlanFile(journal, "Back up", "Delete the staging database")
+    file.do("comment", 1, text="hm")
+    seen = record(journal).revision
+    file.reads("Back up", "Delete the production database")
+    for act, arguments in (("review", {"verdict": "approved"}), ("select", {"steps": ("s1",)})):
+        with pytest.raises(MovedOn):
+            file.do(act, seen, **arguments)
+    assert record(journal).review is None
+    file.do("review", record(journal).revision, verdict="approved")
+    assert record(journal).review is not None
+
+
+def test_nor_if_the_page_is_from_before_anybody_recorded_the_file(journal: Journal) -> None:
+    file = PlanFile(journal, "Back up", "Delete the staging database")
+    file.do("comment", 1, text="the first text that is recorded is the one that the page has")
+    file.do("review", 1, verdict="approved")
+    file.reads("Back up", "Delete the production database")
+    with pytest.raises(MovedOn):
+        file.do("review", 1, verdict="approved")
+
+
+def test_a_comment_on_a_step_of_a_plan_file_is_about_the_words_that_were_seen(journal: Journal) -> None:
+    file = PlanFile(journal, "Back up", "Delete the staging database")
+    file.do("comment", 1, text="hm")
+    seen = record(journal).revision
+    file.reads("Back up", "Delete the staging database and its replicas")
+    file.do("comment", 1, text="other words")
+    for revision in (1, seen):
+        said = file.do("comment", revision, target="s2", text=f"yes, of {revision}")
+        assert said is not None
+        assert said.about == {"s2": "Delete the staging database"}

@@ -22,9 +22,9 @@ from planwire.journal.waiting import (
     why_away,
 )
 from planwire.model.decide import undecided
-from planwire.model.events import Event, PersonEvent, PlanReviewed, Recorded, Remarked
+from planwire.model.events import Event, FileSeen, PersonEvent, PlanReviewed, Recorded, Remarked
 from planwire.model.file_texts import address_of
-from planwire.model.fold import fold_all
+from planwire.model.fold import fold, fold_all
 from planwire.model.kinds import text_of
 from planwire.model.plan import PlanId
 from planwire.model.records import USER, PlanRecord, SessionState
@@ -83,7 +83,7 @@ def steer(
     by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
-    state, wanted = _with_file(journal, state, plan_id, wanted, file)
+    state = _with_file(journal, state, plan_id, file)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -95,7 +95,7 @@ def steer(
     def recall(revision: int) -> PlanRecord | None:
         """The plan that the person saw, read once, however often other writers are faster: histories are long."""
         if revision not in recalled and revision <= state.seq:
-            recalled[revision] = state_at(journal, state.id, revision).live().get(plan_id)
+            recalled[revision] = _seen_at(journal, state, plan_id, revision)
         return recalled.get(revision)
 
     def prepared(now: SessionState) -> list[Stamped]:
@@ -124,19 +124,25 @@ def steer(
     )
 
 
-def _with_file(
-    journal: Journal, state: SessionState, plan_id: PlanId, wanted: Wanted, file: PlanState | None
-) -> tuple[SessionState, Wanted]:
-    """The state with the text of a plan file recorded, and the act as it was meant: about that text, too. If somebody
-    else recorded another one since, the act is about an older plan."""
+def _with_file(journal: Journal, state: SessionState, plan_id: PlanId, file: PlanState | None) -> SessionState:
+    """The state with the text of a plan file recorded."""
     if file is None or plan_id not in state.plans:
-        return state, wanted
-    shown, text = state.plans[plan_id], text_of(file.plan)
-    if wanted.seen is not None and wanted.seen < shown.revision:
-        return state, wanted
+        return state
     with suppress(JournalError):
-        state = record_files(journal, state, {address_of(shown.state.plan): text}.get)
-    return state, wanted if wanted.seen is None else replace(wanted, seen=_revision(state, plan_id))
+        return record_files(journal, state, {address_of(state.plans[plan_id].state.plan): text_of(file.plan)}.get)
+    return state
+
+
+def _seen_at(journal: Journal, state: SessionState, plan_id: PlanId, revision: int) -> PlanRecord | None:
+    """A plan as it was shown at a revision. Before the text of a plan file was recorded, faces showed the one that was
+    recorded first."""
+    then = state_at(journal, state.id, revision)
+    record = then.live().get(plan_id)
+    if record is None or record.file is not None or address_of(record.state.plan) is None:
+        return record
+    texts = (each for each in journal.read(state.id, revision, state.seq) if isinstance(each.event, FileSeen))
+    first = next((each for each in texts if each.event.plan_id == plan_id), None)
+    return fold(then, first).plans[plan_id] if first else record
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:

@@ -305,7 +305,7 @@ def decide(
 def _about_seen(on: Target, decision: Decision) -> Decision:
     """The decision, with each remark about the words that the person saw."""
     state = (on.seen or on.record).state
-    seen = step_texts(state) | (step_texts(on.file) if on.file is not None else {})
+    seen = (step_texts(on.file) if on.file is not None else {}) | step_texts(state)
     events = (
         replace(each, about=_named(each, seen)) if isinstance(each, Remarked) else each for each in decision.events
     )
