@@ -35,6 +35,7 @@ from planwire.model.remarks import (
 )
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from tests.model.lives import LIST, REWORDINGS, STATUS_ALONE, Life, on_plan, on_step, request, selection, suggestion
+from tests.steering.acting import a_list
 
 # -- a comment on a step
 
@@ -124,6 +125,29 @@ def test_a_comment_on_the_plan_and_any_that_is_kept_in_force_ends_only_by_a_pers
     assert life.does(RemarkClosed("main", "r1", WITHDRAWN, "not needed"), by="ana").end == WITHDRAWN
     assert life.remark.closed is not None
     assert (life.remark.closed.by, life.remark.closed.text) == ("ana", "not needed")
+
+
+@pytest.mark.parametrize("is_cleared", [True, False])
+def test_what_is_kept_in_force_of_a_step_ends_when_another_plan_follows_the_one_that_is_over(is_cleared: bool) -> None:
+    """A step that returns later keeps its id, and what was said about it must not be in force by itself."""
+    life = Life(on_step("s1", kept=True)).told()
+    over = () if is_cleared else tuple(replace(each, status="completed") for each in LIST.entries)
+    assert life.does(PlanSet(ItemsPlan("main", over), via=ACP)).is_open
+    assert life.does(PlanSet(a_list("book a flight"), via=ACP)).end == GONE
+    assert life.does(PlanSet(LIST, via=ACP)).end == GONE
+    assert life.does(RemarkReopened("main", "r1"), by="ana").is_open
+
+
+def test_what_is_kept_in_force_stays_while_its_plan_goes_on_and_of_the_plan_as_a_whole_always() -> None:
+    done = tuple(replace(each, status="completed") for each in LIST.entries)
+    life = Life(on_step("s1", kept=True)).told()
+    assert life.does(PlanSet(a_list("book a flight"), via=ACP)).is_open, "the list was not over"
+    life = Life(on_step("s1", kept=True)).told()
+    life.does(PlanSet(ItemsPlan("main", done), via=ACP))
+    assert life.does(PlanSet(a_list("write", "ship"), via=ACP)).is_open, "a step of it is left"
+    life = Life(on_plan(kept=True)).told()
+    life.does(PlanSet(ItemsPlan("main", done), via=ACP))
+    assert life.does(PlanSet(a_list("book a flight"), via=ACP)).is_open
 
 
 def test_comments_never_supersede_each_other() -> None:

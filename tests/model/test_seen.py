@@ -46,6 +46,7 @@ def told(on: Session) -> str:
         ("Build it", "✅ Build  it"),
         ("Build it ✓", "Build it"),
         ("1. [ ] Build it", "Step 3/4: Build it"),
+        ("2.1. Build it", "3: Build it"),
         ("Caf\u00e9", "Cafe\u0301"),
         ("Build\n it", "Build it"),
     ],
@@ -65,6 +66,9 @@ def test_words_are_the_same_without_what_is_no_part_of_them(one: str, other: str
         ("Build it", "Build it."),
         ("Run 2 servers", "Run 20 servers"),
         ("2 servers", "3 servers"),
+        ("10.0.0.1: reboot", "10.0.0.2: reboot"),
+        ("10.0.0.1) reboot", "10.0.0.2) reboot"),
+        ("1.2.3: release", "1.2.4: release"),
         ("Enable it", "Disable it"),
     ],
 )
@@ -140,6 +144,20 @@ def test_a_choice_ends_once_its_steps_are_finished_even_if_they_left_the_list_by
     assert not on.record.open_remarks
 
 
+def test_a_step_that_was_finished_and_is_open_again_under_other_words_is_not_what_was_chosen() -> None:
+    on = session("tools")
+    on.do("select", steps=("s1", "s2"))
+    told(on)
+    on.append(PlanChanged("main", changes=(SetStatus("s1", "completed"),)), by=AGENT)
+    on.append(PlanChanged("main", changes=(SetStatus("s1", "pending"), RewordStep("s1", PRODUCTION))), by=AGENT)
+    said = told(on)
+    assert "<steps>s2</steps>" in said
+    assert '<stale step="s1" by="plan">Back up</stale>' in said
+    assert told(on) == "", "once is enough"
+    on.append(PlanChanged("main", changes=(SetStatus("s2", "completed"),)), by=AGENT)
+    assert on.record.open_remarks, "a chosen step is open again"
+
+
 def test_a_chosen_step_that_its_agent_begins_under_a_form_of_its_name_stays_chosen() -> None:
     on = session(ACP, "Back up", "Implement the parser", "Tell people")
     on.do("select", steps=("s2",))
@@ -181,6 +199,34 @@ def test_a_suggestion_for_a_step_that_reads_differently_is_told_as_stale_and_is_
     assert "do not make it, and ask" in told(on)
     on.do("set_status", target="s2", status="completed")
     assert [each.closed is None for each in on.record.remarks] == [False, True], "asked for anew, of the new words"
+
+
+@pytest.mark.parametrize("via", ["tools", ACP])
+def test_an_approval_that_is_told_after_a_rewording_is_said_to_be_of_other_words(via: str) -> None:
+    on = session(via)
+    on.do("review", verdict="approved")
+    on.append(PlanSet(plan("Back up", PRODUCTION, "Tell people"), via=via), by=AGENT)
+    said = told(on)
+    assert ">approved</verdict>" in said
+    assert "texts or steps changed since: ask again" in said
+    assert told(on) == ""
+
+
+def test_an_approval_of_what_the_agent_has_is_told_plainly() -> None:
+    on = session("tools")
+    on.do("review", verdict="approved")
+    on.append(PlanChanged("main", changes=(SetStatus("s1", "in_progress"),)), by=AGENT)
+    assert "ask" not in told(on)
+
+
+def test_a_tick_that_is_told_after_its_step_was_reworded_is_said_to_be_older() -> None:
+    on = session("tools")
+    on.do("set_status", target="s2", status="in_progress")
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    on.do("set_status", target="s1", status="completed")
+    older, newer = (each for each in told(on).split("<edit ") if each)
+    assert "made before the step was reworded" in older
+    assert "reworded" not in newer
 
 
 def test_everything_that_is_retold_is_about_the_words_that_were_seen() -> None:

@@ -58,13 +58,18 @@ def decided(state: SessionState, event: Event, by: str, suffix: str = "") -> Eve
 
 def _named(state: PlanState, changes: tuple[StepChange, ...], suffix: str) -> Iterator[StepChange]:
     """The changes, with an id for each new step."""
-    born, taken = state.born, {step.id for step in state.steps}
+    born = state.born
     for change in changes:
-        if isinstance(change, AddStep) and (change.id in taken or not id_number("s", change.id)):
+        if isinstance(change, AddStep) and (not id_number("s", change.id) or _is_taken(state, change.id)):
             born += 1
             yield replace(change, id=new_id("s", born, suffix))
         else:
             yield change
+
+
+def _is_taken(state: PlanState, step: str) -> bool:
+    """Whether a step of the plan has this id, or ever had it."""
+    return any(step in ids for ids in state.memory.owners.values())
 
 
 _E = TypeVar("_E", PlanSet, PlanChanged, FileSeen)
@@ -78,7 +83,8 @@ def _with_consequences(event: _E, record: PlanRecord | None, after: PlanState, b
     rewords = wording(before) != wording(after)
     if isinstance(event, FileSeen):  # nobody knows who wrote the file: it is the agent's plan
         by, rewords = AGENT, record.file is not None and unmarked(record.file) != unmarked(event.text)
-    closing = _Endings(before, after, is_revised=rewords and by == AGENT)
+    is_over = record.cleared is not None or not any(step.is_open for step in before.steps)
+    closing = _Endings(before, after, is_revised=rewords and by == AGENT, is_over=is_over)
     closes = {each.id: how for each in record.open_remarks if (how := closing.of(each))}
     follows = {each.id: steps for each in record.open_remarks if by == AGENT and (steps := _following(each, after))}
     return replace(event, closes=closes, follows=follows, rewords=rewords)
@@ -113,10 +119,13 @@ def undecided(event: Event) -> Event:
 
 
 class _Endings:
-    """Which remarks a plan closes by becoming `after`, and how."""
+    """Which remarks a plan closes by becoming `after`, and how. After a list that is over, one without any of its steps
+    is another plan: even what is kept in force of a step ends, or it would be in force again whenever its step is."""
 
-    def __init__(self, before: PlanState, after: PlanState, *, is_revised: bool) -> None:
+    def __init__(self, before: PlanState, after: PlanState, *, is_revised: bool, is_over: bool) -> None:
         self._is_revised = is_revised
+        ids = {step.id for step in before.steps}
+        self._is_another = is_over and bool(ids and after.steps) and ids.isdisjoint(each.id for each in after.steps)
         self._over = {step.id for step in before.steps if not step.is_open}
         self._steps = after.steps
         self._places = {step.id: place for place, step in enumerate(after.steps)}
@@ -129,18 +138,18 @@ class _Endings:
                 is_there = bool(remark.changes) and all(map(self._contains, remark.changes))
                 return FOLLOWED if is_there else None
             case "selection":
-                return FINISHED if all(step in remark.done or self._is_done(step) for step in remark.steps) else None
+                return FINISHED if all(self._is_done(step, remark.done) for step in remark.steps) else None
             case "request":
                 return REVISED if remark.told and self._is_revised else None
-            case "comment" if remark.step is not None and remark.told and not remark.kept:
-                return self._finishes(remark.step)
+            case "comment" if remark.step is not None and remark.told:
+                return GONE if self._is_another else None if remark.kept else self._finishes(remark.step)
         return None
 
     def _is_open(self, step: str) -> bool:
         return step in self._places and self._steps[self._places[step]].is_open
 
-    def _is_done(self, step: str) -> bool:
-        return step in self._places and not self._is_open(step)
+    def _is_done(self, step: str, done: tuple[str, ...]) -> bool:
+        return not self._is_open(step) if step in self._places else step in done
 
     def _finishes(self, step: str) -> str | None:
         if step not in self._places:

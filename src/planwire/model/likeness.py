@@ -41,7 +41,7 @@ _STEP: Final = (
 #: Enumerators, boxes, and words that say that work goes on.
 _BEFORE: Final = re.compile(
     rf"(?:[-*+•·–—>▪◦‣]+\s|\[[ x~*/-]\]|\#\d{{1,2}}\s|{_STEP}\s?\#?\d[\d.]*(?:\s?(?:/|of)\s?\d+)?\s?[:.)\],–—-]+"
-    r"|\(?\d{1,3}(?:\.\d{1,3})*\s?(?:[)\]、:]|\.(?=\s)|단계)|\d{1,3}\s?(?:/|of)\s?\d{1,3}\s?[:.–—-]?\s|\d{1,3}\s[-–—]\s"
+    r"|\(?\d{1,3}(?:(?:\.\d{1,3}){0,2}\s?(?:[)\]、]|\.(?=\s)|단계)|\s?:)|\d{1,3}\s?(?:/|of)\s?\d{1,3}\s?[:.–—-]?\s|\d{1,3}\s[-–—]\s"
     r"|\d{1,2}(?:\.\d{1,2})+\s(?=[^\W\d])|[ivx]{2,5}[.)]\s|第\s?[\d一二三四五六七八九十]+\s?[步个項项章番]目?"
     r"|[一二三四五六七八九十]+[、.]|(?:done|finish(?:ed)?|start(?:ed)?|now|still)\s(?=[a-z]+ing\b)"
     rf"|(?:running|starting|doing|working on)\s(?={_STEP}\s?\d)|正在|已完成|已"
@@ -80,6 +80,7 @@ _FAINT: Final = _words(
     "el los las del y para con por o e il lo gli di da che al och att av för på med ett i и в на для с по из к о"
 )
 _DIRECTIONS: Final = _words("to from into → before after nach zu в из")
+_JOINING: Final = _words("and then &")
 _NEGATIONS: Final = _words("not no never don't dry skip without except nicht kein ne pas sin senza не без 不 没 未 别")
 
 
@@ -172,22 +173,30 @@ def compare(one: Text, other: Text) -> float:
 
 
 def is_rephrased(before: str, after: str) -> bool:
-    """Whether a text has the words of another one in their order, with nothing but verbs in other forms. What a person
-    allowed is about each sign: `rm -rf ./build` is not `rm -rf / build`, and "Delete the user" not "Deleting users"."""
+    """Whether a text has the words of another one in their order, with nothing but its verbs in another form: the first
+    word, and after it those behind "and", "then" or a comma. What a person allowed is about each sign: `rm -rf ./build`
+    is not `rm -rf / build`, nor "Delete the staging data" "Delete the staged data"."""
     one, other = _spoken(before), _spoken(after)
-    return len(one) == len(other) and all(map(_is_form, one, other))
+    first = _form(one[0], other[0]) if len(one) == len(other) > 0 else None
+    if first is None:
+        return False
+    joined = (each.endswith(",") or each.lower() in _JOINING for each in one)
+    later = zip(one[1:], other[1:], joined, strict=False)
+    return all(word == twin or (is_verb and _form(word, twin) == first) for word, twin, is_verb in later)
 
 
 def _spoken(text: str) -> list[str]:
-    return [word for word in plain_words(_PROGRESS.sub("", text)).split() if word.lower() not in ("the", "a", "an")]
+    return [word for word in plain_words(_PROGRESS.sub("", text)).split() if word.lower() != "the"]
 
 
-def _is_form(word: str, twin: str) -> bool:
-    if not (word.isalpha() and twin.isalpha()):
-        return word == twin
-    one, other = word.casefold(), twin.casefold()
-    is_verb = one.endswith(("ing", "ed")) or other.endswith(("ing", "ed"))
-    return one == other or (is_verb and _stem(one) == _stem(other))
+def _form(word: str, twin: str) -> tuple[str, ...] | None:
+    """How a verb changed its form: its endings before and after, none if it is the same. None if it is another word."""
+    if word.casefold() == twin.casefold():
+        return ()
+    one, other = word.rstrip(",").casefold(), twin.rstrip(",").casefold()
+    endings = tuple(next((end for end in ("ing", "ed") if each.endswith(end)), "") for each in (one, other))
+    is_form = one.isalpha() and other.isalpha() and endings[0] != endings[1] and _stem(one) == _stem(other)
+    return endings if is_form else None
 
 
 def _is_exchanged(one: Text, other: Text, gone: set[str], come: set[str]) -> bool:

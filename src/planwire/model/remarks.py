@@ -4,6 +4,7 @@
 |---|---|
 | comment on a step | it was told, and then the step is completed, cancelled or gone; or it is answered |
 | comment on the plan or a passage, and any comment kept in force | a person closes it; its plan ends |
+| comment kept in force of a step | the same; or its list is over, and another one follows |
 | request for changes | it was told, and then its agent changes texts or steps, or another proposal comes |
 | selection | a newer one of the same plan; all its steps are finished or gone |
 | suggestion | the plan contains it; a newer one of the same kind for the same steps |
@@ -158,7 +159,8 @@ def after_change(
     remarks: Remarks, event: PlanSet | PlanChanged | FileSeen, state: PlanState, recorded: Recorded
 ) -> Remarks:
     """The remarks of a plan after an event that left it in this state: some closed, each in its way, and choices of
-    steps about the words of today, where the event says that they follow, and with the steps that are done."""
+    steps about the words of today, where the event says that they follow, and with the steps that are done. A step that
+    is open again is not."""
     if all(each.closed for each in remarks):
         return remarks
     steps = {step.id: step for step in state.steps}
@@ -171,7 +173,7 @@ def after_change(
         if remark.kind != SELECTION:
             return remark
         about = {step: steps[step].content for step in event.follows.get(remark.id, ()) if step in steps}
-        done = [step for step in remark.steps if step in remark.done or (step in steps and not steps[step].is_open)]
+        done = [each for each in remark.steps if (not steps[each].is_open if each in steps else each in remark.done)]
         return replace(remark, about=remark.about | about, done=tuple(done))
 
     return _bounded(tuple(map(after, remarks)))

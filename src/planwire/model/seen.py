@@ -20,7 +20,7 @@ from planwire.model.wording import texts_of
 #: What agents put before a step, or behind it, to say where it stands.
 _SIGNS: Final = "✓✔✅☑☐☒✗✘❌⬜⏳🔄▶►◉○●⏸⏹🚧"
 _BEFORE: Final = re.compile(
-    rf"(?:\[[ xX~*/!>-]?\]\s*|[{_SIGNS}]\ufe0f?\s*|\d{{1,3}}(?:\.\d{{1,3}})*[.):]\s+"
+    rf"(?:\[[ xX~*/!>-]?\]\s*|[{_SIGNS}]\ufe0f?\s*|(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,2}}[.)]|\d{{1,3}}:)\s+"
     r"|step\s+\d{1,3}(?:/\d{1,3})?\s*[:.)-]\s+)+",
     re.IGNORECASE,
 )

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from planwire.model.authors import by_fields, name_of
-from planwire.model.events import COMMENT, DISMISSED, SELECTION, SUGGESTION, PlanReviewed
+from planwire.model.events import APPROVED, COMMENT, DISMISSED, SELECTION, SUGGESTION
 from planwire.model.kinds import text_of
 from planwire.model.passages import anchored, occurrences, reading_of
 from planwire.model.plan import Fields, PlanId
@@ -21,6 +21,7 @@ from planwire.model.readers import LEAD, heard_by, is_for
 from planwire.model.records import AGENT, PLANWIRE, PlanRecord, Remark, Review, SessionState
 from planwire.model.remarks import PLAN_ENDED
 from planwire.model.seen import changed_since
+from planwire.model.step_changes import AddStep, RewordStep
 
 #: Authors whose words the agent knows: itself, its client, and the relay.
 CLIENT: Final = "client"
@@ -34,6 +35,10 @@ NEWS_BYTES: Final = 64 * 1024
 GONE_QUOTE: Final = "no longer in the plan's text, which reads differently now"
 
 
+#: What an approval means for a reader who hears of it when texts or steps are others.
+_OUTDATED: Final = "approved as the plan read at that revision; texts or steps changed since: ask again"
+#: What a change of a step means for one who hears of it when the step reads differently.
+_REWORDED: Final = "made before the step was reworded: if it asks for anything, ask"
 #: What a remark means for its reader once steps read differently from what its author saw.
 _MEANING: Final = {
     COMMENT: "said of the step when it read as quoted",
@@ -99,7 +104,7 @@ def standing(
         remarks += [each for each in record.open_remarks if each.id not in seen and each.id not in without]
         others += [(seq, item) for seq, item in _closings(record, 0) if item["id"] in seen]
         if record.is_living and record.review and not record.review.is_stale and record.review.verdict != DISMISSED:
-            others.append((record.review.seq, _verdict(record.state.plan.id, record.review, record.review.by)))
+            others.append((record.review.seq, _verdict(record.state.plan.id, record.review)))
     return _words(state, remarks, others, most, heard_by(state, reader).told, reader)
 
 
@@ -199,9 +204,10 @@ def _quote(remark: Remark, record: PlanRecord) -> Fields:
     return {"quote": passage.text, "occurrence": which}
 
 
-def _verdict(plan_id: PlanId, review: Review | PlanReviewed, by: str) -> Fields:
-    words = {"verdict": review.verdict, "revision": review.revision, "answer": review.answer}
-    return _item("verdict", by, plan_id, words)
+def _verdict(plan_id: PlanId, review: Review) -> Fields:
+    means = _OUTDATED if review.is_stale and review.verdict == APPROVED else None
+    words = {"verdict": review.verdict, "revision": review.revision, "answer": review.answer, "means": means}
+    return _item("verdict", review.by, plan_id, words)
 
 
 def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
@@ -213,7 +219,7 @@ def _verdicts(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
     if review is None or review.verdict == DISMISSED or name_of(review.by) in _KNOWN:
         return
     if review.seq > told and not review.is_known:
-        yield review.seq, _verdict(record.state.plan.id, review, review.by)
+        yield review.seq, _verdict(record.state.plan.id, review)
 
 
 def _closings(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
@@ -241,12 +247,16 @@ def _edits(record: PlanRecord, told: int) -> Iterator[tuple[int, Fields]]:
         if record.revision > told and name_of(record.removed_by) not in _KNOWN:
             yield record.revision, _item("removed", record.removed_by, plan_id, {})
         return
+    reworded: set[str] = set()
     for each in reversed(record.deltas if record.edited > told else ()):
         if each.seq <= told:
             return
         if name_of(each.by) not in _KNOWN:
+            is_outdated = any(not isinstance(change, AddStep) and change.step in reworded for change in each.changes)
             changes = [*msgspec.to_builtins(each.changes)] or None
-            yield each.seq, _item("edit", each.by, plan_id, {"changes": changes, "text": each.note})
+            words = {"changes": changes, "text": each.note, "means": _REWORDED if is_outdated else None}
+            yield each.seq, _item("edit", each.by, plan_id, words)
+        reworded |= {change.step for change in each.changes if isinstance(change, RewordStep)}
     if record.base > told and name_of(record.by) not in _KNOWN:
         yield record.base, _item("set", record.by, plan_id, {"revision": record.base})
 
