@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planwire import Entry, ItemsPlan, MarkdownPlan, PlanState, track
 from planwire.model import identity, likeness
 from planwire.model.decide import decided
-from planwire.model.events import PlanChanged, PlanSet, Recorded
+from planwire.model.events import Event, PlanChanged, PlanSet, Recorded
 from planwire.model.fold import fold, fold_all
 from planwire.model.identity import step_ids
 from planwire.model.likeness import is_rephrased, read
@@ -344,7 +344,7 @@ def sets(past: list[Recorded]) -> list[PlanSet]:
 
 def test_no_new_step_takes_the_id_of_one_that_left_the_plan() -> None:
     """What was said of the one must not be found at the other, whatever id its writer asks for."""
-    events = (
+    events: tuple[Event, ...] = (
         PlanSet(ItemsPlan("p", listed("Read", "Write").entries)),
         PlanChanged("p", changes=(RemoveStep("s2"),)),
         PlanChanged("p", changes=(AddStep("Ship", id="s2"), AddStep("Tell", id="s4"), AddStep("Rest", id="s4"))),

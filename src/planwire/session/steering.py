@@ -140,9 +140,10 @@ def _seen_at(journal: Journal, state: SessionState, plan_id: PlanId, revision: i
     record = then.live().get(plan_id)
     if record is None or record.file is not None or address_of(record.state.plan) is None:
         return record
-    texts = (each for each in journal.read(state.id, revision, state.seq) if isinstance(each.event, FileSeen))
-    first = next((each for each in texts if each.event.plan_id == plan_id), None)
-    return fold(then, first).plans[plan_id] if first else record
+    for each in journal.read(state.id, revision, state.seq):
+        if isinstance(each.event, FileSeen) and each.event.plan_id == plan_id:
+            return fold(then, each).plans[plan_id]
+    return record
 
 
 def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | None) -> Reach:
