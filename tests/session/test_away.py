@@ -571,3 +571,53 @@ def test_a_verdict_is_neither_handed_on_nor_undone_while_the_server_is_away(
     until(away.tend)
     assert not PendingReviews(away).hand_on(load_state(away, "s"), at_once=True)
     assert load_state(away, "s").plans["main"].reviews == ()
+
+
+def test_an_approval_of_other_words_does_not_hold_for_what_waited_meanwhile(outage: Outage, tmp_path: Path) -> None:
+    with behind(tmp_path) as away:
+        plans = BlockingPlanSession(away, "s")
+        plans.call("set_plan", PLAN)
+        plans.call("get_plan", {})
+        outage.begin()
+        for _ in range(2):
+            done = [{"content": "Read", "status": "completed"}, {"content": "Write"}]
+            assert not plans.call("set_plan", {"entries": done}).is_error
+        with open_journal(tmp_path / "journal.db") as server:
+            steer(server, "s", "main", Wanted("reword", "s2", text="Write nothing"), "ann")
+            steer(server, "s", "main", Wanted("review", verdict="approved"), "ann")
+        outage.end()
+        until(away.tend)
+    with open_server(tmp_path) as server:
+        record = load_state(server, "s").plans["main"]
+    assert [step.content for step in record.state.steps] == ["Read", "Write"]
+    assert record.review is not None
+    assert record.review.is_stale
+
+
+def test_an_approval_of_the_same_words_holds_after_a_status_that_waited(outage: Outage, tmp_path: Path) -> None:
+    with behind(tmp_path) as away:
+        plans = BlockingPlanSession(away, "s")
+        plans.call("set_plan", PLAN)
+        outage.begin()
+        plans.call("update_plan", DONE)
+        with open_journal(tmp_path / "journal.db") as server:
+            steer(server, "s", "main", Wanted("review", verdict="approved"), "ann")
+        outage.end()
+        until(away.tend)
+    with open_server(tmp_path) as server:
+        record = load_state(server, "s").plans["main"]
+    assert record.review is not None
+    assert not record.review.is_stale
+
+
+def test_a_choice_of_steps_is_not_reopened_in_place_of_one_that_nobody_here_knows_of(
+    away: AwayJournal, outage: Outage
+) -> None:
+    BlockingPlanSession(away, "s").call("set_plan", PLAN)
+    for act in (Wanted("select", steps=("s2",)), Wanted("withdraw", "r1"), Wanted("comment", text="hm")):
+        steer(away, "s", "main", act, "ann")
+    steer(away, "s", "main", Wanted("withdraw", "r2"), "ann")
+    outage.begin()
+    with pytest.raises(CannotWait):
+        steer(away, "s", "main", Wanted("reopen", "r1"), "ann")
+    assert steer(away, "s", "main", Wanted("reopen", "r2"), "ann").words.endswith(NOT_YET)

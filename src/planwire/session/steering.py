@@ -22,7 +22,16 @@ from planwire.journal.waiting import (
     why_away,
 )
 from planwire.model.decide import undecided
-from planwire.model.events import Event, FileSeen, PersonEvent, PlanReviewed, Recorded, Remarked
+from planwire.model.events import (
+    SELECTION,
+    Event,
+    FileSeen,
+    PersonEvent,
+    PlanReviewed,
+    Recorded,
+    Remarked,
+    RemarkReopened,
+)
 from planwire.model.file_texts import address_of
 from planwire.model.fold import fold, fold_all
 from planwire.model.kinds import text_of
@@ -104,7 +113,7 @@ def steer(
             decided[:] = [(now, decide(now, plan_id, wanted, recall, by, file, reach, undo))]
         except (StaleRevision, Disputed) as refusal:
             raise moved_on(journal, now, plan_id, wanted, refusal, file) from None
-        return stamped(decided[0][1].events, by, waits=partial(may_wait, is_act=True))
+        return stamped(decided[0][1].events, by, waits=partial(_may_wait, now))
 
     recorded = append_latest(journal, latest, prepared, once)
     if not decided or not is_right_after(recorded[0].seq, decided[0][0].seq):  # the act was written before
@@ -155,6 +164,13 @@ def _known_reach(journal: Journal, session: str, wanted: Wanted, once: Once | No
             raise EngineAway(f"{why_away(journal)}. {NOT_KNOWN}")
         refuse_while_away(journal)
     return reach
+
+
+def _may_wait(state: SessionState, event: Event) -> bool:
+    """Whether an act may wait. A choice of steps that is open again would take the place of one that nobody here knows
+    of."""
+    remark = state.remark(event.remark) if isinstance(event, RemarkReopened) else None
+    return may_wait(event, is_act=True) and (remark is None or remark.kind != SELECTION)
 
 
 def refuse_while_away(journal: Journal) -> None:

@@ -3,8 +3,9 @@
 All processes of a user share the folder: one spool (`spool`), and files with what they know of the outage (`outage`).
 One process at a time delivers. Each append has a key, so an append that is delivered twice is written once. If the
 connection broke before the server answered the first attempt, delivery looks for those events first. An append that
-can't be written is set aside, and a `Gap` takes its place: it holds up no other. Events are delivered as they are; only
-their times may have to move, since time never runs backwards in a session.
+can't be written is set aside, and a `Gap` takes its place: it holds up no other. Events are delivered as they are. Only
+their times may have to move, since time never runs backwards in a session; and if others wrote meanwhile, what a plan
+closes and rewords is decided anew.
 """
 
 import logging
@@ -17,6 +18,7 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planwire.errors import Conflict, DamagedJournal, JournalUnavailable, UnstorableEvent, reason
 from planwire.journal.away.outage import SharedOutage
@@ -27,11 +29,14 @@ from planwire.journal.spool import Lost, Segment, Spool, Spooled
 from planwire.journal.spool_append import MOST, MOST_IN_A_RECORD
 from planwire.journal.unusable import UNUSABLE
 from planwire.journal.user_files import away_path
+from planwire.journal.view import load_state
 from planwire.journal.waiting import WaitingRecords
 from planwire.model.clocks import is_plausible
-from planwire.model.events import Gap, Recorded
+from planwire.model.decide import decided
+from planwire.model.events import FileSeen, Gap, PlanChanged, PlanSet, Recorded
+from planwire.model.fold import fold
 from planwire.model.names import named
-from planwire.model.records import PLANWIRE
+from planwire.model.records import PLANWIRE, SessionState
 
 #: Bytes that a record may take in the spool besides its body.
 _BESIDES: Final = 20_000
@@ -125,9 +130,12 @@ class AwayFolder(Spool):
         events = [decode(session, 0, *row) for row in waiting.rows]
         written: Sequence[Recorded] = ()
         while not (written or (written := _written_before(engine, waiting, events))):
-            last, at = self._ends.get(session) or _end_of(engine, session)
+            known = self._ends.get(session)
+            last, at = known or _end_of(engine, session)
+            is_behind = known is None and last != waiting.base
+            now = _decided_anew(load_state(engine, session), events) if is_behind else events
             try:
-                written = engine.append(session, _in_order(events, at), last, waiting.once)
+                written = engine.append(session, _in_order(now, at), last, waiting.once)
             except Conflict:  # if it was lost, a server that was silent may have written it just now
                 self._ends.pop(session, None)
         self._ends[session] = (written[-1].seq, written[-1].at)
@@ -166,6 +174,17 @@ def _written_before(engine: Journal, waiting: WaitingAppend, events: Sequence[Re
         if all(map(_is_same, found, events)):
             return found
     return ()
+
+
+def _decided_anew(state: SessionState, events: Iterable[Recorded]) -> list[Recorded]:
+    """The events, with what their plans close and reword decided on what others wrote meanwhile: an approval may be of
+    other words. Ids stay."""
+    ready: list[Recorded] = []
+    for each in events:
+        is_of_plan = isinstance(each.event, PlanSet | PlanChanged | FileSeen)
+        ready.append(replace(each, event=decided(state, each.event, each.by)) if is_of_plan else each)
+        state = fold(state, replace(ready[-1], seq=state.seq + 1))
+    return ready
 
 
 def _is_same(stored: Recorded, waiting: Recorded) -> bool:
