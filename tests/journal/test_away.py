@@ -590,6 +590,7 @@ def test_a_record_that_nobody_can_write_is_set_aside_with_a_gap_and_the_rest_goe
         one, gap, two = [each.event for each in server.read("s")]
     assert (one, two) == (TurnEnded("one"), TurnEnded("two"))
     assert isinstance(gap, Gap)
+    assert gap.why.endswith("is from another version of planwire, and stays on its machine")
     assert [each.read_bytes() for each in (tmp_path / "outbox").glob(f"{ASIDE}*")] == [b"no record of ours"]
     away.forget("another", "s")
     assert not [*(tmp_path / "outbox").glob(f"{ASIDE}*")]

@@ -42,6 +42,7 @@ from planwire.model.records import PLANWIRE, SessionState
 _BESIDES: Final = 20_000
 _CUT_SHORT: Final = "the spool for the journal's server was full or is damaged, or a writer was cut short"
 _ANYBODYS: Final = "it may have been of another session that waited there"
+_UNREADABLE: Final = "what waited for the server is from another version of planwire, and stays on its machine"
 _UNWRITABLE: Final = "what waited for the journal's server could not be written"
 
 _log = logging.getLogger("planwire")
@@ -121,7 +122,7 @@ class AwayFolder(Spool):
             raise
         except Exception as error:  # whatever is wrong with this record, the others must not wait for ever
             self.set_aside(file_name(session or ""), given)
-            why = f"{_UNWRITABLE}: {error}"
+            why = _UNREADABLE if isinstance(error, msgspec.DecodeError) else f"{_UNWRITABLE}: {error}"
         notes = [given.note] if session else segment.notes()
         self._leave_gaps(engine, given, why, {each["session"]: None for each in notes if "session" in each})
 

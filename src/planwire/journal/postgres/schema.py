@@ -21,11 +21,14 @@ from planwire.journal.format import FORMAT, development, newer
 from planwire.journal.postgres.server import JournalServer, PostgresConnection
 from planwire.journal.unusable import absent
 
-#: The number of the format is in a column that development versions call `format`.
+#: The number of the format is in the column `version`. Development versions looked for it in one called `format`: there
+#: they find more than they know, and refuse. Without it they would take the server to be away, and wait for it.
+_NOT_THEIRS: Final = 1_000_000
 _OLD: Final = """SELECT 1 FROM information_schema.columns
     WHERE table_schema = %s AND table_name = 'journal' AND column_name = 'format' AND data_type = 'integer'"""
 _TABLES: Final[Sequence[str]] = (
-    f"CREATE TABLE planwire.journal (version int NOT NULL DEFAULT {FORMAT}, forgotten bigint NOT NULL)",
+    f"CREATE TABLE planwire.journal (version int NOT NULL DEFAULT {FORMAT}, forgotten bigint NOT NULL, "
+    f"format int NOT NULL DEFAULT {_NOT_THEIRS})",
     "INSERT INTO planwire.journal (forgotten) VALUES (0)",
     """CREATE TABLE planwire.sessions (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
