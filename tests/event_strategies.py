@@ -1,6 +1,7 @@
 """Events of every kind for property tests, in any order.
 
-`pasts` are of anything at all; in `busy_pasts` nearly all events are about one plan of few steps, so that they meet.
+`pasts` are of anything at all; in `busy_pasts` nearly all events are about one plan of few steps, so that they meet. In
+`alike_pasts` its texts are so alike that which step is which hangs on every threshold.
 """
 
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from planwire.model.events import (
     Choice,
     ContextCompacted,
     Event,
+    FileSeen,
     Gap,
     MessageAdded,
     MessagePinned,
@@ -45,7 +47,7 @@ from planwire.model.events import (
     Told,
     TurnEnded,
 )
-from planwire.model.plan import Entry, ItemsPlan, MarkdownPlan, Plan
+from planwire.model.plan import Entry, FilePlan, ItemsPlan, MarkdownPlan, Plan
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from tests.strategies import open_priorities, open_statuses, plan_ids, plans, texts
 
@@ -218,3 +220,29 @@ busy_pasts: SearchStrategy[list[Recorded]] = st.builds(
     _list,
     st.lists(st.one_of(_by_agent, _by_people, _by_people, _by_relay), min_size=6, max_size=20),
 )
+
+
+# -- steps that are hard to tell apart
+
+_alike = st.sampled_from(
+    (
+        *(
+            "Write the parser",
+            "Write the parser of dates",
+            "Writing the date parser",
+            "Write a fast parser and its tests",
+        ),
+        *("Fix the login page", "Fix the slow login page on phones", "Check the login page"),
+    )
+)
+_tasks = st.lists(st.builds(Entry, _alike, st.just("medium"), _status), min_size=1, max_size=4).map(tuple)
+_boxes = st.lists(st.builds("- [{}] {}\n".format, st.sampled_from(" ~x"), _alike), min_size=1, max_size=4).map("".join)
+_by_any_agent = st.tuples(
+    st.just("agent"),
+    st.builds(PlanSet, st.builds(ItemsPlan, st.just("p"), _tasks), via=st.sampled_from((ACP, TOOLS)))
+    | st.builds(PlanSet, st.builds(MarkdownPlan, st.just("p"), _boxes))
+    | st.builds(FileSeen, st.just("f"), _boxes),
+)
+alike_pasts: SearchStrategy[list[Recorded]] = st.lists(
+    st.one_of(_by_any_agent, _by_any_agent, _by_people, _by_relay), min_size=2, max_size=12
+).map(lambda told: _numbered([("agent", PlanSet(FilePlan("f", "file:///f.md"))), *told]))

@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations, islice
 from random import Random
 from time import thread_time
 
 import pytest
-from hypothesis import given
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from planwire import Entry, ItemsPlan, MarkdownPlan, PlanState, track
@@ -23,7 +25,7 @@ from planwire.model.step_changes import AddStep, RemoveStep
 from planwire.model.steps import restate
 from tests import deciding
 from tests import strategies as some
-from tests.event_strategies import pasts
+from tests.event_strategies import alike_pasts, pasts
 from tests.model.evolutions import EVOLUTIONS, WAYS, judge
 
 
@@ -320,7 +322,7 @@ def test_ids_are_unique_and_never_given_twice(lists: list[list[str]], suffix: st
     assert [step.id for step in again.steps] == [step.id for step in state.steps]
 
 
-@given(pasts, st.floats(0, 2), st.sampled_from([0, 1, 10**6]))
+@given(pasts | alike_pasts, st.floats(0, 2), st.sampled_from([0, 1, 10**6]))
 def test_folding_depends_on_no_threshold_and_on_no_budget(past: list[Recorded], bar: float, budget: int) -> None:
     """Law 4: writers decide by `step_ids`, once, and a fold only reads it."""
     state, written = SessionState("s"), list[Recorded]()
@@ -329,13 +331,30 @@ def test_folding_depends_on_no_threshold_and_on_no_budget(past: list[Recorded], 
         state = fold(state, recorded)
         written.append(recorded)
     assert all(event.ids or not track(event.plan).steps for event in sets(written))
+    with thresholds(bar, budget):
+        assert fold_all("s", written) == state
+
+
+def test_the_same_past_is_decided_otherwise_under_other_thresholds() -> None:
+    """Or else the test above would say nothing."""
+
+    def is_otherwise(past: list[Recorded]) -> bool:
+        ids = [event.ids for event in sets(deciding.written(past))]
+        with thresholds(0.0, 10**6):
+            return [event.ids for event in sets(deciding.written(past))] != ids
+
+    find(alike_pasts, is_otherwise, settings=settings(max_examples=1_000, database=None))
+
+
+@contextmanager
+def thresholds(bar: float, budget: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as other:
         for name in ("ALIKE", "ALIKE_IN_PLACE", "MARGIN", "IN_PLACE"):
             other.setattr(identity, name, bar)
         for name in ("READ_IN_ALL", "COMPARED_PAIRS", "COMMON", "FORMER"):
             other.setattr(identity, name, budget)
         other.setattr(likeness, "EXCHANGED", budget)
-        assert fold_all("s", written) == state
+        yield
 
 
 def sets(past: list[Recorded]) -> list[PlanSet]:
