@@ -11,8 +11,9 @@ from planwire.model.events import ACP, PlanChanged, PlanSet, Told
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT
 from planwire.model.seen import ChangedWords, changed_since, same_words
-from planwire.model.step_changes import RewordStep, SetStatus
+from planwire.model.step_changes import RemoveStep, RewordStep, SetStatus
 from planwire.model.unheard import news, standing
+from planwire.readmodel.annotations import suggestion_sentence
 from tests.steering.acting import Session
 
 STAGING = "Delete the staging database"
@@ -253,6 +254,31 @@ def test_the_words_are_those_that_the_person_saw_not_those_of_the_moment_of_writ
     on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
     on.do("comment", target="s2", text="fine", seen=seen)
     assert [each.about for each in on.record.open_remarks] == [{"s2": STAGING}]
+
+
+def test_what_people_read_of_a_remark_names_what_its_author_saw() -> None:
+    on = session()
+    on.do("set_status", target="s2", status="completed")
+    on.do("select", steps=("s2", "s3"))
+    seen = on.revision
+    on.append(PlanSet(plan("Back up", STAGING + " and the production database", "Tell people"), via=ACP), by=AGENT)
+    suggestion, selection = on.record.open_remarks
+    assert suggestion_sentence(on.record, suggestion) == f"{STAGING}: done"
+    assert f"Comment added to “{STAGING}”." in on.do("comment", target="s2", text="go", seen=seen).words
+    for remark, words in ((suggestion, f"{STAGING}: done"), (selection, f"run “{STAGING}”, “Tell people”")):
+        assert on.do("withdraw", remark.id).words == f"Withdrawn: {words}"
+        assert on.do("reopen", remark.id).words.startswith(f"Reopened: {words}.")
+
+
+def test_a_comment_on_a_step_that_is_gone_quotes_what_its_author_saw_not_what_it_read_last() -> None:
+    on = session("tools")
+    seen = on.revision
+    on.append(PlanChanged("main", changes=(RewordStep("s2", PRODUCTION),)), by=AGENT)
+    on.append(PlanChanged("main", changes=(RemoveStep("s2"),)), by=AGENT)
+    on.do("comment", target="s2", text="go", seen=seen)
+    [comment] = on.record.open_remarks
+    assert comment.passage is not None
+    assert comment.passage.text == STAGING
 
 
 def test_a_list_that_is_cleared_for_a_moment_reads_as_it_did() -> None:

@@ -133,6 +133,7 @@ def test_a_plan_has_every_word_of_people() -> None:
     [suggestion] = value["suggestions"]
     assert (suggestion["id"], suggestion["by"], suggestion["note"]) == ("r1", "ana", "please")
     assert suggestion["told_at"] is None
+    assert suggestion["changed"] == []
     assert [change["do"] for change in suggestion["changes"]] == [
         "status",
         "reword",

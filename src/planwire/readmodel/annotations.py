@@ -6,7 +6,6 @@ Faces show them over the plan, never in it, so that a person's words are not tak
 from typing import Final, assert_never
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planwire.model.events import COMMENT, REQUEST, SELECTION, SUGGESTION, Passage
 from planwire.model.passages import anchored, reading_of
@@ -15,7 +14,7 @@ from planwire.model.remarks import SUPERSEDED, WITHDRAWN
 from planwire.model.seen import ChangedWords, changed_since
 from planwire.model.statuses import spoken
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
-from planwire.model.steps import PlanState, Step
+from planwire.model.steps import PlanState
 from planwire.model.text import in_quotes
 from planwire.readmodel.history import suggestion_words
 from planwire.steering.delivery import delivered
@@ -207,12 +206,7 @@ def _now(change: ChangedWords) -> str:
 
 def suggestion_sentence(record: PlanRecord, suggestion: Remark) -> str:
     """A suggestion in words, with its note. A step that left the plan has its last name."""
-    there = {step.id for step in record.state.steps}
-    gone = {change.step for change in suggestion.changes if not isinstance(change, AddStep)} - there
-    last = step_texts(record.state)
-    former = [Step(step, last.get(step, step), "") for step in sorted(gone)]
-    state = replace(record.state, steps=(*record.state.steps, *former)) if gone else record.state
-    words = [word.text for word in suggestion_words(state, suggestion.changes)]
+    words = [word.text for word in suggestion_words(record.state, suggestion.changes, suggestion.about)]
     return "; ".join([*words, suggestion.note] if suggestion.note else words)
 
 

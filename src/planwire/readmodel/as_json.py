@@ -79,7 +79,7 @@ class SaidValue(Struct, frozen=True):
 
 class SuggestionValue(Struct, frozen=True):
     """A person's open suggestion for an agent's own plan. `text` says it in words; `told_at` is null until the agent
-    has heard of it."""
+    has heard of it. `changed` are its steps that read differently now from what its author saw, or are gone."""
 
     id: str
     by: str
@@ -89,6 +89,7 @@ class SuggestionValue(Struct, frozen=True):
     note: str | None
     changes: tuple[StepChange, ...]
     told_at: int | None
+    changed: tuple[ChangedWords, ...]
 
 
 class ReviewValue(Struct, frozen=True):
@@ -294,6 +295,7 @@ def plan_json(card: PlanCard) -> PlanValue:
             SuggestionValue(
                 *(each.id, *name_and_way(each.by), each.at, shown.text, each.note, each.changes),
                 each.told.at if each.told else None,
+                changed_since(each, record) if record else (),
             )
             for each, shown in zip(suggestions, card.suggestions, strict=True)
         ),

@@ -247,7 +247,7 @@ def _changed(
     if before is None or after is None or before.removed:
         return Phrase("none", "there was no such plan"), *note
     if before.owner == AGENT and recorded.by != AGENT:
-        suggestions = suggestion_words(before.state, event.changes)
+        suggestions = suggestion_words(before.state, event.changes, {})
         return tuple(Phrase("suggested", word.text, word.step) for word in (*suggestions, *note))
     return (*_differences(before.state, after.state), *note) if event.changes else note
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from planwire.model.statuses import STATUSES, status_of
 from planwire.model.step_changes import AddStep, MoveStep, RemoveStep, RewordStep, SetPriority, SetStatus, StepChange
 from planwire.model.steps import PlanState
-from planwire.steering.words import change_sentence, step_of
+from planwire.steering.words import change_sentence, step_of, step_texts
 
 #: The word for a step that got a status, by the kind of the phrase.
 BECAME: Final = {row.word: row.became for row in STATUSES.values()}
@@ -31,9 +31,9 @@ class Phrase(Struct, frozen=True, omit_defaults=True):
         return f"{word}: {self.text}" if word else self.text
 
 
-def suggestion_words(state: PlanState, changes: Iterable[StepChange]) -> tuple[Phrase, ...]:
-    """Suggested changes in words."""
-    texts = {step.id: step.content for step in state.steps}
+def suggestion_words(state: PlanState, changes: Iterable[StepChange], about: dict[str, str]) -> tuple[Phrase, ...]:
+    """Suggested changes in words, with steps as those who suggested them saw them."""
+    texts = step_texts(state) | about
     return tuple(_suggestion_word(change, texts) for change in changes)
 
 

@@ -45,7 +45,7 @@ def remarked(event: Remarked, record: PlanRecord | None) -> tuple[Phrase, ...]:
     """A new remark."""
     texts = (step_texts(record.state) if record else {}) | event.about
     if event.kind == SUGGESTION and record:
-        words = suggestion_words(record.state, event.changes)
+        words = suggestion_words(record.state, event.changes, event.about)
         said = (Phrase("suggested", event.text),) if event.text else ()
         return *(Phrase("suggested", word.text, word.step) for word in words), *said
     if event.kind == SELECTION:

@@ -29,7 +29,7 @@ from planwire.steering.reach import NOBODY, STOP, TELL, Reach
 from planwire.steering.reviews import to_run
 from planwire.steering.target import Decision, Target, refuse_unchangeable
 from planwire.steering.wanted import ARGUMENTS, Wanted
-from planwire.steering.words import named, step_texts
+from planwire.steering.words import named
 
 
 class On(Enum):
@@ -304,12 +304,9 @@ def decide(
 
 def _about_seen(on: Target, decision: Decision) -> Decision:
     """The decision, with each remark about the words that the person saw."""
-    state = (on.seen or on.record).state
-    seen = (step_texts(on.file) if on.file is not None else {}) | step_texts(state)
-    events = (
-        replace(each, about=_named(each, seen)) if isinstance(each, Remarked) else each for each in decision.events
-    )
-    return replace(decision, events=tuple(events))
+    texts, said = on.texts, decision.events
+    said = tuple(replace(each, about=_named(each, texts)) if isinstance(each, Remarked) else each for each in said)
+    return replace(decision, events=said)
 
 
 def _named(remark: Remarked, seen: dict[str, str]) -> dict[str, str]:

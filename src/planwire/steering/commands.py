@@ -32,7 +32,7 @@ from planwire.steering.remark_acts import withdraw
 from planwire.steering.suggestions import best_way, compared, settled, undone
 from planwire.steering.target import Decision, Disputed, Target, check_length, refuse_unchangeable, remark_named
 from planwire.steering.wanted import Wanted
-from planwire.steering.words import changes_sentence
+from planwire.steering.words import changes_sentence, step_texts
 
 # -- acts
 
@@ -148,7 +148,7 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
     if on.seen is not None:
         merged = merge(changes, on.seen.state, on.record.state)
         if merged.disputed:
-            raise Disputed(merged.changes, merged.disputed, on.texts)
+            raise Disputed(merged.changes, merged.disputed, step_texts(on.record.state))
     return _change(on, changes, note)
 
 

@@ -48,9 +48,10 @@ def reopen(on: Target, wanted: Wanted) -> Decision:
 
 
 def _sentence(on: Target, remark: Remark) -> str:
-    """A remark in a few words."""
+    """A remark in a few words, about what its author saw."""
+    texts = on.texts | remark.about
     if remark.steps:
-        return f"run {', '.join(quoted(on.texts.get(step, step)) for step in remark.steps)}"
+        return f"run {', '.join(quoted(texts.get(step, step)) for step in remark.steps)}"
     if remark.changes:
-        return changes_sentence(on.texts, remark.changes, remark.note)
+        return changes_sentence(texts, remark.changes, remark.note)
     return quoted(remark.text) if remark.text else remark.kind

@@ -61,11 +61,10 @@ class Target(Struct, frozen=True):
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of all steps, including those that left the plan."""
-        texts = step_texts(self.record.state)
-        if self.seen is not None:
-            texts = step_texts(self.seen.state) | texts
-        return texts | step_texts(self.file) if self.file is not None else texts
+        """The texts of all steps, including those that left the plan, as the person saw them."""
+        known = (each.state for each in (self.record, self.seen) if each is not None)
+        texts = step_texts(self.file) if self.file is not None else {}
+        return texts | {step: text for state in known for step, text in step_texts(state).items()}
 
     def has(self, step: str) -> bool:
         """Whether the plan has a step with this id."""
