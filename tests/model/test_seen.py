@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planwire.chat.render import remark_elements
+from planwire.errors import StaleRevision
 from planwire.model.events import ACP, PlanChanged, PlanSet, Told
 from planwire.model.plan import Entry, ItemsPlan
 from planwire.model.records import AGENT
@@ -279,6 +280,20 @@ def test_a_comment_on_a_step_that_is_gone_quotes_what_its_author_saw_not_what_it
     [comment] = on.record.open_remarks
     assert comment.passage is not None
     assert comment.passage.text == STAGING
+
+
+@pytest.mark.parametrize("via", ["tools", ACP])
+def test_what_is_sent_anyway_is_written_and_about_what_was_seen_even_if_the_plan_changes_once_more(via: str) -> None:
+    on = session(via)
+    seen = on.revision
+    longer = STAGING + " and its replicas"
+    on.append(PlanSet(plan("Back up", longer, "Tell people"), via=via), by=AGENT)
+    with pytest.raises(StaleRevision):
+        on.do("select", steps=("s2",), seen=seen)
+    shown = on.revision
+    on.append(PlanSet(plan("Back up", longer + " and production", "Tell people"), via=via), by=AGENT)
+    assert on.do("select", steps=("s2",), seen=shown, anyway=True).words.startswith(f"To run: “{longer}”.")
+    assert f'<stale step="s2" by="plan">{longer}</stale>' in told(on)
 
 
 def test_a_list_that_is_cleared_for_a_moment_reads_as_it_did() -> None:

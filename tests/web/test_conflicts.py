@@ -64,10 +64,11 @@ def test_it_is_said_which_of_the_steps_that_were_meant_are_gone_and_what_is_left
     assert (moved["missing"], moved["anyway"]) == (["s2"], False)
     assert moved["instead"] == {"label": "Add as a new step", "act": {"act": "add", "text": "x"}}
     moved = here.act("add", after="s3", text="y", seen=1).json()
-    assert moved["instead"] == {"label": "Add at the end", "act": {"act": "add", "text": "y"}}
+    as_shown = {"seen": moved["revision"], "anyway": True}
+    assert moved["instead"] == {"label": "Add at the end", "act": {"act": "add", "text": "y", **as_shown}}
     moved = here.act("select", steps=["s1", "s3"], seen=1).json()
     assert moved["missing"] == ["s3"]
-    assert moved["instead"] == {"label": "Run the other one", "act": {"act": "select", "steps": ["s1"]}}
+    assert moved["instead"] == {"label": "Run the other one", "act": {"act": "select", "steps": ["s1"], **as_shown}}
     assert here.act("tick", target="s2", seen=1).json()["instead"] is None
 
 

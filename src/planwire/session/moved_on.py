@@ -64,7 +64,7 @@ class MovedOn(PlanError):
     @property
     def instead(self) -> Instead | None:
         """What is left of an act whose steps are gone."""
-        return fallback(self.wanted, self.missing)
+        return fallback(self.wanted, self.missing, self.revision)
 
     @property
     def beside(self) -> tuple[tuple[str, Phrase], ...]:

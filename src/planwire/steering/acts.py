@@ -293,7 +293,7 @@ def decide(
     seen = None
     if wanted.seen is not None and wanted.seen != record.revision:
         seen = recall(wanted.seen)
-        if is_outdated(_touches(act, wanted), wanted, seen, record):
+        if not wanted.anyway and is_outdated(_touches(act, wanted), wanted, seen, record):
             problem = f"changed since revision {wanted.seen} (now {record.revision}). Look at it again."
             raise StaleRevision(f"{named(record.state.plan)} {problem}", record.revision, wanted.seen)
     is_now = bool(wanted.now) or act.name == "tell"

@@ -145,7 +145,7 @@ def suggest(on: Target, wanted: Wanted) -> Decision:
         if not changes and note is None:
             raise NothingChanges("Nothing to save: the text is as it was.")
     changes = tuple(_checked(on, each) for each in changes)
-    if on.seen is not None:
+    if on.seen is not None and not wanted.anyway:
         merged = merge(changes, on.seen.state, on.record.state)
         if merged.disputed:
             raise Disputed(merged.changes, merged.disputed, step_texts(on.record.state))

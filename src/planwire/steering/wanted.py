@@ -35,7 +35,8 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """An act of a person on a plan. The table of acts says which of the arguments each act needs and takes.
 
     - `target`: the id of a step (`s3`) or of a remark (`r3`); None for the plan as a whole.
-    - `seen`: the revision that the person saw; None means the plan as it is at the moment of writing.
+    - `seen`: the revision that the person saw; None means the plan as it is at the moment of writing. `anyway`: it is
+      meant for that moment, too, but what it says is about the words that they saw.
     - `after`: the step to place it after; "" is the beginning. `before`: the step to place it before. `by`: places to
       move down, or up if negative.
     - `comments`: words on single steps or passages that go with a review. `keep`: the words stay in force until a
@@ -49,6 +50,7 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     act: str
     target: str | None = None
     seen: _Number | None = None
+    anyway: bool = False
     text: str | None = None
     passage: Passage | None = None
     keep: bool | None = None
@@ -92,4 +94,4 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 #: The arguments that some acts take and others do not.
-ARGUMENTS: Final = tuple(name for name in Wanted.__struct_fields__ if name not in ("act", "target", "seen"))
+ARGUMENTS: Final = tuple(name for name in Wanted.__struct_fields__ if name not in ("act", "target", "seen", "anyway"))

@@ -139,7 +139,7 @@ class Commander:
                 if moved.instead and answer == "instead":
                     wanted, sent_anyway = moved.instead.wanted, True
                 elif answer == _SEND.value:
-                    wanted, sent_anyway = replace(wanted, seen=None), True
+                    wanted, sent_anyway = replace(wanted, seen=moved.revision, anyway=True), True
                 else:
                     return replace(wanted, seen=moved.revision) if answer == _EDIT.value else None
             except InterruptNeeded as needed:

@@ -32,8 +32,7 @@ export async function perform({ address, body, words, text, trouble, row, isAnsw
       const choice = await askAgain({ words, text }, came.moved);
       if (choice === "discard") return { left: true };
       if (choice === "edit") return { edit: came.moved };
-      const { seen, ...rest } = body;
-      body = choice === "instead" ? came.moved.instead.act : rest;
+      body = choice === "instead" ? came.moved.instead.act : { ...body, seen: came.moved.revision, anyway: true };
       isAnyway = choice === "anyway";
       name = newName();
       continue;
