@@ -292,12 +292,9 @@ def plan_json(card: PlanCard) -> PlanValue:
         notes=tuple(_said(each) for each in card.notes),
         ended=card.ended or None,
         suggestions=tuple(
-            SuggestionValue(
-                *(each.id, *name_and_way(each.by), each.at, shown.text, each.note, each.changes),
-                each.told.at if each.told else None,
-                changed_since(each, record) if record else (),
-            )
+            _suggestion(each, shown.text, record)
             for each, shown in zip(suggestions, card.suggestions, strict=True)
+            if record
         ),
         remarks=tuple(
             _remark(each, suggestion_sentence(record, each) if each.kind == SUGGESTION else each.text, record)
@@ -379,6 +376,19 @@ def json_schema() -> dict[str, Any]:
         name: {**each, "description": unwrapped(each.get("description", ""))} for name, each in definitions.items()
     }
     return {"$schema": _DIALECT, "title": "A session of planwire", **session, "$defs": described}
+
+
+def _suggestion(suggestion: Remark, text: str, record: PlanRecord) -> SuggestionValue:
+    return SuggestionValue(
+        suggestion.id,
+        *name_and_way(suggestion.by),
+        suggestion.at,
+        text,
+        suggestion.note,
+        suggestion.changes,
+        suggestion.told.at if suggestion.told else None,
+        changed_since(suggestion, record),
+    )
 
 
 def _remark(remark: Remark, text: str, record: PlanRecord) -> RemarkValue:
