@@ -112,6 +112,16 @@ def test_a_passage_that_is_gone_is_not_another_one_with_the_same_words() -> None
     assert anchored(reading("Keys never expire."), passage) is None
 
 
+@pytest.mark.parametrize("number", range(1, 11))
+def test_a_passage_that_is_gone_is_none_of_the_nine_others_with_its_words(number: int) -> None:
+    stages = [f"## {name}\n\nRun the embedding job again, {name}." for name in "abcdefghij"]
+    text = reading("\n\n".join(stages))
+    start = occurrences(text, "Run the embedding job again")[number - 1]
+    passage = passage_at(text, start, start + len("Run the embedding job again"))
+    stages[number - 1] = "## Nothing\n\nThere is nothing to do here."
+    assert anchored(reading("\n\n".join(stages)), passage) is None
+
+
 def test_other_spaces_are_the_same_text_and_missing_ones_are_not() -> None:
     start = reading(TEXT).index("rm -rf")
     passage = passage_at(reading(TEXT), start, start + len("rm -rf ./build"))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: Characters that a passage keeps of what stands before it, and of what stands after it.
 AROUND: Final = 64
-#: The least number of characters that must be equal, in a passage and around it: a short one whose surroundings are
-#: gone may be quite another one with the same words.
+#: The least number of characters that must be equal on one side of a passage: one whose surroundings are gone may be
+#: quite another one with the same words, however many these are.
 ENOUGH: Final = 16
 #: Characters that nobody can point at. Faces show a mark for some of them, and nothing for others.
 _UNSEEN: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffd]")
@@ -121,7 +121,7 @@ def anchored(text: str, passage: Passage) -> tuple[int, int] | None:
         left += left == len(before) and left in (AROUND, at)  # the end of a text is part of what surrounds a place
         right += right == len(after) and right in (AROUND, len(text) - end)
         is_whole = 1 < left > len(before) or 1 < right > len(after)
-        if is_whole or is_same or agreed + len(words) >= ENOUGH:
+        if is_whole or is_same or max(left, right) >= ENOUGH:
             found = max(left, right), left + right, -abs(number - passage.occurrence), at
             best = found if best is None or found[:3] > best[:3] else best
     return (best[3], best[3] + len(words)) if best else None

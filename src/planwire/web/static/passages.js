@@ -39,7 +39,7 @@ export function anchored(text, passage) {
     if (left === before.length && (left === AROUND || left === at)) left++;
     if (right === after.length && (right === AROUND || end + right === text.length)) right++;
     const isWhole = (left > 1 && left > before.length) || (right > 1 && right > after.length);
-    if (!isWhole && !isSame && equal + words.length < ENOUGH) return;
+    if (!isWhole && !isSame && Math.max(left, right) < ENOUGH) return;
     const rank = [Math.max(left, right), left + right, -Math.abs(index + 1 - (passage.occurrence ?? 1))];
     const by = best ? rank.map((each, nth) => each - best.rank[nth]).find(Boolean) ?? 0 : 1;
     if (by > 0) best = { rank, at, end };
