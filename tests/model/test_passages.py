@@ -1,6 +1,6 @@
 """Where a passage stands in a text that changes: the place that a person pointed at, or none."""
 
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -154,6 +154,6 @@ def test_a_table_has_the_cells_beyond_its_heads_and_no_others() -> None:
 
 def test_hostile_texts_cost_no_seconds() -> None:
     text = reading("a" * 99_000)
-    start = perf_counter()
+    start = thread_time()
     anchored(text, Passage("a", "a" * AROUND, "a" * AROUND, 40_000))
-    assert perf_counter() - start < 5
+    assert thread_time() - start < 5
