@@ -172,7 +172,8 @@ class Delivery:
     def replaced(self, before: SessionState) -> tuple[Fields, ...]:
         """What people changed in plans that the agent replaced before it was told of the changes."""
         told = self.news(self._view.state, TOOL).items
-        return tuple(each for each in self.news(before, TOOL).items if "id" not in each and each not in told)
+        lost = (each for each in self.news(before, TOOL).items if "id" not in each and each["said"] != "verdict")
+        return tuple(each for each in lost if each not in told)
 
     def take_back_lost_answers(self, form: Format) -> None:
         """Record that tools' answers with news never reached the chat, because the call was interrupted or the process
