@@ -264,9 +264,9 @@ def test_what_people_read_of_a_remark_names_what_its_author_saw() -> None:
     seen = on.revision
     on.append(PlanSet(plan("Back up", STAGING + " and the production database", "Tell people"), via=ACP), by=AGENT)
     suggestion, selection = on.record.open_remarks
-    assert suggestion_sentence(on.record, suggestion) == f"{STAGING}: done"
+    assert suggestion_sentence(on.record, suggestion) == f"“{STAGING}”: done"
     assert f"Comment added to “{STAGING}”." in on.do("comment", target="s2", text="go", seen=seen).words
-    for remark, words in ((suggestion, f"{STAGING}: done"), (selection, f"run “{STAGING}”, “Tell people”")):
+    for remark, words in ((suggestion, f"“{STAGING}”: done"), (selection, f"run “{STAGING}”, “Tell people”")):
         assert on.do("withdraw", remark.id).words == f"Withdrawn: {words}"
         assert on.do("reopen", remark.id).words.startswith(f"Reopened: {words}.")
 

@@ -401,6 +401,8 @@ def test_nor_if_the_page_is_from_before_anybody_recorded_the_file(journal: Journ
     file.do("comment", 1, text="the first text that is recorded is the one that the page has")
     file.do("review", 1, verdict="approved")
     file.reads("Back up", "Delete the production database")
+    file.do("comment", record(journal).revision, text="the file is another one")
+    assert [each.is_stale for each in record(journal).reviews] == [True]
     with pytest.raises(MovedOn):
         file.do("review", 1, verdict="approved")
 
@@ -410,7 +412,7 @@ def test_a_comment_on_a_step_of_a_plan_file_is_about_the_words_that_were_seen(jo
     file.do("comment", 1, text="hm")
     seen = record(journal).revision
     file.reads("Back up", "Delete the staging database and its replicas")
-    file.do("comment", 1, text="other words")
+    file.do("comment", seen, text="other words")
     for revision in (1, seen):
         said = file.do("comment", revision, target="s2", text=f"yes, of {revision}")
         assert said is not None

@@ -92,7 +92,7 @@ def steer(
     by = with_own_way(by)
     state = load_state(journal, session) if isinstance(session, str) else session
     reach = _known_reach(journal, state.id, wanted, once)
-    state = _with_file(journal, state, plan_id, file)
+    state = _with_file(journal, state, plan_id, wanted.seen, file)
     decided: list[tuple[SessionState, Decision]] = []
     recalled: dict[int, PlanRecord | None] = {}
 
@@ -133,12 +133,15 @@ def steer(
     )
 
 
-def _with_file(journal: Journal, state: SessionState, plan_id: PlanId, file: PlanState | None) -> SessionState:
-    """The state with the text of a plan file recorded."""
-    if file is None or plan_id not in state.plans:
+def _with_file(
+    journal: Journal, state: SessionState, plan_id: PlanId, seen: int | None, file: PlanState | None
+) -> SessionState:
+    """The state with the text of a plan file recorded, unless somebody looked at the file after the person did."""
+    shown = state.plans.get(plan_id)
+    if file is None or shown is None or (seen is not None and seen < shown.revision):
         return state
     with suppress(JournalError):
-        return record_files(journal, state, {address_of(state.plans[plan_id].state.plan): text_of(file.plan)}.get)
+        return record_files(journal, state, {address_of(shown.state.plan): text_of(file.plan)}.get)
     return state
 
 
