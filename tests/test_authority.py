@@ -65,7 +65,7 @@ OURS: Final = """
     journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
     journal/sqlite/file: open_file connect file_alone _create sync_folder make_folders
     journal/sqlite/guard: __init__
-    journal/sqlite/journal: __init__
+    journal/sqlite/store: __init__
     journal/sqlite/mixture: refuse_mixture
     journal/sqlite/unwritable: _connect _private_copy
     journal/thoughts_file: _open _create
