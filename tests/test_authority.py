@@ -62,7 +62,7 @@ OURS: Final = """
     journal/restoring: _refuse_in_use _put_aside _second_name restore_file
     journal/spool: _read _sealed done set_aside
     journal/spool_append: refill put locked is_drained _sync_folder _leave_a_sign make_folder
-    journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
+    journal/drafts: __enter__ _is_abandoned _remove take_name
     journal/sqlite/file: open_file connect file_alone _create sync_folder make_folders
     journal/sqlite/guard: __init__
     journal/sqlite/store: __init__
