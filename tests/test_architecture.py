@@ -62,6 +62,7 @@ EFFECTFUL: Final = {
     "web": "all",
     "journal": {
         "__init__",
+        "appends",
         "backup",
         "bell",
         "forks",
@@ -73,6 +74,8 @@ EFFECTFUL: Final = {
         "group_commit",
         "held_lease",
         "hook_folders",
+        "journal",
+        "leases",
         "lock_files",
         "machines",
         "memory",

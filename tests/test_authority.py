@@ -65,7 +65,7 @@ OURS: Final = """
     journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
     journal/sqlite/file: _create connect file_alone make_folders open_file sync_folder
     journal/sqlite/guard: __init__
-    journal/sqlite/journal: __init__
+    journal/sqlite/store: __init__
     journal/sqlite/mixture: refuse_mixture
     journal/sqlite/unwritable: _connect _private_copy
     journal/thoughts_file: _create _open

@@ -13,12 +13,14 @@ import pytest
 
 from planwire.cli.exit_codes import DAMAGED, DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import Stamped, StoredAppend, Terms, Thought, open_journal, user_files
-from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.journal import StoreJournal
+from planwire.journal.sqlite.store import SqliteStore
 from planwire.journal.thoughts import kept_why
 from planwire.model.events import PlanSet
 from planwire.model.plan import MarkdownPlan
 from tests import deciding
 from tests.cli.answers import Answer, answer
+from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.journal.test_copying import filled, same
 from tests.journal.test_damage import change
@@ -387,15 +389,16 @@ def test_nothing_is_created_before_the_source_answers(
 def test_a_copy_that_runs_out_of_room_says_what_stays(
     journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = SqliteJournal.store
+    store = StoreJournal.store
 
-    def store_until_full(target: SqliteJournal, session: str, appends: Sequence[StoredAppend]) -> None:
+    def store_until_full(target: StoreJournal, session: str, appends: Sequence[StoredAppend]) -> None:
         if target.sessions():
-            target._writer.execute("PRAGMA max_page_count = 1")
+            assert isinstance(target.base, SqliteStore)
+            target.base._writer.execute("PRAGMA max_page_count = 1")
         store(target, session, appends)
 
     with monkeypatch.context() as patched:
-        patched.setattr(SqliteJournal, "store", store_until_full)
+        patched.setattr(StoreJournal, "store", store_until_full)
         with open_journal(journal) as source:
             source.append("s1", said("x" * 200_000))
         full = journal_command("copy", journal, tmp_path / "copy.db")

@@ -49,10 +49,10 @@ from planwire.journal.jetstream.messages import StreamMessage
 from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
 from planwire.journal.shown_urls import shown_url
-from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.verifying import verify
 from planwire.model.events import PlanSet
 from planwire.model.plan import OtherPlan
+from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import PASSWORD, NatsServer, fresh_name, fresh_url, leaf_of_hub, server, shared
 from tests.servers.nats_logins import certificates

@@ -32,13 +32,13 @@ from planwire.journal import Once, follower, open_journal
 from planwire.journal.codec import encode
 from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
-from planwire.journal.group_commit import Append
-from planwire.journal.polling import Found
+from planwire.journal.group_commit import GroupedAppend as Append
 from planwire.journal.postgres import following, notices
 from planwire.journal.postgres import line as postgres_line
 from planwire.journal.postgres import quick as postgres_quick
 from planwire.journal.postgres import server as postgres_server
 from planwire.journal.postgres.facts import promise
+from planwire.journal.postgres.following import Found
 from planwire.journal.postgres.journal import PostgresJournal
 from planwire.journal.postgres.writes import forget_sessions
 from planwire.journal.verifying import verify

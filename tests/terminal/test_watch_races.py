@@ -16,7 +16,6 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList
 
 from planwire.journal import open_journal
-from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import (
     ACP,
     SUGGESTION,
@@ -43,6 +42,7 @@ from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.session_screen import SPARE, KeysFooter, SessionScreen
 from planwire.terminal.text_dialog import TextField
 from planwire.terminal.watch_app import WatchApp
+from tests.journal.stores import SqliteJournal
 from tests.journals import HOSTILE, add, items
 from tests.terminal.watched import (
     OURS,

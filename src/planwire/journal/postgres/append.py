@@ -28,7 +28,8 @@ from psycopg import errors
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import EventRow, chained, refuse_unless_next
-from planwire.journal.group_commit import Append, Outcome
+from planwire.journal.group_commit import GroupedAppend as Append
+from planwire.journal.group_commit import Outcome
 from planwire.journal.postgres.order import HOLD
 from planwire.journal.postgres.quick import QuickStatement
 from planwire.journal.postgres.refusals import meaning

@@ -11,7 +11,6 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from planwire.journal.bell import Bell
-from planwire.journal.polling import Found
 from planwire.journal.postgres.order import Holders, PositionGap, unbroken
 from planwire.journal.postgres.rows import MOST, followed
 from planwire.journal.protocol import Followed, Stop
@@ -23,6 +22,11 @@ BUSY_TRUST: Final = 0.015
 #: Seconds between two checks whether to stop, and between two checks whether slower writers are done.
 GLANCE: Final = 0.022
 SETTLING: Final = 0.002
+
+
+class Found(NamedTuple):
+    events: list[Followed]
+    position: int
 
 
 class NoticeBell(Bell):

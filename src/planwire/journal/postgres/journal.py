@@ -21,13 +21,13 @@ from planwire.errors import EngineAway, JournalError, JournalUnavailable
 from planwire.journal.checked import Trouble
 from planwire.journal.codec import encode
 from planwire.journal.forks import forks
-from planwire.journal.group_commit import Append, GroupCommit, Outcome
+from planwire.journal.group_commit import GroupCommit, Outcome
+from planwire.journal.group_commit import GroupedAppend as Append
 from planwire.journal.held_lease import HeldLease
-from planwire.journal.polling import Found
 from planwire.journal.postgres import checks
 from planwire.journal.postgres.append import REFUSED, Appends
 from planwire.journal.postgres.facts import read_facts
-from planwire.journal.postgres.following import SETTLING, NoticeBell, PositionFollower, Source, events_of
+from planwire.journal.postgres.following import SETTLING, Found, NoticeBell, PositionFollower, Source, events_of
 from planwire.journal.postgres.leases import PostgresLeases
 from planwire.journal.postgres.line import ServerLine
 from planwire.journal.postgres.notices import Listener, Notifier
@@ -48,7 +48,8 @@ from planwire.journal.protocol import (
     StoredAppend,
     Terms,
 )
-from planwire.journal.stored_pages import StoredPage, by_keys
+from planwire.journal.store import StoredPage
+from planwire.journal.stored_pages import by_keys
 from planwire.journal.thoughts_file import FileThoughts
 from planwire.journal.unusable import forked, went_back
 from planwire.journal.user_files import thoughts_path

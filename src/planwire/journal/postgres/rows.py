@@ -14,7 +14,7 @@ from planwire.journal.chain import ChainEnd
 from planwire.journal.codec import decode
 from planwire.journal.postgres.server import JournalServer
 from planwire.journal.protocol import Followed, KnownSession, Once, Snapshot, StoredEvent
-from planwire.journal.stored_pages import PAGE_BYTES, PAGE_EVENTS, KeySpan, StoredPage
+from planwire.journal.store import PAGE_BYTES, PAGE_EVENTS, KeySpan, StoredPage
 from planwire.model.events import Recorded
 
 #: The largest number that PostgreSQL keeps.

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from planwire.journal.checked import PositionCheck, Trouble
-from planwire.journal.sqlite import keys, rows
+from planwire.journal.sqlite import rows
 
 #: The most problems of a file that SQLite is asked to list.
 _MOST: Final = 20
@@ -15,6 +15,9 @@ _EVENTS: Final = """SELECT CAST(event AS BLOB), seq, at, by, checksum, session, 
 #: Sessions without a first event, which no list shows, and whether they have other events.
 _HEADLESS: Final = """SELECT id, EXISTS (SELECT 1 FROM events WHERE session = number) FROM sessions
     WHERE NOT EXISTS (SELECT 1 FROM events WHERE session = number AND seq = 1)"""
+#: Sessions that end before the last event that was written with a key.
+_CUT_OFF: Final = """SELECT id, (SELECT max(seq) FROM events WHERE session = number) AS end, max(last) AS keyed
+    FROM once JOIN sessions ON number = once.session GROUP BY number HAVING end < keyed"""
 
 
 def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> Iterator[Trouble]:
@@ -25,14 +28,14 @@ def troubles(reads: Callable[[], AbstractContextManager[sqlite3.Connection]]) ->
     check, position = PositionCheck(), -(2**63)
     while True:
         with reads() as reader:
-            page = rows.page(reader.execute(_EVENTS, (position,)))
+            page = rows.page(reader, _EVENTS, (position,))
         if not page:
             break
         position = page[-1][-2]
         for row in page:
             yield from _of_event(check, row)
     with reads() as reader:
-        wrong = [Trouble(words) for words in keys.troubles(reader)]
+        wrong = [Trouble(words) for words in _of_keys(reader)]
         for session, has_events in reader.execute(_HEADLESS):
             words = f"event 1 of session {session!r} is missing" if has_events else f"session {session!r} has no events"
             wrong.append(Trouble(words, session, 1 if has_events else None))
@@ -50,3 +53,12 @@ def _of_event(check: PositionCheck, row: tuple[Any, ...]) -> Iterator[Trouble]:
         yield Trouble(wrong, session, seq if isinstance(seq, int) else None)
     elif isinstance(seq, int):
         yield from check.troubles(number, session, seq, position)
+
+
+def _of_keys(connection: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with the keys, a sentence each: one was changed, or its events are missing."""
+    for *key, check in connection.execute("SELECT session, source, n, after, last, checksum FROM once"):
+        if check != rows.key_checksum(*key):
+            yield f"the key {key[2]} of {key[1]!r} is not as it was written"
+    for session, end, last in connection.execute(_CUT_OFF):
+        yield f"session {session!r} ends with event {end}, but had {last} events"

@@ -49,19 +49,13 @@ _TABLES: Final = (
         checksum INTEGER NOT NULL,
         PRIMARY KEY (session, source, n)
     ) WITHOUT ROWID""",
-    """CREATE TABLE snapshots (
-        session INTEGER NOT NULL REFERENCES sessions,
-        name TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        data BLOB NOT NULL,
-        PRIMARY KEY (session, name)
-    )""",
-    """CREATE TABLE leases (
-        number INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
+    """CREATE TABLE entries (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
         session TEXT NOT NULL,
-        holder TEXT NOT NULL,
-        terms TEXT NOT NULL
+        name TEXT NOT NULL,
+        value BLOB NOT NULL,
+        UNIQUE (kind, session, name)
     )""",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {FORMAT}",
