@@ -25,7 +25,7 @@ from planwire.journal.user_files import VARIABLE, away_path, default_path, diges
 
 if TYPE_CHECKING:
     from planwire.journal.jetstream.journal import JetStreamJournal
-    from planwire.journal.postgres.journal import PostgresJournal
+    from planwire.journal.postgres.store import PostgresStore
 
 #: The scheme of a journal in a file, which a path need not name.
 FILE_SCHEME: Final = "sqlite"
@@ -224,15 +224,15 @@ def _open_sqlite(rest: str, create: bool) -> Store | None:
     return None if not path or path.startswith("//") or "\0" in path else _open_file(path, create)
 
 
-def _postgres() -> "type[PostgresJournal]":
+def _postgres() -> "type[PostgresStore]":
     try:
-        from planwire.journal.postgres.journal import PostgresJournal  # noqa: PLC0415  (see above)
+        from planwire.journal.postgres.store import PostgresStore  # noqa: PLC0415  (see above)
     except ImportError as error:
         raise missing_extra("a journal in PostgreSQL", "psycopg", error) from error
-    return PostgresJournal
+    return PostgresStore
 
 
-def _open_postgres(rest: str, create: bool) -> Journal | None:
+def _open_postgres(rest: str, create: bool) -> Store | None:
     return _postgres()(f"postgresql:{rest}", create=create) if rest.startswith("//") else None
 
 

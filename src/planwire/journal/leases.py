@@ -32,7 +32,8 @@ from planwire.journal.store import Store, StoreEntry
 #: Seconds that a lease on a server lasts without a renewal; and one that was taken on behalf of another process.
 TTL: Final = 30
 PROCESS_TTL: Final = 600
-#: Seconds until the next try after a renewal that failed.
+#: Seconds between renewals, and until the next try after one that failed.
+BEAT: Final = TTL / 3
 RETRY: Final = 2.0
 #: The kind of the entries that hold leases.
 LEASE: Final = "lease"
@@ -152,12 +153,12 @@ class Leases:
                 Thread(target=self._beat, name="planwire-leases", daemon=True).start()
 
     def _beat(self) -> None:
-        wait: float = TTL / 3
+        wait = BEAT
         while not self._closing.wait(wait):
             wait = RETRY
             try:
                 self.renew()
-                wait = TTL / 3
+                wait = BEAT
             except JournalError:
                 continue
             except Exception:  # if this thread died, the leases of a live process would lapse
