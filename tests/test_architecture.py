@@ -72,7 +72,6 @@ EFFECTFUL: Final = {
         "folder_times",
         "follower",
         "group_commit",
-        "held_lease",
         "hook_folders",
         "journal",
         "leases",

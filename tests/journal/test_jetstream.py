@@ -36,7 +36,6 @@ from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
 from planwire.journal.forks import forks
-from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream import api as jetstream_api
 from planwire.journal.jetstream import client as jetstream_client
 from planwire.journal.jetstream import follow as jetstream_follow
@@ -48,6 +47,7 @@ from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import StreamMessage
 from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
+from planwire.journal.leases import TTL
 from planwire.journal.shown_urls import shown_url
 from planwire.journal.verifying import verify
 from planwire.model.events import PlanSet

@@ -2,9 +2,9 @@
 
 A NOTIFY in the transaction of an append would make all appends of the database wait for each other, because PostgreSQL
 commits transactions with notices one at a time. So a thread with its own connection sends one notice for all appends
-since the last: at once after a quiet time, and otherwise after a pause. While a writer goes on, its pauses grow, and its
-notices say that it is busy: followers then look unprompted until the next one is due. A writer may die before it sends
-its notice, and a notice may be lost with a connection, so followers also look from time to time.
+since the last: at once after a quiet time, and otherwise after a pause. While a writer goes on, its pauses grow, and
+its notices say that it is busy: followers then look unprompted until the next one is due. A writer may die before it
+sends its notice, and a notice may be lost with a connection, so followers also look from time to time.
 """
 
 from contextlib import suppress

@@ -40,7 +40,7 @@ APPEND_ONE: Final = """INSERT INTO planwire.events (session, seq, at, by, event,
 #: The types bigint and bytea, as PostgreSQL numbers them.
 TYPES_OF_ONE: Final = (20, 20, 20, 17, 17, 17, 17)
 _bigint: Final = Struct("!q").pack
-APPEND: Final = f"SELECT * FROM planwire.append({', '.join(['%b'] * 14)})"
+APPEND: Final = f"SELECT * FROM planwire.append({', '.join(['%b'] * 14)})"  # noqa: S608
 ENDS: Final = """SELECT id, number, newest.seq, link, position, first_at, newest.at
     FROM planwire.sessions CROSS JOIN LATERAL
     (SELECT seq, link, position, at FROM planwire.events WHERE session = number ORDER BY seq DESC LIMIT 1) newest"""
