@@ -62,7 +62,7 @@ OURS: Final = """
     journal/spool: _read _sealed done forget_aside set_aside
     journal/spool_append: _leave_a_sign _sweep is_drained locked make_folder put read_mark refill sync_folders
     journal/spool_append: write_mark
-    journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
+    journal/drafts: __enter__ _is_abandoned _remove take_name
     journal/sqlite/file: _create connect file_alone make_folders open_file sync_folder
     journal/sqlite/guard: __init__
     journal/sqlite/store: __init__

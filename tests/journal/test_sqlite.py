@@ -18,7 +18,7 @@ import pytest
 
 from planwire.errors import JournalUnavailable, NoJournal
 from planwire.journal import Stamped, open_journal
-from planwire.journal.sqlite import drafts as sqlite_drafts
+from planwire.journal import drafts as sqlite_drafts
 from planwire.journal.sqlite import rows as sqlite_rows
 from planwire.journal.sqlite.file import transaction
 from planwire.journal.sqlite.rows import insert
@@ -476,7 +476,7 @@ def kill_while_creating(path: Path, moment: str) -> None:
     """A process that is killed at a moment of the creation of a journal."""
     code = f"""
 import os, signal
-from planwire.journal.sqlite import drafts as sqlite_drafts
+from planwire.journal import drafts as sqlite_drafts
 from planwire.journal.sqlite import file as sqlite_file
 {moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 open_journal(sys.argv[2])
@@ -499,7 +499,7 @@ def test_the_draft_of_a_killed_creator_is_swept_once_it_is_old_and_not_before(pa
         patched.setattr(sqlite_drafts, "time", lambda: time() + 90)
         with closing(sqlite3.connect(path.parent / draft, isolation_level=None)) as maker:
             maker.execute("BEGIN EXCLUSIVE")
-            run("import planwire.journal.sqlite.drafts as d; d._OLD = -1; d.sweep_drafts(journal.base.path)", path)
+            run("import planwire.journal.drafts as d; d._OLD = -1; d.sweep_drafts(journal.base.path)", path)
             assert draft in names(path.parent)
         open_journal(path).close()
     assert names(path.parent) == {"journal.db"}

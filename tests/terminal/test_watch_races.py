@@ -332,7 +332,7 @@ async def test_a_journal_that_can_not_be_written_says_so_and_the_words_stay(jour
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
         assert isinstance(app.journal, SqliteJournal)
-        app.journal._writer.execute("PRAGMA query_only = ON")  # as it is with a file that is not ours
+        app.journal.base._writer.execute("PRAGMA query_only = ON")  # as it is with a file that is not ours
         await write(app, pilot, "c", "hello")
         await pilot.press("enter")
         await told(app, "it can't be written: check who owns the file and its folder")

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, Refused
+from planwire.journal.companion_files import beside, refuse_place
 from planwire.journal.copying import copy_journal
+from planwire.journal.drafts import JournalDraft, sweep_drafts
 from planwire.journal.journal import StoreJournal
 from planwire.journal.leases import LEASE
 from planwire.journal.protocol import Journal
 from planwire.journal.spool_append import HAS_FLOCK, locked
-from planwire.journal.sqlite.beside import beside, refuse_place
-from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, translate_errors
 from planwire.journal.sqlite.file import check_file, connect, resolved, sync_folder
 from planwire.journal.sqlite.store import ArchivedStore, SqliteStore, open_store

@@ -15,7 +15,7 @@ import msgspec
 
 from planwire.errors import EngineAway, JournalUnavailable, UnstorableEvent
 from planwire.journal.appends import Appends
-from planwire.journal.checked import Trouble
+from planwire.journal.checked import PositionCheck, Trouble
 from planwire.journal.codec import encode, is_text
 from planwire.journal.forks import forks
 from planwire.journal.leases import HeldLease, Leases
@@ -117,9 +117,19 @@ class StoreJournal:
         return self._store.facts()
 
     def troubles(self) -> Iterator[Trouble]:
-        """What is wrong with the storage, as far as the store can check it (see `checked`)."""
+        """What is wrong with the storage (see `checked`): the order in which followers get events, and whatever the
+        store can check itself."""
         self._check()
-        return self._store.troubles() if isinstance(self._store, CheckedStore) else iter(())
+        if isinstance(self._store, CheckedStore):
+            yield from self._store.troubles()
+        check = PositionCheck()
+        with closing(self._store.tail(0)) as pages:
+            for page in pages:
+                for row in page.rows:
+                    if isinstance(row.event.seq, int):
+                        yield from check.of_event(row.session, row.event.seq)
+                if page.is_end and not page.rows:
+                    break
 
     def last_seq(self, session: str) -> int:
         end = self._end(session)
@@ -174,13 +184,18 @@ class StoreJournal:
 
     def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
         """Append the events, then remove the lease. After a crash in between, the next caller finds the events by their
-        key and only removes the lease."""
+        key and only removes the lease. In haste, because it is not urgent."""
         self._check()
-        lapsed = self._leases.lapsed(known)
-        if lapsed is not None:
+        lapsed, was_hasty = self._leases.lapsed(known), self.is_hasty
+        if lapsed is None:
+            return
+        self.is_hasty = True
+        try:
             once = Once(f"the end of lease {known.name}", lapsed.number)
             self.append(known.session, events, expected_seq, once)
             self._leases.remove(lapsed)
+        finally:
+            self.is_hasty = was_hasty
 
     def forget(self, *sessions: str) -> None:
         self._check()
@@ -193,6 +208,7 @@ class StoreJournal:
         if self._closed or self._owner != forks():
             return
         self._closed = True
+        self.is_hasty = True
         self.thoughts.close()
         self._leases.close()
         with self._appends.group.turn:

@@ -13,9 +13,9 @@ from threading import Lock
 from typing import Final
 
 from planwire.errors import JournalUnavailable
+from planwire.journal.drafts import JournalDraft, sweep_drafts
 from planwire.journal.protocol import Thought
 from planwire.journal.spool_append import make_folder
-from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import not_a_journal, translate_errors
 from planwire.journal.sqlite.file import connect, file_alone, resolved, scrub, transaction
 from planwire.journal.sqlite.rows import bindable

@@ -69,7 +69,7 @@ class TableStore:
         for key in append.keys:
             query = "SELECT after, last FROM keys WHERE session = ? AND source = ? AND n = ?"
             if found := do(query, end.number, key.once.source, key.once.n):
-                return Appended(end, keyed=KeySpan(*found[0], key.once))
+                return Appended(end, keyed=KeySpan(found[0][0], found[0][1], key.once))
         if not append.rows or (end.last, end.link) != (append.after.last, append.after.link):
             return Appended(end)
         if not end.number:
@@ -92,7 +92,9 @@ class TableStore:
                 ORDER BY seq LIMIT {PAGE_EVENTS}"""
             page = [StoredEvent(*row) for row in do(query, end.number, min(after, 2**62), min(upto, 2**62))]
             known = do("SELECT after, last, source, n FROM keys WHERE session = ? ORDER BY after", end.number)
-            return StoredPage(page, [KeySpan(*span, Once(source, n)) for *span, source, n in known] if keys else [])
+            return StoredPage(
+                page, [KeySpan(begin, last, Once(source, n)) for begin, last, source, n in known] if keys else []
+            )
 
     def tail(self, after: int | None) -> Generator[TailPage, None, None]:
         if after is None:

@@ -16,8 +16,8 @@ from time import monotonic, sleep
 from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NoJournal
+from planwire.journal.drafts import JournalDraft, sweep_drafts
 from planwire.journal.format import FORMAT, development, newer
-from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, not_a_journal
 from planwire.journal.sqlite.rows import Executor
 

@@ -21,8 +21,8 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, NewerJournal, NotAJournal
+from planwire.journal.companion_files import beside
 from planwire.journal.folder_times import is_settled
-from planwire.journal.sqlite.beside import beside
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.file import check_file
 from planwire.journal.sqlite.mixture import FileEnd, contradicts, file_end

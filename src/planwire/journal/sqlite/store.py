@@ -13,6 +13,7 @@ its holder is alive.
 
 import os
 import sqlite3
+import stat
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -22,12 +23,12 @@ from typing import Final, NoReturn
 from planwire.errors import JournalUnavailable
 from planwire.journal.bell import Bell
 from planwire.journal.checked import Trouble
+from planwire.journal.companion_files import beside as companions
 from planwire.journal.lock_files import LockFile, is_locked, sweep
 from planwire.journal.polling import polled
 from planwire.journal.protocol import JournalFacts
 from planwire.journal.sqlite import checks, rows
 from planwire.journal.sqlite.errors import translate_errors
-from planwire.journal.sqlite.facts import PROMISE, file_facts
 from planwire.journal.sqlite.file import (
     check_file,
     connect,
@@ -118,6 +119,17 @@ class SqliteReading:
     def troubles(self) -> Iterator[Trouble]:
         """What is wrong with the file (see `checked`)."""
         return checks.troubles(self._reads)
+
+    def _facts(self) -> dict[str, str]:
+        with self._reads() as reader:
+            (version,) = reader.execute("PRAGMA user_version").fetchone()
+        sizes = [each.stat().st_size for each in companions(self.path)[:2] if each.exists()]
+        return {
+            "format": str(version),
+            "SQLite": sqlite3.sqlite_version,
+            "size": f"{sum(sizes):,} bytes, with its log",
+            "mode": stat.filemode(self.path.stat().st_mode),
+        }
 
     def _is_locked(self, holder: str) -> bool:
         is_own = self._lock_file is not None and self._lock_file.name == holder
@@ -217,9 +229,10 @@ class SqliteStore(SqliteReading):
             return self._is_locked(holder)
 
     def facts(self) -> JournalFacts:
-        with self._reads() as reader:
-            facts = {**file_facts(reader, self.path), "access": "read and write"}
-            return JournalFacts("sqlite", self.where, PROMISE, facts)
+        promise = (
+            "an append is on this machine's disk before it is acknowledged (write-ahead log, fsync at every commit)"
+        )
+        return JournalFacts("sqlite", self.where, promise, {**self._facts(), "access": "read and write"})
 
     def close(self) -> None:
         """Close the connections. The last one writes the log into the file and deletes it. A reader can't, so the
@@ -306,10 +319,8 @@ class ArchivedStore(SqliteReading):
         return self._is_locked(holder)
 
     def facts(self) -> JournalFacts:
-        with self._reads() as reader:
-            promise = "it can be read only: nothing is appended"
-            facts = {**file_facts(reader, self.path), "access": "read-only"}
-            return JournalFacts("sqlite", self.where, promise, facts)
+        promise = "it can be read only: nothing is appended"
+        return JournalFacts("sqlite", self.where, promise, {**self._facts(), "access": "read-only"})
 
     def troubles(self) -> Iterator[Trouble]:
         if self._mixture is not None:
