@@ -42,7 +42,6 @@ from planwire.terminal.overview_screen import OverviewScreen
 from planwire.terminal.session_screen import SPARE, KeysFooter, SessionScreen
 from planwire.terminal.text_dialog import TextField
 from planwire.terminal.watch_app import WatchApp
-from tests.journal.stores import SqliteJournal
 from tests.journals import HOSTILE, add, items
 from tests.terminal.watched import (
     OURS,
