@@ -103,8 +103,10 @@ class TableStore:
         yield from polled(min(after, 2**62), self._look, self._last, self._bell)
 
     def _look(self, after: int) -> TailPage | None:
-        if self._closed:
-            return None
+        with self._lock:
+            return None if self._closed else self._page(after)
+
+    def _page(self, after: int) -> TailPage:
         with self._transaction() as do:
             query = f"""SELECT position, id, seq, at, by, text, link FROM rows JOIN sessions ON number = session
                 WHERE position > ? ORDER BY position LIMIT {PAGE_EVENTS}"""
@@ -112,8 +114,10 @@ class TableStore:
         return TailPage(rows, rows[-1].position if rows else max(after, self._last()), is_end=not rows)
 
     def _last(self) -> int:
-        if self._closed:
-            return 0
+        with self._lock:
+            return 0 if self._closed else self._newest()
+
+    def _newest(self) -> int:
         with self._transaction() as do:
             found = do("SELECT seq FROM sqlite_sequence WHERE name = 'rows'")
             return int(found[0][0]) if found else 0

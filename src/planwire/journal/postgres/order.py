@@ -96,7 +96,7 @@ class PositionFollower:
         self._behind = behind
         self._holders = holders
         self._gap: tuple[int, Holders] | None = None  # a position behind a gap, and who could still fill the gap
-        self._had: TailRow | None = None
+        self.had: TailRow | None = None  # the last row that was given
         self._was_short = False
 
     def look(self) -> TailPage:
@@ -113,15 +113,15 @@ class PositionFollower:
             self._after = self._after if page else end
         self._gap = None
         if whole:
-            self._had = page[whole - 1]
-            self._after = self._had.position
+            self.had = page[whole - 1]
+            self._after = self.had.position
         return TailPage(page[:whole], self._after, is_end=not page)
 
     def has_lost(self, last: Callable[[], int]) -> bool:
         """Whether the journal has another row in the place of the last one, or ends before it, and did so the last
         time: another standby may lag behind. A forgotten row is not missed."""
-        if self._had is None:
+        if self.had is None:
             return False
-        found = self._behind(self._had.position - 1, self._had.position)
-        was_short, self._was_short = self._was_short, not found and last() < self._had.position
-        return (was_short and self._was_short) or found not in ([], [self._had])
+        found = self._behind(self.had.position - 1, self.had.position)
+        was_short, self._was_short = self._was_short, not found and last() < self.had.position
+        return (was_short and self._was_short) or found not in ([], [self.had])

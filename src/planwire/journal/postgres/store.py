@@ -109,10 +109,10 @@ class PostgresStore:
             after = self._last_settled()
             yield TailPage([], after, is_end=True)
         follower = PositionFollower(after, self._behind, self._holders)
-        asked = monotonic()
+        asked = 0.0
         with self._bell.listening() as rung:
             while not self._closed:
-                if monotonic() - asked > notices.TRUST:
+                if follower.had is not None and monotonic() - asked > notices.TRUST:
                     asked = monotonic()
                     if follower.has_lost(self._last):
                         raise went_back(self.where)

@@ -39,7 +39,7 @@ from planwire.journal.sqlite.file import (
     scrub,
     transaction,
 )
-from planwire.journal.sqlite.guard import FileGuard, Newest, WriterGuard, mend_memory
+from planwire.journal.sqlite.guard import FileGuard, WriterGuard, mend_memory
 from planwire.journal.sqlite.mixture import MixedJournal, refuse_mixture
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.journal.store import (
@@ -264,7 +264,7 @@ class SqliteStore(SqliteReading):
             return self._refused(writer, append)  # the writer had missed an append of this process
         for key in append.keys:
             rows.keep_key(writer, end.number, key)
-        self._newest = Newest(end.position, end.number, end.link)
+        self._newest = end
         return Appended(end, True)
 
     def _refused(self, writer: sqlite3.Cursor, append: Append, key: KeySpan | None = None) -> Appended:
