@@ -128,9 +128,7 @@ def _phrases(recorded: events.Recorded, before: SessionState, after: SessionStat
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
         case events.PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
-        case events.ReviewPending(
-            plan_id=plan_id, verdict=verdict, remarks=remarks
-        ):  # an answer from elsewhere may void it
+        case events.ReviewPending(plan_id=plan_id, verdict=verdict, remarks=remarks):  # an answer elsewhere may void it
             said = (each for remark in remarks for each in remarked(remark, after.plans.get(plan_id)))
             return plan_id, (Phrase("asked", f"pending: {verdict_words(verdict)}"), *said)
         case events.ReviewUndone(plan_id=plan_id):
