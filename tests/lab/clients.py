@@ -111,6 +111,7 @@ class Clients:
         return len(self.history)
 
     def close(self) -> None:
+        """End what still runs."""
         for name, each in self._running.items():
             each.kill()
             self._gone(name)

@@ -4,7 +4,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
@@ -22,7 +22,8 @@ Fault = Callable[[Random], Callable[[], object]]
 
 
 class Place(NamedTuple):
-    """Where clients meet: the journal's URL, as they reach it and as nothing disturbs it, and what can happen there."""
+    """Where clients meet: the journal's URL, as they reach it and as nothing disturbs it, and what can happen there.
+    Faults that begin with the same word exclude each other."""
 
     url: str
     quiet_url: str
@@ -35,16 +36,19 @@ def _sqlite(folder: Path) -> Iterator[Place]:
     path = folder / "journal.db"
 
     def locked(_: Random) -> Callable[[], object]:
-        other = sqlite3.connect(path, timeout=20, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
+        other = sqlite3.connect(path, timeout=1, isolation_level=None)
+        with suppress(sqlite3.OperationalError):  # a client that is frozen has the lock
+            other.execute("BEGIN IMMEDIATE")
         return other.close
 
     def checkpoint(_: Random) -> Callable[[], object]:
-        with closing(sqlite3.connect(path, timeout=20)) as other:
+        with closing(sqlite3.connect(path, timeout=1)) as other, suppress(sqlite3.OperationalError):
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return _nothing
 
-    yield Place(str(path), str(path), {"locked by another": locked, "checkpoint by another": checkpoint}, False)
+    yield Place(
+        str(path), str(path), {"file locked by another": locked, "file checkpointed by another": checkpoint}, False
+    )
 
 
 @contextmanager
@@ -57,7 +61,7 @@ def _postgres(_folder: Path) -> Iterator[Place]:
                 "server restarted": lambda _: _then(server.restart),
                 "server killed": lambda _: _then(lambda: server.restart(signal.SIGQUIT)),
                 "server frozen": lambda _: _until(server.freeze, server.thaw),
-                "connections ended": lambda _: _then(server.cut_connections),
+                "server ends connections": lambda _: _then(server.cut_connections),
             }
             yield Place(quiet.replace(f":{server.port}/", f":{network.port}/"), quiet, more | _network(network), True)
     finally:
@@ -121,7 +125,7 @@ def _network(network: Proxy) -> dict[str, Fault]:
         "network refuses": lambda _: _until(lambda: network.cut(refuse=True), network.recover),
         "network silent": silent,
         "network stalls": lambda _: _until(network.fall_silent, network.recover),
-        "answers late": late,
+        "network late": late,
     }
 
 

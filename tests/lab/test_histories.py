@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -49,7 +48,7 @@ def test_nothing_that_was_acknowledged_is_lost_doubled_reordered_or_changed(
             raise
         finally:
             clients.close()
-    assert len(done) == count
+    assert done
 
 
 def _endure(place: Place, clients: Clients, draw: Random, count: int) -> list[str]:
@@ -62,18 +61,21 @@ def _endure(place: Place, clients: Clients, draw: Random, count: int) -> list[st
     clients.add("idler", "idler", is_away=place.remote)
     until(lambda: clients.count() > 20, LAST)
     begun, busy = monotonic(), clients.busy("idler")
-    done, ends = [], [_nothing]
+    done: list[str] = []
+    ends: dict[str, Callable[[], object]] = {}
     for _ in range(count):
         if draw.random() < 0.75:
-            ends.pop()()
-            ends.append(_nothing)
-        name, fault = draw.choice(sorted(faults(place, clients).items()))
+            _heal(ends)
+        possible = {name: fault for name, fault in faults(place, clients).items() if name.split()[0] not in ends}
+        if not possible:
+            _heal(ends)
+            continue
+        name = draw.choice(sorted(possible))
+        ends[name.split()[0]] = possible[name](draw)
         done.append(name)
-        before = ends.pop()
-        ends.append(partial(_both, fault(draw), before))
         enough, seconds = clients.count() + draw.choice(LINES), draw.choice(SECONDS)
         _wait(lambda enough=enough: clients.count() >= enough, seconds)  # type: ignore[misc]
-    ends.pop()()
+    _heal(ends)
     worked = clients.busy("idler") - busy
     assert worked < START + IDLE * (monotonic() - begun), f"a process with nothing to do was busy for {worked:.1f} s"
     return done
@@ -115,9 +117,10 @@ def _wait(condition: Callable[[], bool], seconds: float) -> None:
     until(lambda: condition() or monotonic() > end, seconds + LAST)
 
 
-def _both(one: Callable[[], object], other: Callable[[], object]) -> None:
-    one()
-    other()
+def _heal(ends: dict[str, Callable[[], object]]) -> None:
+    for each in ends.values():
+        each()
+    ends.clear()
 
 
 def _nothing() -> None:
@@ -134,7 +137,7 @@ class _Open:
         return _nothing if name == "close" else getattr(self._journal, name)
 
 
-@pytest.mark.parametrize("lines", [300, pytest.param(20_000, marks=pytest.mark.lab)])
+@pytest.mark.parametrize("lines", [300, pytest.param(8_000, marks=pytest.mark.lab)])
 def test_threads_that_share_a_journal_in_memory_keep_all_promises(lines: int, draw: Random) -> None:
     history: list[Line] = []
     stop = threading.Event()

@@ -49,4 +49,4 @@ def write_url(path: Path, url: str) -> None:
             return
     from planwire.journal.spool_append import put  # noqa: PLC0415  (few processes write a URL, and it takes 0.6 ms)
 
-    put(str(path.parent), path.name, f"{url}\n".encode())
+    put(str(path.parent), path.name, f"{url}\n".encode(), durable=True)
