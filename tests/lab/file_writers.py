@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -36,7 +37,8 @@ def text_of(number: int) -> str:
 
 
 def thought_of(number: int) -> Thought:
-    return Thought(f"digest {number}", "salt", text_of(number))
+    text = text_of(number)
+    return Thought(sha256(f"salt {text}".encode()).hexdigest(), "salt", text)
 
 
 def settings_of(number: int) -> bytes:

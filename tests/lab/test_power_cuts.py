@@ -84,8 +84,9 @@ def thoughts(folder: Path, cut: Cut) -> None:
     """A cut may cost thoughts, and nothing brings back one that was forgotten."""
     with closing(FileThoughts(folder / "thoughts.db")) as kept:
         for number in range(12):
-            found = kept.find(f"s{number}", [f"digest {number}"])
-            assert found in ({}, {f"digest {number}": thought_of(number)})
+            thought = thought_of(number)
+            found = kept.find(f"s{number}", [thought.digest])
+            assert found in ({}, {thought.digest: thought})
             assert not (str(number) in cut.said and found)
         kept.keep("on", thought_of(0))
 
