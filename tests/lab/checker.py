@@ -181,9 +181,9 @@ def _leases(history: Sequence[Line], kept: dict[str, list[tuple[int, str]]]) -> 
             yield f"a lease was ended after its release: {token}"
         elif names[token] not in must | may:
             yield f"a lease was ended while its holder lived: {token}"
-    for each in must:
-        if over(each) not in ended:
-            yield f"the lease of a process that was killed was never ended: {taken[each]}"
+    for name in must:
+        if over(name) not in ended:
+            yield f"the lease of a process that was killed was never ended: {taken[name]}"
 
 
 def _slow_or_crashed(history: Iterable[Line]) -> Iterator[str]:

@@ -9,11 +9,11 @@ most the last one.
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random
 from threading import Event, Thread
 from time import monotonic, time_ns
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -45,7 +45,7 @@ from tests.lab.history import (
     token_of,
 )
 
-__all__ = ["SHARED", "Settings", "over", "own_session", "reap", "write"]
+__all__ = ["SHARED", "Settings", "Writer", "over", "own_session", "reap", "settings_after", "write"]
 
 #: The sessions that all writers share, and the holders of leases. Nobody forgets these.
 SHARED: Final = ("shared 0", "shared 1")
@@ -68,6 +68,19 @@ class Settings(Struct, frozen=True):
     is_away: bool = False
 
 
+def settings_after(history: Iterable[Line], name: str, seed: str, *, is_away: bool) -> Settings:
+    """How a client is started that goes on where it was, as far as its history tells."""
+    number, open_call, position = 0, None, 0
+    for each in history:
+        if isinstance(each, Heard) and each.client == name:
+            position = each.position
+        elif isinstance(each, Call) and each.client == name:
+            number, open_call = each.n, each if each.kind == ONCE else None
+        elif isinstance(each, Done) and (each.client, each.n, each.outcome) == (name, number, "ok"):
+            open_call = None
+    return Settings(name, seed, number, open_call, position, is_away)
+
+
 def own_session(name: str) -> str:
     """The session that only this writer uses, and forgets now and then."""
     return f"own of {name}"
@@ -78,9 +91,19 @@ def over(token: str) -> str:
     return f"over:{token}"
 
 
-class _Writer:
+class Stopper(Protocol):
+    """What `threading.Event` is to a writer."""
+
+    def is_set(self) -> bool: ...
+
+    def wait(self, timeout: float) -> object: ...
+
+
+class Writer:
+    """Random calls, one after the other. `stop` may have a clock of its own."""
+
     def __init__(
-        self, settings: Settings, opened: Callable[[], Journal], say: Callable[[Line], None], stop: Event
+        self, settings: Settings, opened: Callable[[], Journal], say: Callable[[Line], None], stop: Stopper
     ) -> None:
         self._settings = settings
         self._opened = opened
@@ -93,14 +116,19 @@ class _Writer:
         self._clock = self._draw.randrange(-HOURS, HOURS)
 
     def run(self) -> None:
+        """Make calls until `stop` is set."""
+        self.begin()
+        while not self._stop.is_set():
+            self.one_call()
+            self._stop.wait(self._draw.random() * BREATH)
+        self.end()
+
+    def begin(self) -> None:
+        """Repeat the call of an earlier process whose outcome nobody knows."""
         if self._settings.again is not None:
             self._append(self._settings.again)
-        while not self._stop.is_set():
-            self._one_call()
-            self._stop.wait(self._draw.random() * BREATH)
-        self._close()
 
-    def _one_call(self) -> None:
+    def one_call(self) -> None:
         draw, name = self._draw, self._settings.name
         kind = draw.choices(
             (*APPENDS, FORGET, "own", "lease", "renew", "release", "reap", "close"),
@@ -118,7 +146,7 @@ class _Writer:
         elif kind == "reap":
             self._do(self._call(kind), reap)
         elif kind == "close":
-            self._close()
+            self.end()
         elif self._leases:
             token = draw.choice(list(self._leases))
             lease = self._leases[token]
@@ -185,7 +213,7 @@ class _Writer:
                 raise
         return self._journal
 
-    def _close(self) -> None:
+    def end(self) -> None:
         """Give the journal back, and with it the leases: another process may end these if the server did not hear."""
         if self._journal is not None:
             call = self._call("close", LEASED, tuple(self._leases))
@@ -196,7 +224,7 @@ class _Writer:
 
 def write(settings: Settings, opened: Callable[[], Journal], say: Callable[[Line], None], stop: Event) -> None:
     """Make random calls until `stop` is set."""
-    _Writer(settings, opened, say, stop).run()
+    Writer(settings, opened, say, stop).run()
 
 
 def reap(journal: Journal) -> None:

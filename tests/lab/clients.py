@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from tests.lab.client import Settings
-from tests.lab.history import ONCE, Call, Done, Ended, Heard, Line, line_of
+from tests.lab.client import settings_after
+from tests.lab.history import Ended, Heard, Line, line_of
 from tests.waiting import until
 
 __all__ = ["Clients"]
@@ -53,19 +53,7 @@ class Clients:
 
     def start(self, name: str) -> None:
         role, is_away = self._roles[name]
-        said = [each for each in self.history if isinstance(each, Call | Done) and each.client == name]
-        call = next((each for each in reversed(said) if isinstance(each, Call)), None)
-        answers = [each.outcome for each in said if isinstance(each, Done) and call is not None and each.n == call.n]
-        is_open = call is not None and call.kind == ONCE and "ok" not in answers
-        heard = [each.position for each in self.history if isinstance(each, Heard) and each.client == name]
-        settings = Settings(
-            name,
-            self._seed,
-            call.n if call else 0,
-            call if is_open else None,
-            heard[-1] if heard else 0,
-            is_away,
-        )
+        settings = settings_after(list(self.history), name, self._seed, is_away=is_away)
         with (self._folder / f"{name}.err").open("ab") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", "tests.lab.client", role, msgspec.json.encode(settings).decode()],

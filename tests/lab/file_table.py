@@ -42,7 +42,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     patterns: tuple[str, ...]
     modules: tuple[str, ...]
-    make: Callable[[Path, Callable[[], None]], None]
+    make: Callable[[Path, Callable[[], object]], None]
     look: Callable[[Path], object]
     may_be: Callable[[Any, Any], bool] = lambda _found, _before: False
     is_editable: bool = False
@@ -51,7 +51,7 @@ class Row(Struct, frozen=True, kw_only=True):
 TEXTS: Final = 24
 
 
-def _journal(folder: Path, older: Callable[[], None]) -> None:
+def _journal(folder: Path, older: Callable[[], object]) -> None:
     with open_journal(folder / "journal.db") as journal:
         for number in range(TEXTS):
             journal.append("s", said(text_of(number)), once=Once("k", number))
@@ -62,7 +62,7 @@ def _journal(folder: Path, older: Callable[[], None]) -> None:
         journal.append("s", said("last"))
 
 
-def _journal_in_use(folder: Path, older: Callable[[], None]) -> None:
+def _journal_in_use(folder: Path, older: Callable[[], object]) -> None:
     """As a process leaves it that is killed: with its log."""
     (folder / "live").mkdir()
     with open_journal(folder / "live" / "journal.db") as journal:
@@ -94,7 +94,7 @@ def _begins(found: list[object], before: list[object]) -> bool:
     return found == before[: len(found)]
 
 
-def _away(folder: Path, older: Callable[[], None]) -> None:
+def _away(folder: Path, older: Callable[[], object]) -> None:
     outage = Outage(folder)
     outage.begin()
     with behind(folder) as journal:
@@ -122,7 +122,7 @@ def _each_counted(found: tuple[list[str], int], before: tuple[list[str], int]) -
     return [each for each in before[0] if each in texts] == texts and (len(texts) + lost == len(before[0]) or not texts)
 
 
-def _spool(folder: Path, older: Callable[[], None]) -> None:
+def _spool(folder: Path, older: Callable[[], object]) -> None:
     spool = Spool(folder / "hooks")
     for number in range(TEXTS):
         assert spool.append({"session": "s"}, text_of(number).encode())
@@ -138,14 +138,14 @@ def _drained(folder: Path) -> object:
     return bodies, sum(each.count for each in found if isinstance(each, Lost))
 
 
-def _users(folder: Path, older: Callable[[], None]) -> None:
+def _users(folder: Path, older: Callable[[], object]) -> None:
     file = UsersFile(folder / "users.json")
     file.add("Ann", "approve", "root")
     older()
     file.add("Ben", "look", "Ann")
 
 
-def _last_known(folder: Path, older: Callable[[], None]) -> None:
+def _last_known(folder: Path, older: Callable[[], object]) -> None:
     kept = LastKnown(folder / "last-known")
     for seq in (5, 9):
         kept.note(SessionState("s", seq=seq, at=seq))
@@ -163,7 +163,7 @@ def _some_unknown(found: dict[str, object], before: dict[str, object]) -> bool:
     return all(state in (None, before[session]) for session, state in found.items())
 
 
-def _thoughts(folder: Path, older: Callable[[], None]) -> None:
+def _thoughts(folder: Path, older: Callable[[], object]) -> None:
     with closing(FileThoughts(folder / "thoughts.db")) as kept:
         for number in range(TEXTS):
             kept.keep("s", thought_of(number))
@@ -182,13 +182,13 @@ def _fewer(found: Mapping[str, object], before: Mapping[str, object]) -> bool:
     return found.items() <= before.items()
 
 
-def _urls(folder: Path, older: Callable[[], None]) -> None:
+def _urls(folder: Path, older: Callable[[], object]) -> None:
     for name in ("old", "new"):
         write_url(folder / "journals" / "one.url", f"postgresql://ann:secret@example.org/{name}")
         older()
 
 
-def _rows(folder: Path, older: Callable[[], None]) -> None:
+def _rows(folder: Path, older: Callable[[], object]) -> None:
     for version in ("1.0", "2.0"):
         keep_row(AgentRow(agent="an agent", names=(version,)))
         shutil.copytree(rows_folder(), folder / "agents", dirs_exist_ok=True)
@@ -204,7 +204,7 @@ def _read_rows(folder: Path) -> object:
     return found
 
 
-def _outage(folder: Path, older: Callable[[], None]) -> None:
+def _outage(folder: Path, older: Callable[[], object]) -> None:
     shared = SharedOutage(folder / "away")
     shared.note("the server is away")
     shared.note_answer(1.5)

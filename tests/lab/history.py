@@ -73,7 +73,7 @@ class Ended(Struct, frozen=True, tag="ended"):
 
 Line = Call | Done | Heard | Ended
 _LETTERS: Final = ("x", "ä", "\n", "\x1e")
-_decoder: Final = msgspec.json.Decoder(Line)
+_decoder: Final[msgspec.json.Decoder[Line]] = msgspec.json.Decoder(Line)
 
 
 def line_of(text: bytes) -> Line | None:

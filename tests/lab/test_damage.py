@@ -64,7 +64,7 @@ def test_a_damaged_file_is_read_as_it_was_or_its_reader_says_so(
 ) -> None:
     row, sound, before = ROWS[name], tmp_path / "sound", tmp_path / "before"
     sound.mkdir()
-    row.make(sound, lambda: _copy(sound, before))
+    row.make(sound, lambda: shutil.copytree(sound, before, dirs_exist_ok=True))
     expected = _looked(row, sound, tmp_path)
     was = _looked(row, before, tmp_path)
     paths = [each.relative_to(sound) for each in sorted(sound.rglob("*")) if each.is_file()]
