@@ -1,5 +1,6 @@
 """What clients of a journal asked for and were told, in the order in which it was heard."""
 
+from functools import lru_cache
 from random import Random
 from typing import Final
 
@@ -90,6 +91,7 @@ def _size_of(token: str) -> int:
     return draw.randrange(draw.choice([1, 60, 60, 60, 800, 5_000, 90_000 if draw.random() < 0.1 else 60]))
 
 
+@lru_cache(4_096)
 def text_of(token: str) -> str:
     """The text of the event with this token, whichever process asks."""
     return f"{token} {Random(token).choice(_LETTERS) * _size_of(token)}"
