@@ -385,6 +385,7 @@ FRONTED: Final = {
     "cli/journal_copies": {"journal"},
     "cli/journal_verify": {"journal"},
     "cli/journal_secrets": {"journal"},
+    "cli/file_swap": {"journal"},
     "cli/learning": {"acp", "check", "relay"},
     "cli/mcp": {"mcp"},
     "cli/open_modes": {"journal"},

@@ -87,22 +87,6 @@ def test_connections_that_were_cut_while_nobody_used_them_cost_no_error(url: str
         assert words(journal.read("s")) == ["one", "two", "three"]
 
 
-def test_a_follower_goes_on_after_its_connections_were_cut(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follower, "RETRY", 0.02)
-    monkeypatch.setattr(notices, "RETRY", 0.02)
-    with PostgresJournal(url) as journal, PostgresJournal(url) as writer:
-        seen: list[int] = []
-        unsubscribe = follower_of(journal).subscribe(lambda followed: seen.append(followed.recorded.seq))
-        for number in range(1, 4):
-            writer.append("s", said("x"))
-            until(lambda number=number: seen[-1:] == [number])  # type: ignore[misc]
-            postgres().cut_connections()
-        writer.append("s", said("x"))
-        until(lambda: seen[-1:] == [4])
-        unsubscribe()
-        assert seen == sorted(set(seen))
-
-
 @pytest.mark.parametrize("session", [None, "s"])
 def test_a_journal_that_ends_before_what_a_follower_had_is_said_and_followed_from_its_end(
     url: str, monkeypatch: pytest.MonkeyPatch, session: str | None
@@ -148,41 +132,6 @@ def test_a_follower_is_told_that_others_have_the_positions_of_what_it_had(
         other.append("t", said(*"123456789"))
         with pytest.raises(JournalUnavailable, match="has lost its last events: a backup was restored"):
             next(events)
-
-
-def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_nothing(
-    own_server: PostgresServer,
-) -> None:
-    """Whoever has a key repeats what it has no answer to."""
-    url = own_server.fresh_url()
-    with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
-        seen: dict[int, str] = {}
-
-        def hear(followed: object) -> None:
-            seen[followed.recorded.seq] = followed.recorded.event.stop_reason  # type: ignore[attr-defined]
-
-        unsubscribe = follower_of(journal).subscribe(hear)
-
-        def write() -> None:
-            for n in range(300):
-                for _ in range(20):
-                    try:
-                        writer.append("s", said(str(n)), once=Once("a test", n))
-                        break
-                    except EngineAway:
-                        continue
-
-        writing = pool.submit(write)
-        until(lambda: len(seen) > 20)
-        own_server.restart()
-        until(lambda: len(seen) > 100 or writing.done())
-        own_server.restart()
-        writing.result(PATIENCE)
-        expected = list(map(str, range(300)))
-        assert words(journal.read("s")) == expected
-        until(lambda: len(seen) == 300)
-        assert [seen[seq] for seq in sorted(seen)] == expected
-        unsubscribe()
 
 
 def test_what_each_of_several_addresses_answers_is_said_once() -> None:
