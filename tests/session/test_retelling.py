@@ -19,10 +19,11 @@ from planwire.chat.narrate import remark_message
 from planwire.errors import PlanError
 from planwire.journal import Journal, Stamped
 from planwire.journal.session_file import export_lines, read_export
-from planwire.model.events import ACP, PlanSet
+from planwire.model.events import ACP, COMMENT, PlanSet
 from planwire.model.plan import Fields
 from planwire.model.readers import is_for
 from planwire.model.records import TOOL, Remark, SessionState
+from planwire.model.seen import changed_since
 from planwire.model.unheard import standing
 from planwire.session.options import ProviderFormat
 from planwire.session.steering import steer
@@ -176,7 +177,8 @@ class Life:
                 is_own = state.plans[each.plan_id].reader == self.plans.reader  # and not that of a child that may go on
                 times = held[each.id] + in_answer
                 assert times >= is_own, f"{each.id} is lost"
-                assert not fresh or times <= 1, f"{each.id} is told {times} times"
+                is_stale_since = in_answer and each.offered not in (None, telling)
+                assert not fresh or times <= 1 + is_stale_since, f"{each.id} is told {times} times"
             elif fresh and not ended_by_telling(each, state):
                 assert held[each.id] == 0, f"{each.id} has ended"
                 is_shown = each.told is not None and (each.told.request, each.id) in answered
@@ -219,6 +221,14 @@ def kept_by_planwire(life: Life, moves: int) -> None:
                 life.request(fresh=False)
 
 
+def _is_stale_since(remark: Remark, state: SessionState) -> bool:
+    """Whether other steps read differently than the agent was told with an open choice or change of them."""
+    if remark.kind == COMMENT or not remark.is_open:
+        return False
+    known = {step for step in remark.told.stale if step not in remark.done} if remark.told else set()
+    return known != {each.step for each in changed_since(remark, state.plans[remark.plan_id])}
+
+
 def imported_elsewhere(life: Life) -> None:
     """The chat, added to another session: what people said holds there as it does here."""
     state = life.plans.refresh()
@@ -231,7 +241,9 @@ def imported_elsewhere(life: Life) -> None:
     in_answer = {
         each.id
         for each in remarks(state)
-        if each.told and each.told.way == TOOL and (each.told.request, each.id) in answered
+        if each.told
+        and (each.told.way, (each.told.request, each.id) in answered) == (TOOL, True)
+        and not _is_stale_since(each, state)
     }
     expected = said_in(block(remark_message("m", "s", standing(state, in_answer, 2**30))))
     found = [said for text in texts(context) if text.startswith("<plan-remarks>") for said in said_in(text)]

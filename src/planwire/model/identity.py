@@ -16,6 +16,7 @@ comes first, by the same rules for the wire, checkboxes and tools:
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from planwire.model.kinds import Draft, drafts_of
@@ -62,6 +63,7 @@ class _Matching:
         self.ids: list[str | None] = [None] * len(drafts)
         self.taken: set[str] = set()
         self.texts: dict[str, Text] = {}
+        self.former: dict[str, list[Text]] = {}  # the texts of each step of the last list, the oldest first
         self.unread = READ_IN_ALL
         contents = [draft.content for draft in drafts], [step.content for step in self.last]
         if contents[0] == contents[1]:
@@ -113,15 +115,21 @@ class _Matching:
 
     def _by_former_text(self, owners: dict[str, tuple[str, ...]]) -> None:
         """Link texts that a step had before, steps of the last list first."""
-        self.former: dict[str, list[Text]] = {}
         rest = _places(self.news, (new for new, step_id in enumerate(self.ids) if step_id is None))
-        self._read(owners if rest else ())
-        live = {step.id for step in self.last} if rest else set()
-        owned = [(self.texts[content], each) for content in owners if rest for each in owners[content]]
-        for text, step_id in sorted(owned, key=lambda each: each[1] not in live):
-            self.former.setdefault(step_id, []).append(text)
-            if rest.get(text.words) and step_id not in self.taken:
-                self._take(rest[text.words].pop(0), step_id)
+        if not rest:
+            return
+        self._read(owners)
+        live = {step.id for step in self.last}
+        found: list[tuple[bool, tuple[str, ...], str]] = []
+        for content, step_ids in owners.items():
+            text = self.texts[content]
+            if text.words in rest:
+                found += [(each not in live, text.words, each) for each in step_ids]
+            for each in live.intersection(step_ids):
+                self.former.setdefault(each, []).append(text)
+        for _, words, step_id in sorted(found, key=itemgetter(0)):
+            if rest[words] and step_id not in self.taken:
+                self._take(rest[words].pop(0), step_id)
 
     def _by_likeness(self) -> None:
         """Link the best pair first, and neither of two that are as good."""
