@@ -31,6 +31,7 @@ from planwire.readmodel import catching_up
 from planwire.readmodel.catalogue import CatalogueEntry, catalogued, entry_of
 from planwire.readmodel.catching_up import VERSION
 from tests.event_strategies import events
+from tests.journal.test_contract import ENGINES
 from tests.journal.test_damage import change
 from tests.journals import items
 
@@ -307,6 +308,26 @@ def test_a_session_that_can_not_be_read_hides_no_other_one_and_is_read_once_it_c
         assert "event 2 of session 'session-3'" in found["session-3"].trouble
     change(path, "UPDATE events SET event = replace(event, 'plan_', 'plan_set') WHERE session = 4 AND seq = 2")
     assert listed(journal) == folded(journal)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_it_follows_every_engine(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with ENGINES[engine](tmp_path) as journal:
+        for name in ("one", "two", "three"):
+            write(journal, name)
+        assert listed(journal) == folded(journal)
+        journal.append("two", [Stamped(9_000, "agent", TurnEnded("end_turn"))])
+        journal.forget("one", "three")
+        write(journal, "three", 8_000)
+        assert listed(journal) == folded(journal)
+
+
+def test_a_time_that_no_clock_here_can_believe_does_not_put_a_session_first(journal: Journal) -> None:
+    journal.append("session-2", [Stamped(2**60, "agent", TurnEnded("end_turn"))])
+    found = [each.glance for each in catalogued(journal)]
+    assert [each.id for each in found][-3:] == ["session-2", "session-1", "session-0"]
+    assert found[-3].last_at == 2_000
 
 
 # -- without a file of its own

@@ -27,15 +27,11 @@ from planwire.model.kinds import entries_of, text_of
 from planwire.model.markdown import TASK
 from planwire.model.step_changes import AddStep, RewordStep, StepChange
 
-#: The kinds of words.
+#: The kinds of words: a text is also a summary or a note, a remark also what was said of it or chosen.
 TITLE: Final = "title"
 STEP: Final = "step"
 TEXT: Final = "text"
-SUMMARY: Final = "summary"
-NOTE: Final = "note"
 REMARK: Final = "remark"
-ANSWER: Final = "answer"
-VERDICT: Final = "verdict"
 WHY: Final = "why"
 #: What a line of a list begins with.
 _ITEM: Final = re.compile(rf"(?:[-*+]|\d+[.)])\s+(?:{TASK.pattern})?")
@@ -65,12 +61,12 @@ def _words(event: Event) -> Iterator[tuple[str, str, str]]:
         case SessionOpened(title=title):
             yield TITLE, "", title or ""
         case PlanSet(plan=plan, summary=summary, ids=ids):
-            yield SUMMARY, "", summary or ""
+            yield TEXT, "", summary or ""
             steps = zip(entries_of(plan) or (), chain(ids, repeat("")), strict=False)
             yield from ((STEP, step, entry.content) for entry, step in steps)
             yield from _lines(text_of(plan))
         case PlanChanged(note=note, changes=changes):
-            yield NOTE, "", note or ""
+            yield TEXT, "", note or ""
             yield from _changed(changes)
         case FileSeen(text=text):
             yield from _lines(text)
@@ -78,9 +74,9 @@ def _words(event: Event) -> Iterator[tuple[str, str, str]]:
             yield REMARK, step or "", text
             yield from ((REMARK, place, each) for _, place, each in _changed(changes))
         case RemarkClosed(remark=remark, text=text) | RemarkAnswered(remark=remark, text=text):
-            yield ANSWER, remark, text
+            yield REMARK, remark, text
         case PlanReviewed(answer=answer):
-            yield VERDICT, "", answer or ""
+            yield REMARK, "", answer or ""
         case _:
             pass
 
