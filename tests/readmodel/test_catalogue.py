@@ -338,6 +338,15 @@ def test_a_folder_in_its_place_is_left_alone(journal: Journal, path: Path) -> No
     assert listed(journal) == folded(journal)
 
 
+def test_none_is_made_in_the_folder_of_another_user(
+    journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They could neither use it nor make one of their own."""
+    monkeypatch.setattr(os, "geteuid", lambda: path.parent.stat().st_uid + 1)
+    assert listed(journal) == folded(journal)
+    assert files_of(path) == []
+
+
 def test_a_link_in_its_place_is_not_followed(journal: Journal, path: Path, tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     Path(f"{path}.catalogue").symlink_to(tmp_path / "precious")

@@ -6,6 +6,7 @@ a file can't be written, or another process keeps it locked, one in memory takes
 needs it. It knows nothing of what the rows mean (`readmodel.catalogue`).
 """
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -212,6 +213,8 @@ def _opened(path: Path, version: int) -> sqlite3.Connection:
         raise FileExistsError(f"{path} is a link")
     if not path.exists():
         make_folder(str(path.parent))
+        if hasattr(os, "geteuid") and path.parent.stat().st_uid != os.geteuid():
+            raise PermissionError(f"{path.parent} is another user's, who could not use a file of ours there")
         sweep_drafts(path)
         with JournalDraft(path) as draft:
             with closing(connect(draft.path, 0)) as connection:
