@@ -33,7 +33,7 @@ from planwire.journal.protocol import (
     Thoughts,
 )
 from planwire.journal.reading import EventReader
-from planwire.journal.store import CheckedStore, SessionEnd, Store
+from planwire.journal.store import CheckedStore, PlacedStore, SessionEnd, Store
 from planwire.journal.stored_pages import by_keys
 from planwire.journal.unusable import closed, forked
 from planwire.model.events import Recorded
@@ -145,7 +145,16 @@ class StoreJournal:
 
     def sessions(self) -> list[KnownSession]:
         self._check()
-        return [KnownSession(each.session, each.last, each.first_at, each.last_at) for each in self._store.ends()]
+        return [
+            KnownSession(each.session, each.last, each.first_at, each.last_at, each.link, each.position)
+            for each in self._store.ends()
+        ]
+
+    def last_positions(self, beginning: str = "") -> dict[str, int]:
+        self._check()
+        if isinstance(self._store, PlacedStore):
+            return self._store.last_positions(beginning)
+        return {each.session: each.position for each in self._store.ends() if each.session.startswith(beginning)}
 
     def follow(
         self,

@@ -174,6 +174,16 @@ class Store(Protocol):
 
 
 @runtime_checkable
+class PlacedStore(Protocol):
+    """A store that knows the positions of its sessions sooner than their ends."""
+
+    def last_positions(self, beginning: str) -> dict[str, int]:
+        """The position of the last row of every session that has rows and a name with this beginning, in the order in
+        which they began."""
+        ...
+
+
+@runtime_checkable
 class CheckedStore(Protocol):
     """A store that can check what it keeps, beyond what the chain of hashes shows. Most leave that to their server."""
 

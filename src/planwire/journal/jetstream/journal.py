@@ -173,6 +173,9 @@ class JetStreamJournal:
         self._connection.check()
         return self._sessions.known()
 
+    def last_positions(self, beginning: str = "") -> dict[str, int]:
+        return {each.id: each.position for each in self.sessions() if each.id.startswith(beginning)}
+
     def follow(
         self,
         after: int | None = None,

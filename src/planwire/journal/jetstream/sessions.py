@@ -281,4 +281,8 @@ class SessionSubjects:
 
 
 def _listed(last: StreamMessage, mark: Mark) -> tuple[int, int, KnownSession]:
-    return mark.count, last.begun(), KnownSession(last.session(), mark.last, mark.first_at, mark.last_at)
+    return (
+        mark.count,
+        last.begun(),
+        KnownSession(last.session(), mark.last, mark.first_at, mark.last_at, position=last.number),
+    )

@@ -30,6 +30,9 @@ _ENDS: Final = """SELECT id, number, last.seq, last.link, last.position, first.a
     AND last.seq = (SELECT max(seq) FROM events WHERE session = number AND seq < 9223372036854775807) {}"""
 _ALL_ENDS: Final = _ENDS.format("", "", "ORDER BY number")
 _ONE_END: Final = _ENDS.format("LEFT", "LEFT", "WHERE id = ?")
+#: The index alone answers this.
+_LAST_POSITIONS: Final = """SELECT id, (SELECT position FROM events
+    WHERE session = number AND seq < 9223372036854775807 ORDER BY seq DESC LIMIT 1) FROM sessions {} ORDER BY number"""
 #: SQLite gives a new event the position after the last one. If that were the position of a forgotten event, a follower
 #: would miss the new event. So an empty event of no session takes the last position.
 _TOMBSTONE: Final = """INSERT OR REPLACE INTO events (position, session, seq, at, by, event, checksum)
@@ -50,6 +53,13 @@ def last_position(connection: Executor) -> int:
 def all_ends(connection: Executor) -> list[SessionEnd]:
     """The ends of the sessions whose names are text."""
     return [_end(*row) for row in connection.execute(_ALL_ENDS).fetchall() if isinstance(row[0], str)]
+
+
+def last_positions(connection: Executor, beginning: str) -> dict[str, int]:
+    """The last positions of the sessions whose names are text with this beginning."""
+    values = (len(beginning), bindable(beginning)) if beginning else ()
+    found = connection.execute(_LAST_POSITIONS.format("WHERE substr(id, 1, ?) = ?" if values else ""), values)
+    return {session: position for session, position in found.fetchall() if isinstance(session, str) and position}
 
 
 def end_of(connection: Executor, session: str, place: object = None) -> SessionEnd:

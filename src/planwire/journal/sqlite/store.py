@@ -112,6 +112,10 @@ class SqliteReading:
             end = rows.end_of(reader, session)
         return [end] if end.last else []
 
+    def last_positions(self, beginning: str) -> dict[str, int]:
+        with self._reads() as reader:
+            return rows.last_positions(reader, beginning)
+
     def get(self, kind: str, session: str | None = None, name: str | None = None) -> list[StoreEntry]:
         with self._reads() as reader:
             return [*rows.entries(reader, kind, session, name)]
