@@ -14,49 +14,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planwire.hooks.happenings import (
-    ChildBegan,
-    ChildEnded,
-    Compacted,
-    Decided,
-    Ended,
-    Happening,
-    HookCall,
-    ListHeard,
-    OwnCall,
-    PlanInTranscript,
-    Proposed,
-    Started,
-    TaskChanged,
-    Titled,
-    TodosInDatabase,
-    TurnBegan,
-    TurnOver,
-)
+from planwire.hooks import happenings
 from planwire.hooks.plan_calls import TODOS
+from planwire.model import events
 from planwire.model.additions import addition
 from planwire.model.authors import reported_by
 from planwire.model.clocks import time_after
 from planwire.model.decide import decided
-from planwire.model.events import (
-    APPROVED,
-    CHANGES_REQUESTED,
-    DISMISSED,
-    HOOKS,
-    Choice,
-    ContextCompacted,
-    Event,
-    Gap,
-    PlanReviewed,
-    PlanSet,
-    Recorded,
-    ReviewAsked,
-    SessionOpened,
-    StepRef,
-    Told,
-    TurnEnded,
-    with_way,
-)
 from planwire.model.fold import fold
 from planwire.model.kinds import prose_of
 from planwire.model.plan import BODY_CAP, MAIN, Entry, ItemsPlan, MarkdownPlan, Plan
@@ -78,22 +42,22 @@ _TASK: Final = "taskId"
 _COMMANDS: Final = ("/", "<", "!", "#")
 #: The answers to a proposal that only the terminal can give.
 TERMINAL_OPTIONS: Final = (
-    Choice("approve", "Approve", "allow_once"),
-    Choice("keep-planning", "Keep planning", "reject_once"),
+    events.Choice("approve", "Approve", "allow_once"),
+    events.Choice("keep-planning", "Keep planning", "reject_once"),
 )
 
 #: The most bytes of a list, or characters of a prose plan. More is no plan, and would keep every hook and every page
 #: busy.
 LARGEST_PLAN: Final = 4 * BODY_CAP
-_TOO_LARGE: Final = Gap(1, f"a plan had more than {LARGEST_PLAN >> 10} KiB")
+_TOO_LARGE: Final = events.Gap(1, f"a plan had more than {LARGEST_PLAN >> 10} KiB")
 
 #: What can happen to a plan. Nothing else that a child does matters to the session.
-_OF_PLANS: Final = (ListHeard, TaskChanged, Proposed, Decided)
+_OF_PLANS: Final = (happenings.ListHeard, happenings.TaskChanged, happenings.Proposed, happenings.Decided)
 #: What an agent does only if it no longer waits for an answer.
-_SIGNS_OF_WORK: Final = (TurnBegan, ListHeard, TaskChanged, OwnCall)
+_SIGNS_OF_WORK: Final = (happenings.TurnBegan, happenings.ListHeard, happenings.TaskChanged, happenings.OwnCall)
 
 #: An event with its author.
-Authored: TypeAlias = tuple[str, Event]
+Authored: TypeAlias = tuple[str, events.Event]
 
 
 class HookedSession(Struct, frozen=True):
@@ -107,28 +71,28 @@ class HookedSession(Struct, frozen=True):
 
 def record(
     session: HookedSession,
-    heard: HookCall,
+    heard: happenings.HookCall,
     title: str,
     at: int,
-    placed: Callable[[SessionOpened], SessionOpened] = lambda about: about,
+    placed: Callable[[events.SessionOpened], events.SessionOpened] = lambda about: about,
     suffix: str = "",
 ) -> tuple[HookedSession, list[Authored]]:
     """The session after a hook, and the events to write. `title` is the agent's name for people; `placed` adds where a
     session runs to what is known about it. New ids end with `suffix`."""
     written: list[Authored] = []
     way = reported_by(title)
-    about = placed(SessionOpened(title, TERMINAL, heard.folder))
+    about = placed(events.SessionOpened(title, TERMINAL, heard.folder))
     what = [each for each in heard.what if heard.child is None or isinstance(each, _OF_PLANS)]
     for each in (None, *what) if session.state.seq or _begins(what) else ():
         said = _general(session, heard, about) if each is None else _of_happening(session, heard, each)
         for by, event in said:
-            state, is_too_large = session.state, isinstance(event, PlanSet) and _is_too_large(event.plan)
-            said_so = with_way(event, way) if by == CLIENT else event
+            state, is_too_large = session.state, isinstance(event, events.PlanSet) and _is_too_large(event.plan)
+            said_so = events.with_way(event, way) if by == CLIENT else event
             author, news = (PLANWIRE, _TOO_LARGE) if is_too_large else (by, said_so)
             if (new := addition(state, news)) is not None:
                 new = decided(state, new, author, suffix)
                 written.append((author, new))
-                state = fold(state, Recorded(state.id, state.seq + 1, time_after(state.at, at, at), author, new))
+                state = fold(state, events.Recorded(state.id, state.seq + 1, time_after(state.at, at, at), author, new))
                 session = replace(session, state=state)
             if is_too_large:
                 break  # what else there is to say is about that plan
@@ -142,25 +106,25 @@ def has_text(record: PlanRecord | None, text: str) -> bool:
     return record is not None and not record.removed and (prose_of(record.state.plan) or "").strip() == text.strip()
 
 
-def child_reader(heard: HookCall) -> str:
+def child_reader(heard: happenings.HookCall) -> str:
     """The reader that a hook belongs to: the agent itself, or the child by the name of its list."""
     return heard.own_plan(TODOS) if heard.child else ""
 
 
-def _after(session: HookedSession, happening: Happening) -> HookedSession:
+def _after(session: HookedSession, happening: happenings.Happening) -> HookedSession:
     match happening:
-        case TurnBegan():
+        case happenings.TurnBegan():
             return replace(session, is_working=True, is_over=False)
-        case TurnOver():
+        case happenings.TurnOver():
             return replace(session, is_working=False)
-        case Started():
+        case happenings.Started():
             return replace(session, is_over=False)
-        case Ended(reason=reason):
+        case happenings.Ended(reason=reason):
             return replace(session, is_working=False, is_over=reason != _CLEARED)
     return session
 
 
-def _general(session: HookedSession, heard: HookCall, about: SessionOpened) -> Iterator[Authored]:
+def _general(session: HookedSession, heard: happenings.HookCall, about: events.SessionOpened) -> Iterator[Authored]:
     """What any hook says about the session itself. A sub-agent may work in another folder."""
     if heard.child is None or not session.state.seq:
         yield PLANWIRE, about
@@ -174,42 +138,51 @@ def _is_too_large(plan: Plan) -> bool:
     return size > LARGEST_PLAN
 
 
-def _begins(what: Iterable[Happening]) -> bool:
+def _begins(what: Iterable[happenings.Happening]) -> bool:
     """Whether a session begins with this."""
-    return any(isinstance(each, (TurnBegan, Titled, *_OF_PLANS)) for each in what)
+    return any(isinstance(each, (happenings.TurnBegan, happenings.Titled, *_OF_PLANS)) for each in what)
 
 
-def _of_happening(session: HookedSession, heard: HookCall, happening: Happening) -> Iterator[Authored]:
+def _of_happening(
+    session: HookedSession, heard: happenings.HookCall, happening: happenings.Happening
+) -> Iterator[Authored]:
     state = session.state
     match happening:
-        case TurnBegan(prompt=prompt):
+        case happenings.TurnBegan(prompt=prompt):
             has_title = state.opened is not None and state.opened.title is not None
             if prompt.strip() and not has_title and not prompt.lstrip().startswith(_COMMANDS):
-                yield PLANWIRE, SessionOpened(title=title_of_prompt(prompt))
-        case Titled(title=words):
-            yield AGENT, SessionOpened(title=title_of_prompt(words))
-        case ListHeard(plan_id=plan_id, entries=entries, summary=summary):
+                yield PLANWIRE, events.SessionOpened(title=title_of_prompt(prompt))
+        case happenings.Titled(title=words):
+            yield AGENT, events.SessionOpened(title=title_of_prompt(words))
+        case happenings.ListHeard(plan_id=plan_id, entries=entries, summary=summary):
             if entries or heard.own_plan(plan_id) in state.live():
                 yield AGENT, _plan_set(state, heard, ItemsPlan(heard.own_plan(plan_id), entries), summary)
-        case TaskChanged():
+        case happenings.TaskChanged():
             shared = replace(heard, child=None)  # sub-agents work on the tasks of their session
             if (plan := _with_task(state, shared, happening)) is not None:
                 yield AGENT, _plan_set(state, shared, plan)
-        case Proposed(plan_id=plan_id, text=text, draft=draft):
+        case happenings.Proposed(plan_id=plan_id, text=text, draft=draft):
             if text.strip():
                 yield from _proposed(state, heard, MarkdownPlan(heard.own_plan(plan_id), text), is_asked=not draft)
-        case Decided():
+        case happenings.Decided():
             yield from _decided(state, heard, happening)
-        case Compacted():
+        case happenings.Compacted():
             if state.seq and state.compacted != state.seq:
-                yield AGENT, ContextCompacted(reason="reported by a hook")
-        case TurnOver(stop_reason=reason):
+                yield AGENT, events.ContextCompacted(reason="reported by a hook")
+        case happenings.TurnOver(stop_reason=reason):
             if session.is_working or state.stopped is None:
-                yield AGENT, TurnEnded(reason)
-        case Ended():
+                yield AGENT, events.TurnEnded(reason)
+        case happenings.Ended():
             if session.is_working or any(each.asked for each in state.plans.values()):
-                yield AGENT, TurnEnded(STOP_CANCELLED)
-        case Started() | ChildBegan() | ChildEnded() | OwnCall() | PlanInTranscript() | TodosInDatabase():
+                yield AGENT, events.TurnEnded(STOP_CANCELLED)
+        case (
+            happenings.Started()
+            | happenings.ChildBegan()
+            | happenings.ChildEnded()
+            | happenings.OwnCall()
+            | happenings.PlanInTranscript()
+            | happenings.TodosInDatabase()
+        ):
             pass  # nothing happened to a plan, or it was not looked up
         case _:
             assert_never(happening)
@@ -220,33 +193,35 @@ def _went_on(state: SessionState) -> Iterator[Authored]:
     of its own."""
     for plan_id, each in state.live().items():
         if each.asked is not None and each.owner == AGENT:
-            yield CLIENT, PlanReviewed(plan_id, 0, DISMISSED, question=each.asked.id)
+            yield CLIENT, events.PlanReviewed(plan_id, 0, events.DISMISSED, question=each.asked.id)
 
 
-def _proposed(state: SessionState, heard: HookCall, plan: MarkdownPlan, *, is_asked: bool) -> Iterator[Authored]:
+def _proposed(
+    state: SessionState, heard: happenings.HookCall, plan: MarkdownPlan, *, is_asked: bool
+) -> Iterator[Authored]:
     record = state.live().get(plan.id)
     yield AGENT, _plan_set(state, heard, plan)
     is_open = record is not None and record.asked is not None and is_same(record.state.plan, plan)
     if is_asked and not is_open:
-        yield AGENT, ReviewAsked(plan.id, TERMINAL_OPTIONS, _question(state, heard))
+        yield AGENT, events.ReviewAsked(plan.id, TERMINAL_OPTIONS, _question(state, heard))
 
 
-def _question(state: SessionState, heard: HookCall) -> str:
+def _question(state: SessionState, heard: happenings.HookCall) -> str:
     """A name for a question, unique in the session but the same for a repeated hook."""
     return f"terminal-{heard.call or heard.turn or state.seq}"
 
 
-def _decided(state: SessionState, heard: HookCall, decided: Decided) -> Iterator[Authored]:
+def _decided(state: SessionState, heard: happenings.HookCall, decided: happenings.Decided) -> Iterator[Authored]:
     """The terminal's answer to a proposal, unless the agent has the same one from planwire."""
     plan_id = heard.own_plan(decided.plan_id)
     record = state.live().get(plan_id)
-    verdict = APPROVED if decided.approved else CHANGES_REQUESTED
+    verdict = events.APPROVED if decided.approved else events.CHANGES_REQUESTED
     if record is None and not decided.text.strip():
         return
     given = record.decision if record else None
     is_text = not decided.text.strip() or has_text(record, decided.text)
     if given is not None and given.verdict == verdict and is_text:  # the agent's receipt for a person's decision
-        yield CLIENT, Told(ANSWER, 0, request=given.question)
+        yield CLIENT, events.Told(ANSWER, 0, request=given.question)
         return
     if not is_text:
         yield AGENT, _plan_set(state, heard, MarkdownPlan(plan_id, decided.text))
@@ -254,29 +229,31 @@ def _decided(state: SessionState, heard: HookCall, decided: Decided) -> Iterator
     is_known = asked is None and last is not None and last.verdict == verdict and not last.is_stale
     if not is_known:
         if record is None or not record.is_proposal:
-            yield AGENT, ReviewAsked(plan_id, TERMINAL_OPTIONS, _question(state, heard))
-        review = PlanReviewed(plan_id, 0, verdict, question=asked.id if asked else "")
+            yield AGENT, events.ReviewAsked(plan_id, TERMINAL_OPTIONS, _question(state, heard))
+        review = events.PlanReviewed(plan_id, 0, verdict, question=asked.id if asked else "")
         choice = plain_choice(asked.options, verdict) if asked else None
         chosen = {"answer": choice.name, "option": choice.id, "kind": choice.kind} if choice else {}
         yield CLIENT, replace(review, **chosen)
 
 
-def _plan_set(state: SessionState, heard: HookCall, plan: Plan, summary: str | None = None) -> PlanSet:
+def _plan_set(
+    state: SessionState, heard: happenings.HookCall, plan: Plan, summary: str | None = None
+) -> events.PlanSet:
     is_new = heard.child is not None and plan.id not in state.live()
     parent = _step_at_work(state) if is_new else None
-    return PlanSet(plan, summary, HOOKS, parent=parent, reader=child_reader(heard))
+    return events.PlanSet(plan, summary, events.HOOKS, parent=parent, reader=child_reader(heard))
 
 
-def _step_at_work(state: SessionState) -> StepRef | None:
+def _step_at_work(state: SessionState) -> events.StepRef | None:
     """The step that the agent itself works on: a new child works for it."""
     for plan_id in (MAIN, TODOS):
         for step in state.live()[plan_id].state.steps if plan_id in state.live() else ():
             if step.is_current:
-                return StepRef(plan_id, step.id)
+                return events.StepRef(plan_id, step.id)
     return None
 
 
-def _with_task(state: SessionState, heard: HookCall, task: TaskChanged) -> ItemsPlan | None:
+def _with_task(state: SessionState, heard: happenings.HookCall, task: happenings.TaskChanged) -> ItemsPlan | None:
     """The list with one task changed; None if an unknown task is gone."""
     plan_id = heard.own_plan(task.plan_id)
     record = state.live().get(plan_id)

@@ -13,35 +13,7 @@ from msgspec.structs import replace
 
 from planwire.journal.protocol import Stamped
 from planwire.journal.waiting import is_waiting
-from planwire.model.events import (
-    COMMENT,
-    SUGGESTION,
-    ContextCompacted,
-    Event,
-    FileSeen,
-    Gap,
-    MessageAdded,
-    MessagePinned,
-    PlanChanged,
-    PlanRemoved,
-    PlanReopened,
-    PlanReviewed,
-    PlanSet,
-    RemarkAnswered,
-    RemarkClosed,
-    Remarked,
-    RemarkReopened,
-    ReviewAsked,
-    ReviewPending,
-    ReviewUndone,
-    SessionForked,
-    SessionOpened,
-    StopAsked,
-    TellAsked,
-    Told,
-    TurnEnded,
-    UnknownEvent,
-)
+from planwire.model import events
 from planwire.steering.reviews import VIA
 
 
@@ -53,65 +25,65 @@ class _Waits(Enum):
     NOBODYS = "nobody's"
 
 
-def _reviewed(event: Event) -> _Waits:
+def _reviewed(event: events.Event) -> _Waits:
     """A verdict that was given in the agent's own client, so that the agent has it already, is a recording."""
-    return _Waits.NOBODYS if isinstance(event, PlanReviewed) and event.via == VIA else _Waits.RECORDINGS
+    return _Waits.NOBODYS if isinstance(event, events.PlanReviewed) and event.via == VIA else _Waits.RECORDINGS
 
 
-def _remarked(event: Event) -> _Waits:
-    is_free = isinstance(event, Remarked) and event.kind in (COMMENT, SUGGESTION)
+def _remarked(event: events.Event) -> _Waits:
+    is_free = isinstance(event, events.Remarked) and event.kind in (events.COMMENT, events.SUGGESTION)
     return _Waits.ANYBODYS if is_free else _Waits.RECORDINGS
 
 
-_TABLE: Final[dict[type, _Waits | Callable[[Event], _Waits]]] = {
-    SessionOpened: _Waits.RECORDINGS,
-    SessionForked: _Waits.RECORDINGS,
-    PlanSet: _Waits.RECORDINGS,
-    PlanChanged: _Waits.RECORDINGS,
-    FileSeen: _Waits.RECORDINGS,
-    PlanRemoved: _Waits.RECORDINGS,
-    PlanReopened: _Waits.RECORDINGS,
-    ReviewAsked: _Waits.RECORDINGS,
-    PlanReviewed: _reviewed,
-    ReviewPending: _Waits.NOBODYS,
-    ReviewUndone: _Waits.NOBODYS,
-    Remarked: _remarked,
-    RemarkClosed: _Waits.ANYBODYS,
-    RemarkAnswered: _Waits.ANYBODYS,
-    RemarkReopened: _Waits.ANYBODYS,
-    TellAsked: _Waits.NOBODYS,
-    StopAsked: _Waits.NOBODYS,
-    Told: _Waits.RECORDINGS,
-    TurnEnded: _Waits.RECORDINGS,
-    MessageAdded: _Waits.RECORDINGS,
-    MessagePinned: _Waits.RECORDINGS,
-    ContextCompacted: _Waits.RECORDINGS,
-    Gap: _Waits.RECORDINGS,
-    UnknownEvent: _Waits.RECORDINGS,
+_TABLE: Final[dict[type, _Waits | Callable[[events.Event], _Waits]]] = {
+    events.SessionOpened: _Waits.RECORDINGS,
+    events.SessionForked: _Waits.RECORDINGS,
+    events.PlanSet: _Waits.RECORDINGS,
+    events.PlanChanged: _Waits.RECORDINGS,
+    events.FileSeen: _Waits.RECORDINGS,
+    events.PlanRemoved: _Waits.RECORDINGS,
+    events.PlanReopened: _Waits.RECORDINGS,
+    events.ReviewAsked: _Waits.RECORDINGS,
+    events.PlanReviewed: _reviewed,
+    events.ReviewPending: _Waits.NOBODYS,
+    events.ReviewUndone: _Waits.NOBODYS,
+    events.Remarked: _remarked,
+    events.RemarkClosed: _Waits.ANYBODYS,
+    events.RemarkAnswered: _Waits.ANYBODYS,
+    events.RemarkReopened: _Waits.ANYBODYS,
+    events.TellAsked: _Waits.NOBODYS,
+    events.StopAsked: _Waits.NOBODYS,
+    events.Told: _Waits.RECORDINGS,
+    events.TurnEnded: _Waits.RECORDINGS,
+    events.MessageAdded: _Waits.RECORDINGS,
+    events.MessagePinned: _Waits.RECORDINGS,
+    events.ContextCompacted: _Waits.RECORDINGS,
+    events.Gap: _Waits.RECORDINGS,
+    events.UnknownEvent: _Waits.RECORDINGS,
 }
 
 #: The fields that refer to events by number.
 _NUMBERS: Final[dict[type, tuple[str, ...]]] = {
-    Told: ("upto", "since"),
-    Remarked: ("revision", "review"),
-    PlanReviewed: ("revision",),
-    ContextCompacted: ("written",),
+    events.Told: ("upto", "since"),
+    events.Remarked: ("revision", "review"),
+    events.PlanReviewed: ("revision",),
+    events.ContextCompacted: ("written",),
 }
 
 
-def may_wait(event: Event, *, is_act: bool = False) -> bool:
+def may_wait(event: events.Event, *, is_act: bool = False) -> bool:
     """Whether an event may wait. `is_act`: a person did it in planwire."""
     row = _TABLE[type(event)]
     waits = row if isinstance(row, _Waits) else row(event)
     return waits is _Waits.ANYBODYS or (waits is _Waits.RECORDINGS and not is_act)
 
 
-def can_wait(events: Iterable[Stamped]) -> bool:
+def can_wait(stamped: Iterable[Stamped]) -> bool:
     """Whether events may wait, all of them."""
-    return all(each.waits and may_wait(each.event) for each in events)
+    return all(each.waits and may_wait(each.event) for each in stamped)
 
 
-def within(event: Event, base: int) -> Event:
+def within(event: events.Event, base: int) -> events.Event:
     """An event that refers to no number of an event that waits, but to the last one that its writer had from the
     server: `base`. So what others say meanwhile never counts as told, and at worst the agent is told something again.
     """

@@ -35,38 +35,8 @@ from typing import Any, Final
 from msgspec.structs import asdict, replace
 
 from planwire.errors import StaleRevision
+from planwire.model import events
 from planwire.model.carried import metadata_of
-from planwire.model.events import (
-    COMMENTED,
-    DISCONNECTED,
-    OFFERED,
-    REFUSED,
-    TOLD,
-    ContextCompacted,
-    Event,
-    FileSeen,
-    MessageAdded,
-    Origin,
-    PlanChanged,
-    PlanRemoved,
-    PlanReopened,
-    PlanReviewed,
-    PlanSet,
-    Recorded,
-    RemarkAnswered,
-    RemarkClosed,
-    Remarked,
-    RemarkReopened,
-    ReviewAsked,
-    ReviewPending,
-    ReviewUndone,
-    SessionForked,
-    SessionOpened,
-    StopAsked,
-    TellAsked,
-    Told,
-    TurnEnded,
-)
 from planwire.model.lineage import close_remarks, proposed
 from planwire.model.plan import PlanId
 from planwire.model.plan_rules import (
@@ -107,7 +77,7 @@ from planwire.model.remarks import (
 from planwire.model.verdicts import reviewed, settled, still_pending, unasked, with_answer
 
 
-def fold(state: SessionState, recorded: Recorded) -> SessionState:
+def fold(state: SessionState, recorded: events.Recorded) -> SessionState:
     """The state after one more event of its session."""
     rule = _RULES.get(type(recorded.event))
     changes = rule(state, recorded, recorded.event) if rule else {}
@@ -115,16 +85,16 @@ def fold(state: SessionState, recorded: Recorded) -> SessionState:
     return replace(state, seq=recorded.seq, at=recorded.at, acted=acted, **changes)
 
 
-def _shows_work(recorded: Recorded) -> bool:
+def _shows_work(recorded: events.Recorded) -> bool:
     """Whether only an agent at work can have caused an event. A turn also ends when the agent goes away."""
     event = recorded.event
-    return event.stop_reason != DISCONNECTED if isinstance(event, TurnEnded) else recorded.by == AGENT
+    return event.stop_reason != events.DISCONNECTED if isinstance(event, events.TurnEnded) else recorded.by == AGENT
 
 
-def fold_all(session: str, events: Iterable[Recorded], state: SessionState | None = None) -> SessionState:
-    """The state after all the events, on top of `state` if there is one."""
+def fold_all(session: str, past: Iterable[events.Recorded], state: SessionState | None = None) -> SessionState:
+    """The state after all the events of a past, on top of `state` if there is one."""
     state = state or SessionState(session)
-    for recorded in events:
+    for recorded in past:
         state = fold(state, recorded)
     return state
 
@@ -140,11 +110,11 @@ def check_revision(state: SessionState, plan_id: PlanId, expected: int | None) -
         raise StaleRevision(problem, current, expected)
 
 
-def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> Changes:
+def _opened(state: SessionState, _recorded: events.Recorded, event: events.SessionOpened) -> Changes:
     known = asdict(state.opened) if state.opened else {}
     if event.cwd is not None and event.cwd != known.get("cwd"):
         known["repository"] = None  # that of the folder before
-    opened = SessionOpened(**{**known, **{key: word for key, word in asdict(event).items() if word is not None}})
+    opened = events.SessionOpened(**{**known, **{key: word for key, word in asdict(event).items() if word is not None}})
     if event.forked is None:
         return {"opened": opened, "remarked": max(state.remarked, event.remarked or 0)}
     # No question is open in the fork: its agent waits for the answer in the session that was forked.
@@ -152,11 +122,11 @@ def _opened(state: SessionState, _recorded: Recorded, event: SessionOpened) -> C
     return {"opened": opened, "plans": plans, "tell": None, "stop": None, "forks": ()}
 
 
-def _forked(state: SessionState, _recorded: Recorded, event: SessionForked) -> Changes:
-    return {"forks": (*state.forks, Origin(event.session, event.seq))}
+def _forked(state: SessionState, _recorded: events.Recorded, event: events.SessionForked) -> Changes:
+    return {"forks": (*state.forks, events.Origin(event.session, event.seq))}
 
 
-def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> Changes:
+def _asked(state: SessionState, recorded: events.Recorded, event: events.ReviewAsked) -> Changes:
     record = state.live().get(event.plan_id)
     if record is None:
         return {}
@@ -165,43 +135,43 @@ def _asked(state: SessionState, recorded: Recorded, event: ReviewAsked) -> Chang
     return {"plans": proposed({**state.plans, event.plan_id: asked}, event.plan_id, recorded)}
 
 
-def _reviewed(state: SessionState, recorded: Recorded, event: PlanReviewed) -> Changes:
+def _reviewed(state: SessionState, recorded: events.Recorded, event: events.PlanReviewed) -> Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
     record = replace(record, pending=still_pending(record, recorded, event))
-    return put(state, reviewed(state, record, recorded, event) if event.verdict != COMMENTED else record)
+    return put(state, reviewed(state, record, recorded, event) if event.verdict != events.COMMENTED else record)
 
 
-def _pending(state: SessionState, recorded: Recorded, event: ReviewPending) -> Changes:
+def _pending(state: SessionState, recorded: events.Recorded, event: events.ReviewPending) -> Changes:
     record = state.live().get(event.plan_id)
     pending = PendingVerdict(recorded.seq, recorded.at, recorded.author, event)
     return put(state, replace(record, pending=pending)) if record else {}
 
 
-def _undone(state: SessionState, _recorded: Recorded, event: ReviewUndone) -> Changes:
+def _undone(state: SessionState, _recorded: events.Recorded, event: events.ReviewUndone) -> Changes:
     record = state.plans.get(event.plan_id)
     is_pending = record is not None and record.pending is not None and record.pending.seq == event.review
     return put(state, replace(record, pending=None)) if record and is_pending else {}
 
 
-def _answered(state: SessionState, recorded: Recorded, event: Told) -> Changes:
+def _answered(state: SessionState, recorded: events.Recorded, event: events.Told) -> Changes:
     telling = Telling(recorded.seq, recorded.at, event.way, event.request)
     return {"plans": {key: with_answer(state, record, recorded, telling) for key, record in state.plans.items()}}
 
 
-def _remarked(state: SessionState, recorded: Recorded, event: Remarked) -> Changes:
+def _remarked(state: SessionState, recorded: events.Recorded, event: events.Remarked) -> Changes:
     record = state.plans.get(event.plan_id)
     return remarked(state, record, recorded, event) if record else {}
 
 
-def _remark_closed(state: SessionState, recorded: Recorded, event: RemarkClosed) -> Changes:
+def _remark_closed(state: SessionState, recorded: events.Recorded, event: events.RemarkClosed) -> Changes:
     record = state.plans.get(event.plan_id)
     closing = Closing(recorded.seq, recorded.at, recorded.author, event.how, event.text)
     return put(state, replace(record, remarks=close(record.remarks, event.remark, closing))) if record else {}
 
 
-def _remark_answered(state: SessionState, recorded: Recorded, event: RemarkAnswered) -> Changes:
+def _remark_answered(state: SessionState, recorded: events.Recorded, event: events.RemarkAnswered) -> Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
@@ -210,18 +180,18 @@ def _remark_answered(state: SessionState, recorded: Recorded, event: RemarkAnswe
     return put(state, replace(record, remarks=answered(record.remarks, event.remark, answer, closing)))
 
 
-def _remark_reopened(state: SessionState, recorded: Recorded, event: RemarkReopened) -> Changes:
+def _remark_reopened(state: SessionState, recorded: events.Recorded, event: events.RemarkReopened) -> Changes:
     record = state.plans.get(event.plan_id)
     if record is None:
         return {}
     return put(state, replace(record, remarks=reopened(record.remarks, lambda each: each.id == event.remark, recorded)))
 
 
-def _told(state: SessionState, recorded: Recorded, event: Told) -> Changes:
+def _told(state: SessionState, recorded: events.Recorded, event: events.Told) -> Changes:
     if event.way == ANSWER:
         return _answered(state, recorded, event)
     changes = _told_words(state, recorded, event)
-    if event.stage != TOLD:
+    if event.stage != events.TOLD:
         return changes
     if event.way == RECAP and event.reader == AGENT:
         changes = {**changes, "recapped": recorded.seq}
@@ -229,15 +199,15 @@ def _told(state: SessionState, recorded: Recorded, event: Told) -> Changes:
     return {**changes, "tell": None} if is_done else changes
 
 
-def _told_words(state: SessionState, recorded: Recorded, event: Told) -> Changes:
+def _told_words(state: SessionState, recorded: events.Recorded, event: events.Told) -> Changes:
     ids = frozenset(event.remarks)
     heard = heard_by(state, reader := LEAD if event.reader == AGENT else event.reader)
-    if event.stage == OFFERED:
+    if event.stage == events.OFFERED:
         offer = Telling(recorded.seq, recorded.at, event.way, event.request, event.reader)
         plans = _each(state, lambda record: replace(record, remarks=offered(record.remarks, ids, offer)))
         placed = max(heard.placed, event.upto) if event.way in PLACED else heard.placed
         return {"plans": plans, **_heard(state, reader, replace(heard, placed=placed))}
-    if event.stage == REFUSED:
+    if event.stage == events.REFUSED:
         plans = _each(state, lambda record: replace(record, remarks=refused(record.remarks, event.request)))
         return {"plans": plans, **_heard(state, reader, replace(heard, told=min(heard.told, event.since)))}
     telling = Telling(recorded.seq, recorded.at, event.way, event.request, event.reader)
@@ -255,7 +225,7 @@ def _heard(state: SessionState, reader: str, now: HeardUpTo) -> Changes:
     return {"children": {**state.children, reader: now}}
 
 
-def _message(_state: SessionState, _recorded: Recorded, event: MessageAdded) -> Changes:
+def _message(_state: SessionState, _recorded: events.Recorded, event: events.MessageAdded) -> Changes:
     """A message may switch the mode."""
     match metadata_of(event.message, "event"):
         case {"subkind": "mode_switch", "payload": {"to": str(mode)}} if event.reader == LEAD:
@@ -268,45 +238,45 @@ def _each(state: SessionState, change: Callable[[PlanRecord], PlanRecord]) -> di
     return {plan_id: change(record) if record.remarks else record for plan_id, record in state.plans.items()}
 
 
-def _tell_asked(state: SessionState, recorded: Recorded, event: TellAsked) -> Changes:
+def _tell_asked(state: SessionState, recorded: events.Recorded, event: events.TellAsked) -> Changes:
     return {"tell": Wish(recorded.seq, recorded.at, recorded.author, event.interrupt), "plans": settled(state.plans)}
 
 
-def _stop_asked(state: SessionState, recorded: Recorded, _event: StopAsked) -> Changes:
+def _stop_asked(state: SessionState, recorded: events.Recorded, _event: events.StopAsked) -> Changes:
     return {"stop": Wish(recorded.seq, recorded.at, recorded.author), "plans": settled(state.plans)}
 
 
-def _ended(state: SessionState, recorded: Recorded, event: TurnEnded) -> Changes:
+def _ended(state: SessionState, recorded: events.Recorded, event: events.TurnEnded) -> Changes:
     ended = {"stopped": event.stop_reason, "turns": state.turns + 1, "stop": None}
     if not any(record.asked for record in state.plans.values()):
         return ended
     return {**ended, "plans": {plan_id: unasked(state, record, recorded) for plan_id, record in state.plans.items()}}
 
 
-def _compacted(_state: SessionState, recorded: Recorded, _event: ContextCompacted) -> Changes:
+def _compacted(_state: SessionState, recorded: events.Recorded, _event: events.ContextCompacted) -> Changes:
     return {"compacted": recorded.seq}
 
 
-_RULES: Final[dict[type[Event], Callable[[SessionState, Recorded, Any], Changes]]] = {
-    SessionOpened: _opened,
-    SessionForked: _forked,
-    PlanSet: plan_set,
-    PlanChanged: plan_changed,
-    FileSeen: file_seen,
-    PlanRemoved: plan_removed,
-    PlanReopened: plan_reopened,
-    ReviewAsked: _asked,
-    PlanReviewed: _reviewed,
-    ReviewPending: _pending,
-    ReviewUndone: _undone,
-    Remarked: _remarked,
-    RemarkClosed: _remark_closed,
-    RemarkAnswered: _remark_answered,
-    RemarkReopened: _remark_reopened,
-    TellAsked: _tell_asked,
-    StopAsked: _stop_asked,
-    Told: _told,
-    MessageAdded: _message,
-    TurnEnded: _ended,
-    ContextCompacted: _compacted,
+_RULES: Final[dict[type[events.Event], Callable[[SessionState, events.Recorded, Any], Changes]]] = {
+    events.SessionOpened: _opened,
+    events.SessionForked: _forked,
+    events.PlanSet: plan_set,
+    events.PlanChanged: plan_changed,
+    events.FileSeen: file_seen,
+    events.PlanRemoved: plan_removed,
+    events.PlanReopened: plan_reopened,
+    events.ReviewAsked: _asked,
+    events.PlanReviewed: _reviewed,
+    events.ReviewPending: _pending,
+    events.ReviewUndone: _undone,
+    events.Remarked: _remarked,
+    events.RemarkClosed: _remark_closed,
+    events.RemarkAnswered: _remark_answered,
+    events.RemarkReopened: _remark_reopened,
+    events.TellAsked: _tell_asked,
+    events.StopAsked: _stop_asked,
+    events.Told: _told,
+    events.MessageAdded: _message,
+    events.TurnEnded: _ended,
+    events.ContextCompacted: _compacted,
 }

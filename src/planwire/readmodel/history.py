@@ -11,39 +11,9 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
 from planwire.chat.reminder import HAS_TOOLS, read_reminder
+from planwire.model import events
 from planwire.model.authors import program_name
 from planwire.model.diff import compare
-from planwire.model.events import (
-    APPROVED,
-    CHANGES_REQUESTED,
-    COMMENTED,
-    DISMISSED,
-    ContextCompacted,
-    FileSeen,
-    Gap,
-    MessageAdded,
-    MessagePinned,
-    PlanChanged,
-    PlanRemoved,
-    PlanReopened,
-    PlanReviewed,
-    PlanSet,
-    Recorded,
-    RemarkAnswered,
-    RemarkClosed,
-    Remarked,
-    RemarkReopened,
-    ReviewAsked,
-    ReviewPending,
-    ReviewUndone,
-    SessionForked,
-    SessionOpened,
-    StopAsked,
-    TellAsked,
-    Told,
-    TurnEnded,
-    UnknownEvent,
-)
 from planwire.model.fold import fold
 from planwire.model.kinds import kind_of, noun_of, text_of
 from planwire.model.plan import PlanId
@@ -62,19 +32,19 @@ __all__ = ["BECAME", "HistoryEntry", "Phrase", "describe", "history", "suggestio
 
 #: The events that are about one plan.
 _ABOUT_PLANS: Final = (
-    FileSeen,
-    PlanSet,
-    PlanChanged,
-    PlanRemoved,
-    PlanReopened,
-    ReviewAsked,
-    PlanReviewed,
-    ReviewPending,
-    ReviewUndone,
-    Remarked,
-    RemarkClosed,
-    RemarkAnswered,
-    RemarkReopened,
+    events.FileSeen,
+    events.PlanSet,
+    events.PlanChanged,
+    events.PlanRemoved,
+    events.PlanReopened,
+    events.ReviewAsked,
+    events.PlanReviewed,
+    events.ReviewPending,
+    events.ReviewUndone,
+    events.Remarked,
+    events.RemarkClosed,
+    events.RemarkAnswered,
+    events.RemarkReopened,
 )
 
 
@@ -106,17 +76,17 @@ class HistoryEntry(Struct, frozen=True):
 
 
 def history(
-    events: Iterable[Recorded], state: SessionState, files: FilesOf = no_plan_files
+    past: Iterable[events.Recorded], state: SessionState, files: FilesOf = no_plan_files
 ) -> Iterator[tuple[HistoryEntry, SessionState, SessionState]]:
     """Describe every event, with the states before and after it. `state` is the state before the first event. `files`
     returns the current plan files, whose headings are their titles; no journal has their past."""
-    for recorded in events:
+    for recorded in past:
         before, state = state, fold(state, recorded)
         yield describe(recorded, before, state, files), before, state
 
 
 def describe(
-    recorded: Recorded, before: SessionState, after: SessionState, files: FilesOf = no_plan_files
+    recorded: events.Recorded, before: SessionState, after: SessionState, files: FilesOf = no_plan_files
 ) -> HistoryEntry:
     """The entry of an event in its session's history."""
     event = recorded.event
@@ -130,7 +100,7 @@ def describe(
         recorded.seq,
         recorded.at,
         recorded.author,
-        event.type if isinstance(event, UnknownEvent) else str(type(event).__struct_config__.tag),
+        event.type if isinstance(event, events.UnknownEvent) else str(type(event).__struct_config__.tag),
         titles_of(after, files(after)).get(plan_id, UNNAMED) if about_plan else None,
         words,
         progress.done if steps else None,
@@ -139,69 +109,69 @@ def describe(
     )
 
 
-def _phrases(recorded: Recorded, before: SessionState, after: SessionState) -> tuple[PlanId, tuple[Phrase, ...]]:
+def _phrases(recorded: events.Recorded, before: SessionState, after: SessionState) -> tuple[PlanId, tuple[Phrase, ...]]:
     event = recorded.event
     match event:
-        case SessionOpened():
+        case events.SessionOpened():
             return None, _opened(event, before)
-        case PlanSet(plan=plan):
+        case events.PlanSet(plan=plan):
             return plan.id, _set(event, before.plans.get(plan.id), after.plans[plan.id])
-        case PlanChanged(plan_id=plan_id):
+        case events.PlanChanged(plan_id=plan_id):
             return plan_id, _changed(recorded, event, before.plans.get(plan_id), after.plans.get(plan_id))
-        case FileSeen(plan_id=plan_id):
+        case events.FileSeen(plan_id=plan_id):
             return plan_id, _file(before.plans.get(plan_id), after.plans.get(plan_id))
-        case PlanRemoved(plan_id=plan_id):
+        case events.PlanRemoved(plan_id=plan_id):
             return plan_id, (Phrase("plan_removed", "plan removed"),)
-        case ReviewAsked(plan_id=plan_id, options=options):
+        case events.ReviewAsked(plan_id=plan_id, options=options):
             names = [each if isinstance(each, str) else each.name for each in options]
             offered = f": {' / '.join(names)}" if names else ""
             return plan_id, (Phrase("asked", f"asked for a review{offered}"),)
-        case PlanReviewed(plan_id=plan_id):
+        case events.PlanReviewed(plan_id=plan_id):
             return plan_id, _reviewed(event, after.plans.get(plan_id))
-        case ReviewPending(plan_id=plan_id, verdict=verdict, remarks=remarks):  # an answer from elsewhere may void it
+        case events.ReviewPending(plan_id=plan_id, verdict=verdict, remarks=remarks):  # an answer elsewhere may void it
             said = (each for remark in remarks for each in remarked(remark, after.plans.get(plan_id)))
             return plan_id, (Phrase("asked", f"pending: {verdict_words(verdict)}"), *said)
-        case ReviewUndone(plan_id=plan_id):
+        case events.ReviewUndone(plan_id=plan_id):
             return plan_id, (Phrase("withdrawn", "undid the pending verdict"),)
-        case PlanReopened(plan_id=plan_id):
+        case events.PlanReopened(plan_id=plan_id):
             return plan_id, (Phrase("reopened", "plan reopened"),)
-        case Remarked(plan_id=plan_id):
+        case events.Remarked(plan_id=plan_id):
             return plan_id, remarked(event, after.plans.get(plan_id))
-        case RemarkClosed(plan_id=plan_id, remark=remark):
+        case events.RemarkClosed(plan_id=plan_id, remark=remark):
             return plan_id, (closed(event, remark_name(after, remark)),)
-        case RemarkReopened(plan_id=plan_id, remark=remark):
+        case events.RemarkReopened(plan_id=plan_id, remark=remark):
             return plan_id, (Phrase("reopened", f"reopened {remark_name(after, remark)}"),)
-        case RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
+        case events.RemarkAnswered(plan_id=plan_id, remark=remark, text=text):
             return plan_id, (Phrase("answered", f"answered {remark_name(after, remark)}: {text}"),)
-        case TellAsked():
+        case events.TellAsked():
             return None, (Phrase("asked", "asked to tell the agent now"),)
-        case StopAsked():
+        case events.StopAsked():
             return None, (Phrase("asked", "asked to stop the agent"),)
-        case Told():
+        case events.Told():
             return None, told(event, before)
-        case TurnEnded(stop_reason=reason):
+        case events.TurnEnded(stop_reason=reason):
             why = "" if reason == STOP_END_TURN else f": {stop_words(reason)}"
             return None, (Phrase("stopped", f"turn ended{why}"),)
-        case MessageAdded(message=message):
+        case events.MessageAdded(message=message):
             if reminder := read_reminder(message):
                 what = "that it has plan tools" if reminder.why == HAS_TOOLS else f"its plan again: {reminder.why}"
                 return None, (Phrase("told", f"the agent was told {what}"),)
             return None, (Phrase("message", f"message: {message.get('role', 'unknown')}"),)
-        case SessionForked(session=session, seq=seq):
+        case events.SessionForked(session=session, seq=seq):
             return None, (Phrase("opened", f"the session {session} was forked off at event {seq}"),)
-        case MessagePinned(message_id=message_id, is_pinned=is_pinned):
+        case events.MessagePinned(message_id=message_id, is_pinned=is_pinned):
             return None, (Phrase("message", f"message {message_id} {'pinned' if is_pinned else 'no longer pinned'}"),)
-        case ContextCompacted(reason=reason):
+        case events.ContextCompacted(reason=reason):
             return None, (Phrase("compacted", f"context compacted: {reason}" if reason else "context compacted"),)
-        case Gap():
+        case events.Gap():
             return None, (Phrase("gap", event.sentence),)
-        case UnknownEvent():
+        case events.UnknownEvent():
             return None, (Phrase("unknown", event.sentence),)
         case _ as never:
             assert_never(never)
 
 
-def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
+def _opened(event: events.SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
     if event.forked is not None:
         return (Phrase("opened", f"forked from {event.forked.session} at event {event.forked.seq}"),)
     known = asdict(before.opened) if before.opened else {}
@@ -214,7 +184,7 @@ def _opened(event: SessionOpened, before: SessionState) -> tuple[Phrase, ...]:
     return (Phrase("opened", f"{what}: {', '.join(news)}" if news else f"{what} again"),)
 
 
-def _set(event: PlanSet, before: PlanRecord | None, after: PlanRecord) -> tuple[Phrase, ...]:
+def _set(event: events.PlanSet, before: PlanRecord | None, after: PlanRecord) -> tuple[Phrase, ...]:
     why = (Phrase("why", event.summary),) if event.summary else ()
     if before is None or before.removed:
         return Phrase("new", f"{'new' if before is None else 'back'}: {_size(after.state)}"), *why
@@ -241,7 +211,7 @@ def _size(state: PlanState) -> str:
 
 
 def _changed(
-    recorded: Recorded, event: PlanChanged, before: PlanRecord | None, after: PlanRecord | None
+    recorded: events.Recorded, event: events.PlanChanged, before: PlanRecord | None, after: PlanRecord | None
 ) -> tuple[Phrase, ...]:
     note = (Phrase("note", event.note),) if event.note else ()
     if before is None or after is None or before.removed:
@@ -295,20 +265,20 @@ def _unseen(before: PlanState, after: PlanState) -> Phrase:
     return Phrase("text", f"text rewritten: {len(old):,} → {len(new):,} characters")
 
 
-def _reviewed(event: PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, ...]:
-    known = (APPROVED, CHANGES_REQUESTED, DISMISSED)
+def _reviewed(event: events.PlanReviewed, record: PlanRecord | None) -> tuple[Phrase, ...]:
+    known = (events.APPROVED, events.CHANGES_REQUESTED, events.DISMISSED)
     words = [Phrase(event.verdict, verdict_words(event))] if event.verdict in known else []
-    if event.verdict not in (*known, COMMENTED):
+    if event.verdict not in (*known, events.COMMENTED):
         words.append(Phrase("other", verdict_words(event)))
     return tuple(words)
 
 
-def verdict_words(review: PlanReviewed | Review) -> str:
+def verdict_words(review: events.PlanReviewed | Review) -> str:
     """A verdict in words, with the chosen answer if the agent offered several; "not answered" for a question that ended
     without one."""
     answer = f": {review.answer}" if review.answer else ""
     is_late = review.is_late if isinstance(review, Review) else review.late
     late = ", too late: the agent had another answer" if is_late else ""
-    is_unanswered = review.verdict == DISMISSED and bool(review.question) and not answer
+    is_unanswered = review.verdict == events.DISMISSED and bool(review.question) and not answer
     words = "not answered" if is_unanswered else review.verdict.replace("_", " ")
     return f"{words}{answer} (revision {review.revision}){late}"

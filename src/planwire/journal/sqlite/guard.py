@@ -32,8 +32,8 @@ from planwire.journal.unusable import closed
 
 #: Seconds until a reader notices that its file is gone. Checking at every read would cost a fifth of its time.
 NOTICE: Final = 0.05
-#: Seconds without a transaction after which another program may have written over the log. Asking for the log's time
-#: would cost more: the system then notes the time of every write, and a commit takes a quarter longer.
+#: Seconds without a transaction after which another program may have written over the log, or cut the memory. Asking
+#: for the log's time would cost more: the system then notes the time of every write, and a commit takes a quarter more.
 _PAUSE: Final = 0.001
 #: No page of a SQLite file is smaller.
 _SMALLEST_PAGE: Final = 512
@@ -107,7 +107,8 @@ class WriterGuard(FileGuard):
 
     def __enter__(self) -> None:
         super().__enter__()
-        mend_memory(self._path)
+        if monotonic() - self._wrote_at > _PAUSE:  # a busy writer would pay a twentieth of its time for each look
+            mend_memory(self._path)
 
     def check_before(self, writer: Executor) -> bool:
         """Refuse a transaction that has just begun, if what it builds on is gone. Returns whether nobody else has
