@@ -35,8 +35,8 @@ ALIKE_IN_PLACE: Final = 0.4
 IN_PLACE: Final = 0.1
 MARGIN: Final = 0.03
 #: Characters read of both lists, and pairs compared: beyond these, texts are only equal to themselves.
-READ_IN_ALL: Final = 160_000
-COMPARED_PAIRS: Final = 4_000
+READ_IN_ALL: Final = 100_000
+COMPARED_PAIRS: Final = 2_500
 #: Texts of a step's past, the oldest first, that a new one must not contradict.
 FORMER: Final = 4
 #: Steps that may share a word: one that more have tells none of them apart.
@@ -162,7 +162,7 @@ class _Matching:
             for old in [*found][: min(left, max(2, COMPARED_PAIRS // len(new_gaps)))]:
                 left -= 1
                 likeness = self.likeness.compare(self.olds[old], self.news[new])
-                in_place = any(gap[:2]) and gap == old_gaps[old]
+                in_place = _same_place(new, gap, old, old_gaps[old])
                 if likeness >= (ALIKE_IN_PLACE if in_place else ALIKE) and self._may_be(old, new):
                     yield 1.0 - likeness - in_place * IN_PLACE, old, new
 
@@ -196,11 +196,18 @@ def _aspect(number: int, steps: Sequence[Step | Draft], texts: "list[Text]", at:
 
 
 def _gaps(ids: Sequence[str | None]) -> dict[int, tuple[str, str, int, int]]:
-    """The places without an id: the ids around the gap that each is in, its number there, and the size of the gap."""
+    """The places without an id, each with the gap that it is in: the ids around it, where it begins, and where it ends.
+    The places of a gap share one tuple: a tuple for each would keep the garbage collector busy."""
     gaps: dict[int, tuple[str, str, int, int]] = {}
     before, begin = "", 0
     for end, step_id in enumerate((*ids, "")):
         if step_id is not None:
-            gaps |= {at: (before, step_id, at - begin, end - begin) for at in range(begin, end)}
+            gaps |= dict.fromkeys(range(begin, end), (before, step_id, begin, end))
             before, begin = step_id, end + 1
     return gaps
+
+
+def _same_place(new: int, gap: tuple[str, str, int, int], old: int, was: tuple[str, str, int, int]) -> bool:
+    """Whether two places are the same in gaps of one size between the same ids."""
+    around, begin, end = gap[:2], gap[2], gap[3]
+    return any(around) and around == was[:2] and (new - begin, end - begin) == (old - was[2], was[3] - was[2])
