@@ -56,6 +56,7 @@ OURS: Final = """
     journal/away/outage: _slowness end known
     journal/backup: _checked_part _give_name _part_alone _reader _thoughts_put_beside _thoughts_reader copy_file
     journal/backup: sync_file
+    journal/catalogue_file: _in_memory _opened recover
     journal/drafts: __enter__ _is_abandoned _remove take_name
     journal/drainer_lock: _lock _removed_a_stale_one
     journal/lock_files: __init__ _runs _sweep_file remove
