@@ -1,4 +1,5 @@
-"""Programs of the system that tests run: a browser, a reverse proxy, a connection pooler.
+"""Programs of the system that tests run: a browser, a reverse proxy, a connection pooler, a recorder of
+system calls.
 
 `make test` looks for them before the tests run (`python -m tests.programs`). Root on Debian has the missing ones
 installed, with a message.
@@ -14,7 +15,7 @@ from typing import Final, NamedTuple
 
 from tests.availability import Unavailable, all_is_required
 
-__all__ = ["CHROMIUM", "NGINX", "PGBOUNCER", "Program"]
+__all__ = ["CHROMIUM", "NGINX", "PGBOUNCER", "STRACE", "Program"]
 
 
 class Program(NamedTuple):
@@ -52,7 +53,8 @@ CHROMIUM: Final = Program(
 )
 NGINX: Final = Program("nginx", ("nginx",), "nginx-light")
 PGBOUNCER: Final = Program("PgBouncer", ("pgbouncer",), "pgbouncer")
-PROGRAMS: Final = (CHROMIUM, NGINX, PGBOUNCER)
+STRACE: Final = Program("strace", ("strace",), "strace")
+PROGRAMS: Final = (CHROMIUM, NGINX, PGBOUNCER, STRACE)
 
 
 def _install(programs: Sequence[Program]) -> None:

@@ -7,17 +7,23 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import JournalUnavailable, UnknownJournal
-from planwire.journal import open_journal
+from planwire.journal import Journal, open_journal
+from planwire.journal.backup import file_below
 from planwire.journal.engines import is_remote, open_engine, shared_url
-from planwire.journal.memory import MemoryJournal
-from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.journal import StoreJournal
+from planwire.journal.memory import MemoryStore
 from planwire.journal.user_files import VARIABLE, default_path
 
 
 def path_of(url: str | Path | None) -> Path:
     with open_journal(url) as journal:
-        assert isinstance(journal, SqliteJournal)
-        return journal.path
+        path = file_below(journal)
+        assert path is not None
+        return path
+
+
+def is_in_memory(journal: Journal) -> bool:
+    return isinstance(journal, StoreJournal) and isinstance(journal.base, MemoryStore)
 
 
 def test_a_path_and_a_sqlite_url_name_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +52,7 @@ def test_no_character_of_a_path_has_a_meaning_of_its_own(tmp_path: Path, name: s
 
 def test_memory_is_a_new_journal_each_time() -> None:
     with open_journal("memory:") as one, open_journal("memory:") as other:
-        assert isinstance(one, MemoryJournal)
+        assert is_in_memory(one)
         assert one is not other
 
 
@@ -85,12 +91,12 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "added_engines.py").write_text(
         """
 from planwire.journal.engines import Engine
-from planwire.journal.memory import MemoryJournal
+from planwire.journal.memory import MemoryStore
 
 def fail(rest, *_):
     raise RuntimeError(f"no luck with {rest}")
 
-WORKS = Engine("works://NAME", lambda rest, create: MemoryJournal() if rest[2:] else None, "works:{}".format)
+WORKS = Engine("works://NAME", lambda rest, create: MemoryStore() if rest[2:] else None, "works:{}".format)
 FAILS = Engine("fails://NAME", fail, fail)
 AWAY = Engine("away://NAME", fail, "away:{}".format, remote=True, load=lambda: fail("its driver"))
 """
@@ -109,7 +115,7 @@ AWAY = Engine("away://NAME", fail, "away:{}".format, remote=True, load=lambda: f
 @pytest.mark.usefixtures("added")
 def test_another_package_adds_an_engine_and_takes_the_place_of_none(tmp_path: Path) -> None:
     with open_journal("works://x") as journal:
-        assert isinstance(journal, MemoryJournal)
+        assert is_in_memory(journal)
     assert shared_url("works://x") == "works://x"
     assert path_of(f"sqlite:{tmp_path / 'journal.db'}") == tmp_path / "journal.db"
     with pytest.raises(UnknownJournal, match=r"known are .*sqlite:PATH.* and works://NAME"):
@@ -149,7 +155,7 @@ def test_the_environment_names_the_journal_if_nobody_else_does(tmp_path: Path, m
     assert path_of(tmp_path / "other.db") == tmp_path / "other.db"
     monkeypatch.setenv(VARIABLE, "memory:")
     with open_journal() as journal:
-        assert isinstance(journal, MemoryJournal)
+        assert is_in_memory(journal)
 
 
 def test_the_default_is_in_the_folder_for_the_data_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
