@@ -11,14 +11,13 @@ export PYTHONDONTWRITEBYTECODE :=
 # Many wait for other processes more than they work: one more than there are processors keeps all of these busy.
 SIDE_BY_SIDE = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
-.PHONY: help setup demo test test-agents torture lab check bench pictures conformance scale docs clean
+.PHONY: help setup demo test test-agents torture check bench pictures conformance scale docs clean
 
 help:
 	@echo "make demo         a plan, live in the terminal and the browser, and an agent that asks you"
 	@echo "make test         the tests"
 	@echo "make test-agents  more of them, with real agents"
 	@echo "make torture      kills and long races, for minutes"
-	@echo "make lab          faults at random, judged, for minutes; SEED=… for those of another run"
 	@echo "make check        ruff, ruff format, mypy --strict"
 	@echo "make bench        speed against peers, into bench/results.json"
 	@echo "make setup        only the .venv"
@@ -45,11 +44,6 @@ test-agents: $(READY)
 torture: $(READY)
 	@$(BIN)/python -m tests.programs
 	$(BIN)/python -m pytest -m torture
-
-lab: $(READY)
-	@$(BIN)/python -m tests.programs
-	@seed=$${SEED:-$$(date +%s)} && echo "laboratory: make lab SEED=$$seed" && \
-		PLANWIRE_LAB_SEED=$$seed $(BIN)/python -m pytest --numprocesses auto --dist worksteal -m lab
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from statistics import median, quantiles
-from time import monotonic_ns, perf_counter, sleep
+from time import monotonic_ns, perf_counter
 from typing import Final
 
 from bench.engine_writer import STAMPED
@@ -26,7 +26,6 @@ __all__ = [
     "crew",
     "followed",
     "many_writers",
-    "paced",
     "ratio",
     "seconds_each",
     "turns",
@@ -36,9 +35,6 @@ __all__ = [
 WRITERS: Final = 16
 WRITER_APPENDS: Final = 150
 FOLLOWED: Final = 200
-#: Appends at a steady pace, and how many a second.
-PACED: Final = 600
-PACE: Final = 100
 
 #: A writer slow enough that each of its events needs a look of the follower's own.
 _FOLLOWED_WRITER: Final = """
@@ -80,42 +76,29 @@ def appender(journal: Journal, session: str, appends: int) -> Callable[[], float
     return lambda: seconds_each(lambda: journal.append(session, STAMPED), appends)
 
 
-def paced(journal: Journal, prefix: str) -> Iterator[Figure]:
-    """How long an append takes while a busy agent's events come in."""
-    say(f"{PACED} appends, {PACE} a second")
-    taken = []
-    begin = perf_counter()
-    for number in range(PACED):
-        sleep(max(begin + number / PACE - perf_counter(), 0))
-        start = perf_counter()
-        journal.append("paced", STAMPED)
-        taken.append((perf_counter() - start) * 1e3)
-    yield Figure(f"{prefix}append_p99_ms", quantiles(taken, n=100)[98], "ms", at_most(10))
-
-
 @contextmanager
-def crew(kind: str, where: str, writers: int = WRITERS) -> Iterator[Callable[[], float]]:
+def crew(kind: str, where: str) -> Iterator[Callable[[], float]]:
     """Processes that append at the same time, each to its own session. Call it for the seconds of one lap."""
     command = [sys.executable, "-m", "bench.engine_writer", kind, where]
-    crowd = [
+    writers = [
         subprocess.Popen([*command, f"session-{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for number in range(writers)
+        for number in range(WRITERS)
     ]
 
     def lap() -> float:
         start = perf_counter()
-        for each in crowd:
+        for each in writers:
             assert each.stdin
             each.stdin.write(f"{WRITER_APPENDS}\n")
             each.stdin.flush()
-        _all_say("done", crowd)
+        _all_say("done", writers)
         return perf_counter() - start
 
     try:
-        _all_say("ready", crowd)
+        _all_say("ready", writers)
         yield lap
     finally:
-        for each in crowd:
+        for each in writers:
             each.communicate()
 
 

@@ -13,18 +13,7 @@ from typing import Final
 import nats
 from nats.js.api import StreamConfig
 
-from bench.engine import (
-    WRITER_APPENDS,
-    WRITERS,
-    appender,
-    crew,
-    followed,
-    many_writers,
-    paced,
-    ratio,
-    seconds_each,
-    turns,
-)
+from bench.engine import WRITER_APPENDS, WRITERS, appender, crew, followed, many_writers, ratio, seconds_each, turns
 from bench.engine_writer import BODY, STAMPED
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
@@ -36,8 +25,6 @@ __all__ = ["measure"]
 ROUNDS: Final = 25
 APPENDS: Final = 100
 WRITER_ROUNDS: Final = 8
-#: Processes that write at the same time, as many as a large team has at work.
-FEW: Final = 8
 LONG: Final = 100_000
 SHORT: Final = 1_000
 
@@ -48,9 +35,6 @@ def measure() -> Iterator[Figure]:
         yield from many_writers("nats_", running.url("MANY"), ("nats-py", running.url("")), WRITER_ROUNDS, 0.7)
         yield from _long_session(running)
         yield from followed(running.url("FOLLOW"), "nats_")
-        with open_journal(running.url("PACED")) as journal:
-            yield from paced(journal, "nats_")
-        yield from _few_writers(running)
     with cluster() as nodes:
         yield from _cluster(nodes.url())
 
@@ -83,14 +67,6 @@ def _one_writer(running: NatsServer) -> Iterator[Figure]:
         value = median(each[column] for each in rounds) * 1e6
         yield Figure(name, value, "µs", cell=Cell("an acknowledged append", column))
     yield Figure("nats_append_vs_bare", ratio(rounds, "nats-py", "planwire"), "x", at_least(0.6))
-
-
-def _few_writers(running: NatsServer) -> Iterator[Figure]:
-    say(f"{WRITER_ROUNDS} rounds of {FEW} processes that append {WRITER_APPENDS} times each")
-    with crew("planwire", running.url("FEW"), FEW) as own:
-        laps = turns({"planwire": own}, WRITER_ROUNDS, first=1)
-    seconds = median(each["planwire"] for each in laps)
-    yield Figure(f"nats_{FEW}_writers_per_s", FEW * WRITER_APPENDS / seconds, "/s", at_least(300))
 
 
 def _long_session(running: NatsServer) -> Iterator[Figure]:

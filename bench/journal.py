@@ -105,7 +105,7 @@ def _appending(folder: Path) -> Iterator[Figure]:
             cell=Cell("a durable append", column),
         )
     for name, column, bound in (
-        ("append_vs_sqlite", "planwire", 0.75),
+        ("append_vs_sqlite", "planwire", 0.7),
         ("append_async_64_vs_sqlite", "planwire, 64 tasks", 2),
     ):
         yield Figure(

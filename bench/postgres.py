@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import psycopg
 
-from bench.engine import appender, followed, many_writers, paced, ratio, seconds_each, turns
+from bench.engine import appender, followed, many_writers, ratio, seconds_each, turns
 from bench.engine_writer import STAMPED, insert
 from bench.figure import Cell, Figure, at_least, at_most
 from bench.progress import say
@@ -40,8 +40,6 @@ def measure() -> Iterator[Figure]:
         yield from _growing(server)
         yield from _listing(server)
         yield from followed(server.fresh_url(), "pg_")
-        with open_journal(server.fresh_url()) as journal:
-            yield from paced(journal, "pg_")
     finally:
         server.remove()
 

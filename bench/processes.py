@@ -12,17 +12,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import termios
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from time import perf_counter
 from typing import TypeAlias
 
 from bench.progress import say
 
-__all__ = ["Programs", "run_on_terminal", "time_answers", "time_processes", "time_with"]
+__all__ = ["Programs", "time_answers", "time_processes"]
 
 #: The arguments that Python gets, by program name.
 Programs: TypeAlias = Mapping[str, Sequence[str]]
@@ -32,7 +28,7 @@ Run: TypeAlias = Callable[[Sequence[str], dict[str, str]], float]
 
 def time_processes(programs: Programs, rounds: int) -> list[dict[str, float]]:
     """The seconds that each program took, one dictionary per round."""
-    return time_with(programs, rounds, _run)
+    return _time(programs, rounds, _run)
 
 
 def time_answers(programs: Programs, rounds: int, request: bytes) -> list[dict[str, float]]:
@@ -52,33 +48,10 @@ def time_answers(programs: Programs, rounds: int, request: bytes) -> list[dict[s
             raise RuntimeError(f"{' '.join(command)} answered {answer!r}")
         return taken
 
-    return time_with(programs, rounds, ask)
+    return _time(programs, rounds, ask)
 
 
-def run_on_terminal(command: Sequence[str], environment: dict[str, str], folder: Path) -> float:
-    """Run a command in a folder with a terminal of a common size for its output. Returns the seconds that it took."""
-    ours, theirs = os.openpty()
-    termios.tcsetwinsize(theirs, (40, 120))
-    reader = threading.Thread(target=_read_all, args=(ours,))
-    reader.start()
-    try:
-        start = perf_counter()
-        subprocess.run(command, env=environment, check=True, cwd=folder, stdin=subprocess.DEVNULL, stdout=theirs)
-        return perf_counter() - start
-    finally:
-        os.close(theirs)
-        reader.join()
-
-
-def _read_all(terminal: int) -> None:
-    with suppress(OSError):  # the other end is closed
-        while os.read(terminal, 65_536):
-            pass
-    os.close(terminal)
-
-
-def time_with(programs: Programs, rounds: int, run: Run) -> list[dict[str, float]]:
-    """The seconds that each program took as `run` runs it, one dictionary per round."""
+def _time(programs: Programs, rounds: int, run: Run) -> list[dict[str, float]]:
     say(f"{rounds} rounds of {len(programs)} fresh processes")
     with tempfile.TemporaryDirectory() as folder:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

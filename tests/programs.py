@@ -1,5 +1,4 @@
-"""Programs of the system that tests run: a browser, a reverse proxy, a connection pooler, a recorder of
-system calls.
+"""Programs of the system that tests run: a browser, a reverse proxy, a connection pooler.
 
 `make test` looks for them before the tests run (`python -m tests.programs`). Root on Debian has the missing ones
 installed, with a message.
@@ -15,7 +14,7 @@ from typing import Final, NamedTuple
 
 from tests.availability import Unavailable, all_is_required
 
-__all__ = ["CHROMIUM", "NGINX", "PGBOUNCER", "STRACE", "Program"]
+__all__ = ["CHROMIUM", "NGINX", "PGBOUNCER", "Program"]
 
 
 class Program(NamedTuple):
@@ -53,8 +52,7 @@ CHROMIUM: Final = Program(
 )
 NGINX: Final = Program("nginx", ("nginx",), "nginx-light")
 PGBOUNCER: Final = Program("PgBouncer", ("pgbouncer",), "pgbouncer")
-STRACE: Final = Program("strace", ("strace",), "strace")
-PROGRAMS: Final = (CHROMIUM, NGINX, PGBOUNCER, STRACE)
+PROGRAMS: Final = (CHROMIUM, NGINX, PGBOUNCER)
 
 
 def _install(programs: Sequence[Program]) -> None:

@@ -56,18 +56,17 @@ OURS: Final = """
     journal/away/outage: _slowness end known
     journal/backup: _checked_part _give_name _part_alone _reader _thoughts_put_beside _thoughts_reader copy_file
     journal/backup: sync_file
-    journal/catalogue_file: _in_memory _opened recover
-    journal/drafts: __enter__ _is_abandoned _remove take_name
     journal/drainer_lock: _lock _removed_a_stale_one
     journal/lock_files: __init__ _runs _sweep_file remove
     journal/restoring: _put_aside _refuse_in_use _second_name restore_file
     journal/spool: _read _sealed done forget_aside set_aside
     journal/spool_append: _leave_a_sign _sweep is_drained locked make_folder put read_mark refill sync_folders
     journal/spool_append: write_mark
+    journal/sqlite/drafts: __enter__ _is_abandoned _remove take_name
     journal/sqlite/file: _create connect file_alone make_folders open_file sync_folder
     journal/sqlite/guard: __init__
+    journal/sqlite/journal: __init__
     journal/sqlite/mixture: refuse_mixture
-    journal/sqlite/store: __init__
     journal/sqlite/unwritable: _connect _private_copy
     journal/thoughts_file: _create _open
     own_process: _run_module

@@ -13,14 +13,12 @@ import pytest
 
 from planwire.cli.exit_codes import DAMAGED, DONE, NOT_DONE, NOT_FOUND, USAGE
 from planwire.journal import Stamped, StoredAppend, Terms, Thought, open_journal, user_files
-from planwire.journal.journal import StoreJournal
-from planwire.journal.sqlite.store import SqliteStore
-from planwire.journal.thoughts import kept_why, think
+from planwire.journal.sqlite.journal import SqliteJournal
+from planwire.journal.thoughts import kept_why
 from planwire.model.events import PlanSet
 from planwire.model.plan import MarkdownPlan
 from tests import deciding
 from tests.cli.answers import Answer, answer
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.journal.test_copying import filled, same
 from tests.journal.test_damage import change
@@ -148,12 +146,12 @@ def test_a_backup_is_a_private_journal_with_the_same_events(journal: Path, tmp_p
 
 def test_thoughts_are_backed_up_when_asked_for(journal: Path, tmp_path: Path) -> None:
     with open_journal(journal) as opened:
-        opened.thoughts.keep("s0", thought := think("why"))
+        opened.thoughts.keep("s0", Thought("d", "salt", "why"))
     assert journal_command("backup", tmp_path / "without.db").code == DONE
     assert not (tmp_path / "without.db.thoughts").exists()
     assert "What agents thought is in" in journal_command("backup", tmp_path / "with.db", "--thoughts").out
     with open_journal(tmp_path / "with.db") as backup:
-        assert backup.thoughts.find("s0", [thought.digest]) == {thought.digest: thought}
+        assert backup.thoughts.find("s0", ["d"])["d"].text == "why"
     assert stat.S_IMODE((tmp_path / "with.db.thoughts").stat().st_mode) == 0o600
     assert journal_command("backup", tmp_path / "with.db", "--force").code == NOT_DONE
     assert journal_command("backup", tmp_path / "with.db", "--force", "--thoughts").code == DONE
@@ -389,16 +387,15 @@ def test_nothing_is_created_before_the_source_answers(
 def test_a_copy_that_runs_out_of_room_says_what_stays(
     journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = StoreJournal.store
+    store = SqliteJournal.store
 
-    def store_until_full(target: StoreJournal, session: str, appends: Sequence[StoredAppend]) -> None:
+    def store_until_full(target: SqliteJournal, session: str, appends: Sequence[StoredAppend]) -> None:
         if target.sessions():
-            assert isinstance(target.base, SqliteStore)
-            target.base._writer.execute("PRAGMA max_page_count = 1")
+            target._writer.execute("PRAGMA max_page_count = 1")
         store(target, session, appends)
 
     with monkeypatch.context() as patched:
-        patched.setattr(StoreJournal, "store", store_until_full)
+        patched.setattr(SqliteJournal, "store", store_until_full)
         with open_journal(journal) as source:
             source.append("s1", said("x" * 200_000))
         full = journal_command("copy", journal, tmp_path / "copy.db")

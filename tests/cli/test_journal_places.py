@@ -13,7 +13,7 @@ from planwire.cli.exit_codes import DONE, NOT_DONE, USAGE
 from planwire.errors import Refused
 from planwire.journal import Stamped, Terms, Thought, open_journal
 from planwire.journal.backup import back_up
-from planwire.journal.companion_files import journal_beside
+from planwire.journal.sqlite.beside import journal_beside
 from planwire.model.events import TurnEnded
 from tests.cli.answers import Answer, answer
 from tests.journal.test_contract import said

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planwire.journal import Stamped, open_journal
+from planwire.journal.memory import MemoryJournal
 from planwire.model.events import ACP, PlanSet, SessionOpened, TurnEnded
 from planwire.own_process import own_command
 from planwire.readmodel.file_text import no_plan_files
 from planwire.readmodel.timeline import news
 from tests import deciding
-from tests.journal.stores import MemoryJournal
 from tests.journals import FIRST, HOSTILE, SECOND, THIRD, add, filled_journal, items
 from tests.terminal.test_views import running
 from tests.waiting import until

@@ -317,7 +317,7 @@ def test_a_remark_that_another_process_made_and_that_waits_is_withdrawn_by_its_n
 def test_what_an_older_planwire_kept_in_another_form_is_not_known(
     seen: Outage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planwire.journal.view.STATE.rules", 0)
+    monkeypatch.setattr("planwire.journal.view.STATE._rules", 0)
     refused = answer(*COMMENT)
     assert refused.code == NOT_DONE
     assert "example.org can't be reached" in refused.err

@@ -39,9 +39,9 @@ from planwire.model.events import (
 from planwire.model.kinds import text_of
 from planwire.model.plan import Fields, MarkdownPlan
 from planwire.model.records import AGENT, OpenQuestion, PlanRecord, SessionState
+from planwire.model.steps import Progress
 from planwire.model.unheard import CLIENT, news
-from planwire.readmodel.overview import overview
-from planwire.readmodel.states import NEEDS_YOU, holds_of
+from planwire.readmodel.states import NEEDS_YOU, holds_of, is_asked, state_of
 from planwire.session.lapses import end_lapsed
 from planwire.session.reach import session_reach
 from planwire.session.steering import Steered, steer
@@ -149,7 +149,7 @@ def test_a_hook_asks_with_its_plan_and_people_can_answer(path: Path, journal: Jo
         assert question.takes_edit
         assert session_reach(journal, SESSION).can == {"answer", "words"}
         [hold] = holds_of(journal.leases()).values()
-        assert overview(state, state.at, state.at, state.at, hold).state == NEEDS_YOU
+        assert state_of(state, Progress.of(()), hold, state.at, state.at) == NEEDS_YOU
 
 
 def test_an_approval_is_the_answer_with_the_plan_as_it_is(path: Path, journal: Journal) -> None:
@@ -331,8 +331,7 @@ def test_the_other_leases_of_a_session_keep_no_question_of_a_killed_hook_open(pa
         process.wait()
         end_lapsed(journal)
         [hold] = holds_of(journal.leases()).values()
-        state = load_state(journal, SESSION)
-        assert overview(state, state.at, state.at, state.at, hold).state != NEEDS_YOU
+        assert not is_asked(load_state(journal, SESSION), hold)
 
 
 def is_opened(pid: int, path: Path) -> bool:

@@ -16,7 +16,7 @@ from planwire.journal import Journal, Stamped, follower
 from planwire.journal.away import journal as away
 from planwire.journal.away.journal import AwayJournal
 from planwire.journal.engines import Engine
-from tests.journal.stores import SqliteJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 
 __all__ = ["ENGINE", "Outage", "behind", "install", "open_server", "written_there"]
 

@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-__all__ = ["SimulatedDisk", "WrittenFile", "left_of"]
-
 SECTOR = 512
 
 
-class WrittenFile:
+class _File:
     """What was done to a file: writes (place, bytes), cuts (length, None), and how many of these were synced."""
 
     def __init__(self) -> None:
@@ -31,9 +29,9 @@ class SimulatedDisk:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self._folder = folder
-        self._files: dict[int, WrittenFile] = {}
+        self._files: dict[int, _File] = {}
         #: Names that came, with their files, or went; those of a renaming together.
-        self._names: list[dict[str, WrittenFile | None]] = []
+        self._names: list[dict[str, _File | None]] = []
         self._synced_names = 0
         real = {name: getattr(os, name) for name in ("open", "write", "fsync", "ftruncate", "rename", "unlink")}
 
@@ -41,7 +39,7 @@ class SimulatedDisk:
             is_new = self._is_ours(path) and not os.path.lexists(path)
             handle: int = real["open"](path, flags, *mode, **more)
             if is_new:
-                self._files[os.fstat(handle).st_ino] = file = WrittenFile()
+                self._files[os.fstat(handle).st_ino] = file = _File()
                 self._names.append({Path(path).name: file})
             return handle
 
@@ -93,14 +91,13 @@ class SimulatedDisk:
     def after_a_cut(self, draw: random.Random) -> dict[str, bytes]:
         """The files that a power cut at this moment leaves."""
         last = draw.randint(self._synced_names, len(self._names))
-        there: dict[str, WrittenFile | None] = {}
+        there: dict[str, _File | None] = {}
         for named in self._names[:last]:
             there.update(named)
-        return {name: left_of(file, draw) for name, file in there.items() if file is not None}
+        return {name: _left(file, draw) for name, file in there.items() if file is not None}
 
 
-def left_of(file: WrittenFile, draw: random.Random) -> bytes:
-    """What a power cut leaves of a file."""
+def _left(file: _File, draw: random.Random) -> bytes:
     content, likely = bytearray(), draw.random()
     for number, (place, data) in enumerate(file.changes):
         if data is None:

@@ -26,7 +26,9 @@ from planwire.journal.away.journal import AwayJournal
 from planwire.journal.away.outage import SharedOutage
 from planwire.journal.away.server import AwayServer
 from planwire.journal.may_wait import may_wait
+from planwire.journal.memory import MemoryJournal
 from planwire.journal.spool import ASIDE, Spool
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.waiting import (
     MOMENT,
     begin_away,
@@ -56,7 +58,6 @@ from planwire.model.names import made_name, named
 from planwire.model.records import SessionState
 from planwire.session.writer import append_latest
 from tests.journal.outages import Outage, behind, open_server, written_there
-from tests.journal.stores import MemoryJournal, SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.journals import items
 from tests.model.test_events import EVENTS

@@ -14,8 +14,8 @@ from planwire.errors import DamagedJournal, JournalError, NewerJournal, NotAJour
 from planwire.journal import Once, Snapshot, open_journal
 from planwire.journal.format import FORMAT
 from planwire.journal.sqlite.file import APPLICATION_ID
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import Recorded
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import heard, said, words
 
 PAGE = 4096
@@ -110,7 +110,7 @@ def test_a_process_that_is_left_behind_by_a_newer_format_can_close_its_journal(p
         newer.execute("PRAGMA user_version = 99")
         newer.execute("PRAGMA wal_checkpoint")
     with closing(sqlite3.connect(path)) as newer:
-        assert newer.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+        assert newer.execute("SELECT count(*) FROM leases").fetchone() == (1,)
     assert not Path(f"{path}-wal").exists()
 
 
@@ -232,12 +232,13 @@ def damaged_copy(folder: str, data: bytes) -> Path:
 @pytest.mark.parametrize(
     "change_to",
     [
-        "value = CAST(replace(CAST(value AS TEXT), 'Ship', 'Skip') AS BLOB)",
-        "value = substr(value, 2)",
-        "value = 7",
-        "value = ''",
+        "data = CAST(replace(CAST(data AS TEXT), 'Ship', 'Skip') AS BLOB)",
+        "data = CAST(data AS TEXT)",
+        "data = 7",
+        "data = ''",
+        "seq = 2",
         "name = 'other'",
-        "session = 't'",
+        "session = 2",
     ],
 )
 def test_a_snapshot_that_was_changed_counts_as_none(path: Path, change_to: str) -> None:
@@ -246,7 +247,7 @@ def test_a_snapshot_that_was_changed_counts_as_none(path: Path, change_to: str) 
             journal.append(session, said("one", "two"))
         journal.keep_snapshot("s", 1, b"Ship it")
         assert journal.snapshot("s") == Snapshot(1, b"Ship it")
-    change(path, f"UPDATE entries SET {change_to}")
+    change(path, f"UPDATE snapshots SET {change_to}")
     with SqliteJournal(path) as journal:
         found = [journal.snapshot(session, name) for session in ("s", "t") for name in ("state", "other")]
         assert found in ([None] * 4, [Snapshot(1, b"Ship it"), None, None, None])

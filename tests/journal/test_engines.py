@@ -7,23 +7,17 @@ from pathlib import Path
 import pytest
 
 from planwire.errors import JournalUnavailable, UnknownJournal
-from planwire.journal import Journal, open_journal
-from planwire.journal.backup import file_below
+from planwire.journal import open_journal
 from planwire.journal.engines import is_remote, open_engine, shared_url
-from planwire.journal.journal import StoreJournal
-from planwire.journal.memory import MemoryStore
+from planwire.journal.memory import MemoryJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.user_files import VARIABLE, default_path
 
 
 def path_of(url: str | Path | None) -> Path:
     with open_journal(url) as journal:
-        path = file_below(journal)
-        assert path is not None
-        return path
-
-
-def is_in_memory(journal: Journal) -> bool:
-    return isinstance(journal, StoreJournal) and isinstance(journal.base, MemoryStore)
+        assert isinstance(journal, SqliteJournal)
+        return journal.path
 
 
 def test_a_path_and_a_sqlite_url_name_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +46,7 @@ def test_no_character_of_a_path_has_a_meaning_of_its_own(tmp_path: Path, name: s
 
 def test_memory_is_a_new_journal_each_time() -> None:
     with open_journal("memory:") as one, open_journal("memory:") as other:
-        assert is_in_memory(one)
+        assert isinstance(one, MemoryJournal)
         assert one is not other
 
 
@@ -91,12 +85,12 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "added_engines.py").write_text(
         """
 from planwire.journal.engines import Engine
-from planwire.journal.memory import MemoryStore
+from planwire.journal.memory import MemoryJournal
 
 def fail(rest, *_):
     raise RuntimeError(f"no luck with {rest}")
 
-WORKS = Engine("works://NAME", lambda rest, create: MemoryStore() if rest[2:] else None, "works:{}".format)
+WORKS = Engine("works://NAME", lambda rest, create: MemoryJournal() if rest[2:] else None, "works:{}".format)
 FAILS = Engine("fails://NAME", fail, fail)
 AWAY = Engine("away://NAME", fail, "away:{}".format, remote=True, load=lambda: fail("its driver"))
 """
@@ -115,7 +109,7 @@ AWAY = Engine("away://NAME", fail, "away:{}".format, remote=True, load=lambda: f
 @pytest.mark.usefixtures("added")
 def test_another_package_adds_an_engine_and_takes_the_place_of_none(tmp_path: Path) -> None:
     with open_journal("works://x") as journal:
-        assert is_in_memory(journal)
+        assert isinstance(journal, MemoryJournal)
     assert shared_url("works://x") == "works://x"
     assert path_of(f"sqlite:{tmp_path / 'journal.db'}") == tmp_path / "journal.db"
     with pytest.raises(UnknownJournal, match=r"known are .*sqlite:PATH.* and works://NAME"):
@@ -155,7 +149,7 @@ def test_the_environment_names_the_journal_if_nobody_else_does(tmp_path: Path, m
     assert path_of(tmp_path / "other.db") == tmp_path / "other.db"
     monkeypatch.setenv(VARIABLE, "memory:")
     with open_journal() as journal:
-        assert is_in_memory(journal)
+        assert isinstance(journal, MemoryJournal)
 
 
 def test_the_default_is_in_the_folder_for_the_data_of_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

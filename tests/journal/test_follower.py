@@ -9,7 +9,7 @@ import pytest
 from planwire.errors import DamagedJournal, JournalError, JournalUnavailable, NewerJournal
 from planwire.journal import Followed, Journal, follower, follower_of, open_journal
 from planwire.journal.format import FORMAT
-from planwire.journal.journal import StoreJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import change
 from tests.waiting import until
@@ -179,15 +179,15 @@ def test_a_journal_that_nothing_can_be_read_of_is_told_once_and_followed_again_o
     monkeypatch.setattr(follower, "RETRY", 0.01)
     looks = 0
 
-    def look(journal: StoreJournal) -> int:
+    def look(journal: SqliteJournal) -> int:
         nonlocal looks
         looks += 1
         return last_position(journal)
 
-    last_position = StoreJournal.last_position
+    last_position = SqliteJournal.last_position
     with open_journal(tmp_path / "journal.db") as journal:
         listener = Listener(journal)
-        monkeypatch.setattr(StoreJournal, "last_position", look)
+        monkeypatch.setattr(SqliteJournal, "last_position", look)
         change(tmp_path / "journal.db", "PRAGMA user_version = 99")
         until(lambda: looks > 3)
         assert [type(each) for each in listener.troubles] == [NewerJournal]

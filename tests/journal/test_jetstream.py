@@ -31,13 +31,16 @@ from planwire.errors import (
     UnknownJournal,
     UnstorableEvent,
 )
-from planwire.journal import Once, Snapshot, Stamped, Terms
+from planwire.journal import Once, Snapshot, Stamped, Terms, follower
 from planwire.journal.copying import copy_journal
 from planwire.journal.engines import open_engine
+from planwire.journal.follower import follower_of
 from planwire.journal.forks import forks
+from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream import api as jetstream_api
 from planwire.journal.jetstream import client as jetstream_client
 from planwire.journal.jetstream import follow as jetstream_follow
+from planwire.journal.jetstream import journal as jetstream_journal
 from planwire.journal.jetstream import leases as jetstream_leases
 from planwire.journal.jetstream import logins as jetstream_logins
 from planwire.journal.jetstream.client import NatsConnection, Unanswered
@@ -45,12 +48,11 @@ from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import StreamMessage
 from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.wire import WireClient, WireMessage
-from planwire.journal.leases import TTL
 from planwire.journal.shown_urls import shown_url
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.verifying import verify
 from planwire.model.events import PlanSet
 from planwire.model.plan import OtherPlan
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import PASSWORD, NatsServer, fresh_name, fresh_url, leaf_of_hub, server, shared
 from tests.servers.nats_logins import certificates
@@ -287,6 +289,46 @@ def test_an_append_is_found_though_the_server_forgot_its_id(
     assert journal.append("s", said("two"))[0].seq == 3
 
 
+def test_a_server_that_is_killed_in_the_middle_loses_no_acknowledged_append_and_doubles_none(own: NatsServer) -> None:
+    with open_engine(own.url()) as journal, ThreadPoolExecutor(1) as pool:
+        done: list[int] = []
+
+        def work() -> None:
+            for n in range(300):
+                while len(done) == n:
+                    with suppress(EngineAway):
+                        journal.append("s", said(str(n)), once=Once("spool", n))
+                        done.append(n)
+
+        working = pool.submit(work)
+        for share in (60, 150):
+            until(lambda share=share: len(done) > share)  # type: ignore[misc]
+            own.kill()
+            own.start()
+        working.result(PATIENCE)
+        assert words(journal.read("s")) == list(map(str, range(300)))
+
+
+def test_a_server_that_is_away_is_said_so_soon_and_works_again_when_it_is_back(own: NatsServer) -> None:
+    with open_engine(own.url()) as journal:
+        journal.append("s", said("one"))
+        own.stop()
+        start = monotonic()
+        for ask in (lambda: journal.append("s", said("two")), journal.sessions, lambda: list(journal.follow(0))):
+            with pytest.raises(EngineAway, match=r"127\.0\.0\.1.* is away .*: start it"):
+                ask()
+        assert monotonic() - start < 5
+        own.start()
+
+        def is_back() -> bool:
+            with suppress(EngineAway):
+                return bool(journal.append("s", said("two"), once=KEY))
+            return False
+
+        until(is_back)
+        assert words(journal.read("s")) == ["one", "two"]
+
+
 @pytest.mark.parametrize("others", [("another",), ("another", "and one more")])
 def test_a_writer_builds_on_nothing_that_its_server_has_lost_though_others_have_its_numbers(
     own: NatsServer, others: tuple[str, ...]
@@ -347,6 +389,44 @@ def test_lists_hold_nothing_that_the_server_has_lost_though_other_messages_have_
 
 
 # Followers
+
+
+def test_a_follower_goes_on_across_a_restart_of_the_server(own: NatsServer) -> None:
+    with open_engine(own.url()) as journal, open_engine(own.url()) as writer, ThreadPoolExecutor(1) as pool:
+        following = journal.follow(0, timeout=PATIENCE)
+        seen = pool.submit(lambda: [each.recorded for each in islice(following, 40)])
+        for n in range(20):
+            writer.append("s", said(str(n)))
+        own.restart()
+        for n in range(20, 40):
+            writer.append("s", said(str(n)))
+        assert words(seen.result(PATIENCE)) == list(map(str, range(40)))
+
+
+def test_a_stream_that_ends_before_what_a_follower_had_is_said_and_followed_from_its_end(
+    own: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single server that loses power may come back without the last two minutes."""
+    monkeypatch.setattr(follower, "RETRY", 0.02)
+    monkeypatch.setattr(jetstream_journal, "SETTLING", 0.05)
+    with open_engine(own.url()) as journal:
+        journal.append("s", said("one"))
+        own.keep()
+        seen: list[str] = []
+        troubles: list[str] = []
+        unsubscribe = follower_of(journal).subscribe(
+            lambda followed: seen.extend(words([followed.recorded])), trouble=lambda each: troubles.append(str(each))
+        )
+        for word in ("lost", "lost as well"):
+            journal.append("s", said(word))
+        until(lambda: len(seen) == 2)
+        own.lose_the_rest()
+        until(lambda: troubles[-1:] == ["None"])
+        assert "has lost its last events: a backup was restored" in troubles[0]
+        journal.append("s", said("two"))
+        until(lambda: seen[2:] == ["two"])
+        assert words(journal.read("s")) == ["one", "two"]
+        unsubscribe()
 
 
 def test_a_follower_is_told_that_others_have_the_numbers_of_what_it_had(own: NatsServer) -> None:

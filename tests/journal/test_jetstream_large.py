@@ -19,9 +19,9 @@ from planwire.journal.jetstream import parts as jetstream_parts
 from planwire.journal.jetstream.api import PublishOutcome
 from planwire.journal.jetstream.journal import JetStreamJournal
 from planwire.journal.jetstream.messages import StreamMessage
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.verifying import verify
 from planwire.model.events import Recorded
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.servers.nats import NatsServer, fresh_name, server
 from tests.waiting import until

@@ -1,6 +1,5 @@
 """Leases in SQLite files: lock files that say who is alive, in journals of every age."""
 
-import json
 import os
 import shutil
 import sqlite3
@@ -148,8 +147,7 @@ def test_a_holder_in_a_journal_is_no_path_of_this_machine(place: str, path: Path
         os.mkfifo(pipe)
         with sqlite3.connect(path) as rows:
             holder = str(pipe) if place == "/absolute" else place
-            value = json.dumps({"holder": holder, "machine": "elsewhere", "process": "", "terms": "{}"}).encode()
-            rows.execute("INSERT INTO entries (kind, session, name, value) VALUES ('lease', 's', 'l', ?)", (value,))
+            rows.execute("INSERT INTO leases (name, session, holder, terms) VALUES ('l', 's', ?, '{}')", (holder,))
         rows.close()
         assert [each.is_held for each in journal.leases()] == [False]
         sweep(Path(f"{path}-leases"))

@@ -11,8 +11,10 @@ import pytest
 
 from planwire.errors import Conflict, JournalUnavailable
 from planwire.journal import Journal, Once, open_journal
+from planwire.journal.sqlite.journal import SqliteJournal
 from tests.journal.test_contract import NO_TEXT, PATIENCE, said, words
 from tests.journal.test_sqlite import is_sound, program, traces
+from tests.waiting import until
 
 KEY = Once("a page", 1)
 
@@ -101,6 +103,16 @@ def test_a_closed_journal_says_so_to_an_append_with_a_key(journal: Journal) -> N
 # In a file
 
 
+def test_two_appends_with_one_key_in_one_commit_are_written_once(path: Path) -> None:
+    with SqliteJournal(path) as journal, ThreadPoolExecutor(2) as pool:
+        journal.append("t", said("one"), once=KEY)
+        with journal._group.turn:
+            appends = [pool.submit(journal.append, "s", said(word), 0, KEY) for word in ("one", "two")]
+            until(lambda: len(journal._group._gathering) == 2)
+        one, two = (append.result(PATIENCE) for append in appends)
+        assert one == two == tuple(journal.read("s"))
+
+
 def test_of_processes_that_append_under_one_key_one_writes_and_all_get_its_events(path: Path) -> None:
     code = """
 from planwire.journal import Once
@@ -164,3 +176,14 @@ def test_keys_whose_events_another_program_deleted_are_no_ones_and_go_with_the_n
         assert words(journal.append("s", said("new"), once=secret)) == ["new"]
         journal.forget("s")
         assert traces(path.parent, secret.source) == []
+
+
+def test_an_append_without_a_key_executes_no_statement_for_keys(path: Path) -> None:
+    executed: list[str] = []
+    with SqliteJournal(path) as journal:
+        journal.append("s", said("one"), once=KEY)
+        journal.append("s", said("two"))
+        journal._writer.set_trace_callback(executed.append)
+        journal.append("s", said("three"))
+        journal._writer.set_trace_callback(None)
+    assert [statement.split()[0] for statement in executed] == ["BEGIN", "PRAGMA", "INSERT", "COMMIT"]

@@ -5,15 +5,14 @@ import re
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import psycopg
 import pytest
 
 from planwire.errors import (
@@ -29,18 +28,20 @@ from planwire.errors import (
     NotWritable,
     UnknownJournal,
 )
-from planwire.journal import Once, StoredEvent, follower, open_journal
+from planwire.journal import Once, follower, open_journal
+from planwire.journal.codec import encode
 from planwire.journal.engines import open_engine
 from planwire.journal.follower import follower_of
+from planwire.journal.group_commit import Append
+from planwire.journal.polling import Found
+from planwire.journal.postgres import following, notices
 from planwire.journal.postgres import line as postgres_line
-from planwire.journal.postgres import notices, rows
+from planwire.journal.postgres import quick as postgres_quick
 from planwire.journal.postgres import server as postgres_server
 from planwire.journal.postgres.facts import promise
-from planwire.journal.postgres.server import JournalServer
-from planwire.journal.store import Append
+from planwire.journal.postgres.journal import PostgresJournal
+from planwire.journal.postgres.writes import forget_sessions
 from planwire.journal.verifying import verify
-from planwire.model.events import Recorded
-from tests.journal.stores import PostgresJournal, gathered
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.ports import free_port
 from tests.servers.postgres import PASSWORD, PostgresServer, postgres
@@ -87,13 +88,29 @@ def test_connections_that_were_cut_while_nobody_used_them_cost_no_error(url: str
         assert words(journal.read("s")) == ["one", "two", "three"]
 
 
+def test_a_follower_goes_on_after_its_connections_were_cut(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follower, "RETRY", 0.02)
+    monkeypatch.setattr(notices, "RETRY", 0.02)
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer:
+        seen: list[int] = []
+        unsubscribe = follower_of(journal).subscribe(lambda followed: seen.append(followed.recorded.seq))
+        for number in range(1, 4):
+            writer.append("s", said("x"))
+            until(lambda number=number: seen[-1:] == [number])  # type: ignore[misc]
+            postgres().cut_connections()
+        writer.append("s", said("x"))
+        until(lambda: seen[-1:] == [4])
+        unsubscribe()
+        assert seen == sorted(set(seen))
+
+
 @pytest.mark.parametrize("session", [None, "s"])
 def test_a_journal_that_ends_before_what_a_follower_had_is_said_and_followed_from_its_end(
     url: str, monkeypatch: pytest.MonkeyPatch, session: str | None
 ) -> None:
     """A backup was restored, or a standby that lacked the last events took over."""
     monkeypatch.setattr(follower, "RETRY", 0.02)
-    monkeypatch.setattr(notices, "TRUST", 0.02)
+    monkeypatch.setattr(following, "TRUST", 0.02)
     with PostgresJournal(url) as journal, postgres().connect() as person:
         seen: list[str] = []
         troubles: list[str] = []
@@ -104,13 +121,11 @@ def test_a_journal_that_ends_before_what_a_follower_had_is_said_and_followed_fro
             journal.append("s", said(word))
         until(lambda: len(seen) == 3)
         with person.transaction():
-            person.execute(journal.server.sql("DELETE FROM planwire.events WHERE seq > 1"))
-            table = journal.server.sql("planwire.events").decode()
+            person.execute(journal._server.sql("DELETE FROM planwire.events WHERE seq > 1"))
+            table = journal._server.sql("planwire.events").decode()
             person.execute("SELECT setval(pg_get_serial_sequence(%s, 'position'), 1)", (table,))
         until(lambda: troubles[-1:] == ["None"])
         assert "has lost its last events: a backup was restored" in troubles[0]
-        with pytest.raises(JournalUnavailable, match="has lost its last events: a backup was restored"):
-            journal.append("s", said("two"))
         journal.append("s", said("two"))
         until(lambda: seen[3:] == ["two"])
         unsubscribe()
@@ -120,18 +135,53 @@ def test_a_journal_that_ends_before_what_a_follower_had_is_said_and_followed_fro
 def test_a_follower_is_told_that_others_have_the_positions_of_what_it_had(
     url: str, monkeypatch: pytest.MonkeyPatch, session: str | None
 ) -> None:
-    monkeypatch.setattr(notices, "TRUST", 0.02)
+    monkeypatch.setattr(following, "TRUST", 0.02)
     with PostgresJournal(url) as journal, PostgresJournal(url) as other, postgres().connect() as person:
         events = journal.follow(0, session=session, timeout=PATIENCE)
         journal.append("s", said("one", "lost", "lost as well"))
         assert words([next(events).recorded for _ in range(3)]) == ["one", "lost", "lost as well"]
         with person.transaction():
-            person.execute(journal.server.sql("DELETE FROM planwire.events WHERE seq > 1"))
-            table = journal.server.sql("planwire.events").decode()
+            person.execute(journal._server.sql("DELETE FROM planwire.events WHERE seq > 1"))
+            table = journal._server.sql("planwire.events").decode()
             person.execute("SELECT setval(pg_get_serial_sequence(%s, 'position'), 1)", (table,))
         other.append("t", said(*"123456789"))
         with pytest.raises(JournalUnavailable, match="has lost its last events: a backup was restored"):
             next(events)
+
+
+def test_a_server_that_restarts_under_a_writer_and_a_follower_loses_and_doubles_nothing(
+    own_server: PostgresServer,
+) -> None:
+    """Whoever has a key repeats what it has no answer to."""
+    url = own_server.fresh_url()
+    with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
+        seen: dict[int, str] = {}
+
+        def hear(followed: object) -> None:
+            seen[followed.recorded.seq] = followed.recorded.event.stop_reason  # type: ignore[attr-defined]
+
+        unsubscribe = follower_of(journal).subscribe(hear)
+
+        def write() -> None:
+            for n in range(300):
+                for _ in range(20):
+                    try:
+                        writer.append("s", said(str(n)), once=Once("a test", n))
+                        break
+                    except EngineAway:
+                        continue
+
+        writing = pool.submit(write)
+        until(lambda: len(seen) > 20)
+        own_server.restart()
+        until(lambda: len(seen) > 100 or writing.done())
+        own_server.restart()
+        writing.result(PATIENCE)
+        expected = list(map(str, range(300)))
+        assert words(journal.read("s")) == expected
+        until(lambda: len(seen) == 300)
+        assert [seen[seq] for seq in sorted(seen)] == expected
+        unsubscribe()
 
 
 def test_what_each_of_several_addresses_answers_is_said_once() -> None:
@@ -259,7 +309,7 @@ def test_forgetting_and_checking_may_take_longer_than_other_answers(
         journal.append("s", said("one"))
         monkeypatch.setattr(postgres_server, "ANSWER_TIMEOUT", 0.1)
         other.execute("BEGIN")
-        other.execute(journal.server.sql("lock table planwire.once, planwire.sessions"))
+        other.execute(journal._server.sql("lock table planwire.once, planwire.sessions"))
         acts = {"forget": lambda: journal.forget("s"), "check": lambda: [*journal.troubles()]}
         acting = pool.submit(acts[act])
         with pytest.raises(TimeoutError):
@@ -276,8 +326,6 @@ def test_what_another_database_lacks_is_written_behind_what_it_has(url: str) -> 
         schema = url.rpartition("=")[2]
         connection.execute(f"DELETE FROM {schema}.events WHERE seq > 1".encode())
         postgres().cut_connections()
-        with pytest.raises(JournalUnavailable, match="has lost its last events: a backup was restored"):
-            journal.append("s", said("two again"))
         [written] = journal.append("s", said("two again"))
         assert written.seq == 2
         assert words(journal.read("s")) == ["one", "two again"]
@@ -287,7 +335,7 @@ def test_what_another_database_lacks_is_written_behind_what_it_has(url: str) -> 
 
 
 def test_a_notice_wakes_followers_of_other_journals(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "TRUST", 1_000.0)
+    monkeypatch.setattr(following, "TRUST", 1_000.0)
     with PostgresJournal(url) as journal, PostgresJournal(url) as writer:
         events = journal.follow(timeout=PATIENCE)
         with ThreadPoolExecutor(1) as pool:
@@ -298,54 +346,76 @@ def test_a_notice_wakes_followers_of_other_journals(url: str, monkeypatch: pytes
 
 def test_a_follower_finds_what_nobody_told_it(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notices.Notifier, "ring", lambda _: None)
-    monkeypatch.setattr(notices, "TRUST", 0.05)
+    monkeypatch.setattr(following, "TRUST", 0.05)
     with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
         events = journal.follow(timeout=PATIENCE)
         pool.submit(writer.append, "s", said("one"))
         assert words([next(events).recorded]) == ["one"]
 
 
-def notices_of(url: str) -> "psycopg.Connection[Any]":
-    """A connection that hears the notices of a journal."""
-    connection: psycopg.Connection[Any] = postgres().connect()
-    connection.execute(f"LISTEN {JournalServer(url).channel}".encode())
-    return connection
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The names of the statements that journals execute."""
+    names: list[bytes] = []
+    finish = postgres_quick.QuickStatement.finish
+
+    def note(self: postgres_quick.QuickStatement) -> None:
+        finish(self)
+        names.append(self._name)
+
+    monkeypatch.setattr(postgres_quick.QuickStatement, "finish", note)
+    return names
 
 
-def test_a_quick_writer_sends_fewer_notices_than_events(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quick_writer_sends_fewer_notices_than_events(
+    url: str, executed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notices, "PAUSE", 0.2)
-    with PostgresJournal(url) as journal, notices_of(url) as listener:
+    with PostgresJournal(url) as journal:
         for _ in range(60):
             journal.append("s", said("x"))
-        journal.close()
-        assert 1 <= len([*listener.notifies(timeout=0.2)]) <= 20
+    assert executed.count(b"planwire_append") == 59
+    assert 1 <= len(executed) - 59 <= 20
 
 
 def test_a_follower_looks_by_itself_while_a_writer_is_busy_and_silent(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notices, "TRUST", 1_000.0)
+    monkeypatch.setattr(following, "TRUST", 1_000.0)
     monkeypatch.setattr(notices, "LONGEST_PAUSE", 1_000.0)
     with PostgresJournal(url) as journal, PostgresJournal(url) as writer, ThreadPoolExecutor(1) as pool:
         events = journal.follow(timeout=PATIENCE)
         seen: list[str] = []
         pool.submit(lambda: seen.extend(word for each in events for word in words([each.recorded])))
-        until(lambda: writer.append("s", said("more")) and journal.base._bell.trust < 1)
-        monkeypatch.setattr(notices.Notifier, "_send", lambda *_: None)
+        until(lambda: writer.append("s", said("more")) and journal._bell.trust < 1)
+        for notice in (writer._notifier._quiet, writer._notifier._busy):
+            monkeypatch.setattr(notice, "execute", lambda *_: None)
         until(lambda: len(seen) == writer.last_seq("s"))
         writer.append("s", said("the last"))
         until(lambda: seen[-1] == "the last")
         journal.close()
 
 
-def test_a_journal_that_closes_tells_of_what_it_wrote_last(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_that_closes_tells_of_what_it_wrote_last(
+    url: str, executed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(notices, "PAUSE", 1_000.0)
-    with PostgresJournal(url) as journal, notices_of(url) as listener:
+    with PostgresJournal(url) as journal:
         journal.append("s", said("one"))
-        assert [*listener.notifies(timeout=PATIENCE, stop_after=1)]
+        until(lambda: b"planwire_notify" in executed)
         journal.append("s", said("two"))
-        journal.close()
-        assert [*listener.notifies(timeout=PATIENCE, stop_after=1)]
+    assert executed[:3] == [b"planwire_notify", b"planwire_append", b"planwire_notify"]
+
+
+def test_a_follower_of_one_session_waits_while_others_are_written() -> None:
+    looks: list[int] = []
+
+    def look(_: following.PositionFollower, after: int) -> Found:
+        looks.append(after)
+        return Found([], after + 1)
+
+    assert not [*following.events_of(look, 0, following.NoticeBell(), lambda: None, None, 0.05)]
+    assert looks == [0, 1]
 
 
 # Many writers
@@ -360,7 +430,7 @@ def test_appends_that_share_a_commit_have_outcomes_of_their_own(url: str) -> Non
             if is_refused:  # of what this journal knows of the session nothing is true any more
                 other.append("s", said("between"))
                 last += 1
-            with gathered(journal, 6):
+            with journal._group.turn:
                 tasks = [
                     pool.submit(journal.append, "s", said("a", "b")),
                     pool.submit(journal.append, "s", said("late"), 0),
@@ -369,6 +439,7 @@ def test_appends_that_share_a_commit_have_outcomes_of_their_own(url: str) -> Non
                     pool.submit(journal.append, f"new {is_refused}", said("e"), 0),
                     pool.submit(journal.append, "t", []),
                 ]
+                until(lambda: len(journal._group._gathering) == 6)
             first, second, third, fourth, fifth, nothing = tasks
             assert [each.seq for each in first.result(PATIENCE)] == [last + 1, last + 2]
             assert isinstance(second.exception(PATIENCE), Conflict)
@@ -399,16 +470,17 @@ def test_what_the_server_says_no_to_is_away_where_it_may_be_written_later(
         for session in "st":
             journal.append(session, said("one"))
         refuse = f"BEGIN RAISE EXCEPTION USING ERRCODE = {state!r}; END"
-        with postgres().connect() as connection:
+        with journal._writing as connection:
             made = f"CREATE FUNCTION planwire.refuse() RETURNS trigger LANGUAGE plpgsql AS $${refuse}$$"
-            connection.execute(journal.server.sql(made))
+            connection.execute(journal._server.sql(made))
             trigger = "CREATE TRIGGER refuse BEFORE INSERT ON planwire.events EXECUTE FUNCTION planwire.refuse()"
-            connection.execute(journal.server.sql(trigger))
-        with gathered(journal, 2 * together):
+            connection.execute(journal._server.sql(trigger))
+        with journal._group.turn if together else nullcontext():
             tasks = [pool.submit(journal.append, session, said("two")) for session in "st"[: 1 + together]]
+            until(lambda: not together or len(journal._group._gathering) == 2)
         assert [type(each.exception(PATIENCE)) for each in tasks] == [kind] * len(tasks)
-        with postgres().connect() as connection:
-            connection.execute(journal.server.sql("DROP TRIGGER refuse ON planwire.events"))
+        with journal._writing as connection:
+            connection.execute(journal._server.sql("DROP TRIGGER refuse ON planwire.events"))
         assert words(journal.append("s", said("two"))) == ["two"]
 
 
@@ -480,13 +552,6 @@ def test_a_reader_makes_no_journal(url: str) -> None:
         assert connection.execute(query, (url.rpartition("=")[2],)).fetchone() is None
 
 
-def append_at_last(journal: PostgresJournal, session: str) -> Sequence[Recorded]:
-    """Append, once more if the journal says that it has lost events."""
-    with suppress(JournalUnavailable):
-        return journal.append(session, said("two"))
-    return journal.append(session, said("two"))
-
-
 def test_an_event_never_goes_where_tables_that_were_made_anew_have_another_session(url: str) -> None:
     """The other session has the number that the one of this writer had, and as many events."""
     with PostgresJournal(url) as journal, postgres().connect() as connection, ThreadPoolExecutor(2) as pool:
@@ -497,8 +562,9 @@ def test_an_event_never_goes_where_tables_that_were_made_anew_have_another_sessi
             with PostgresJournal(url) as other:
                 for session in "uv":
                     other.append(session, said("another"))
-                with gathered(journal, 2 * together):
-                    tasks = [pool.submit(append_at_last, journal, each) for each in "st"[: 1 + together]]
+                with journal._group.turn if together else nullcontext():
+                    tasks = [pool.submit(journal.append, each, said("two")) for each in "st"[: 1 + together]]
+                    until(lambda together=together: not together or len(journal._group._gathering) == 2)  # type: ignore[misc]
                 assert [task.result(PATIENCE)[0].seq for task in tasks] == [1] * len(tasks)
                 assert words(other.read("u")) == words(other.read("v")) == ["another"]
                 assert verify(other).troubles == []
@@ -510,8 +576,6 @@ def test_what_a_restored_backup_lacks_is_written_behind_what_it_has(url: str, co
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one", "two", "three"))
         connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq > 1".encode())
-        with pytest.raises(JournalUnavailable, match="has lost its last events: a backup was restored"):
-            journal.append("s", said(*["new"] * count), once=once)
         assert [each.seq for each in journal.append("s", said(*["new"] * count), once=once)] == [*range(2, 2 + count)]
         assert words(journal.read("s")) == ["one", *["new"] * count]
         assert verify(journal).troubles == []
@@ -579,7 +643,7 @@ def test_an_event_that_somebody_deleted_is_named(url: str) -> None:
     with PostgresJournal(url) as journal, postgres().connect() as connection:
         journal.append("s", said("one", "two", "three"))
         connection.execute(f"DELETE FROM {url.rpartition('=')[2]}.events WHERE seq = 2".encode())
-        with pytest.raises(DamagedJournal, match=r"event 2 of session 's' is missing.*: restore a backup, or "):
+        with pytest.raises(DamagedJournal, match=r"event 2 of session 's' is missing from .*: restore a backup, or "):
             list(journal.read("s"))
 
 
@@ -629,7 +693,7 @@ def test_limits_that_a_server_or_a_role_has_for_others_end_nothing(url: str) -> 
         )
         for task in tasks:
             with other.transaction():
-                other.execute(journal.server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
+                other.execute(journal._server.sql("SELECT 1 FROM planwire.sessions FOR UPDATE"))
                 doing = pool.submit(task)
                 with pytest.raises(TimeoutError):
                     doing.result(0.4)
@@ -645,7 +709,7 @@ def test_a_constraint_that_is_not_planwires_is_an_error_in_words(url: str) -> No
             "ALTER TABLE planwire.others ADD FOREIGN KEY (number) REFERENCES planwire.sessions",
             "ALTER TABLE planwire.events ADD CHECK (seq < 2)",
         ):
-            connection.execute(journal.server.sql(each))
+            connection.execute(journal._server.sql(each))
         with pytest.raises(JournalUnavailable, match=r"can't do that: update or delete .* violates foreign key"):
             journal.forget("s")
         for once in (None, Once("page", 1)):
@@ -654,31 +718,49 @@ def test_a_constraint_that_is_not_planwires_is_an_error_in_words(url: str) -> No
         assert words(journal.read("s")) == ["one"]
 
 
+def test_a_snapshot_of_a_session_that_is_being_forgotten_is_dropped(url: str) -> None:
+    with PostgresJournal(url) as journal, postgres().connect() as other, ThreadPoolExecutor(1) as pool:
+        journal.append("s", said("one"))
+        with other.transaction():
+            other.execute(f"DELETE FROM {journal._server.schema}.sessions".encode())
+            keeping = pool.submit(journal.keep_snapshot, "s", 1, b"state")
+            waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
+            until(lambda: other.execute(waits).fetchone() is not None)
+        keeping.result(PATIENCE)
+        assert journal.snapshot("s") is None
+
+
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("once", [None, Once("page", 1)])
 def test_an_append_that_meets_a_forget_begins_the_session_anew(url: str, count: int, once: Once | None) -> None:
-    with PostgresJournal(url) as journal, journal.server.connect() as other, ThreadPoolExecutor(1) as pool:
+    with PostgresJournal(url) as journal, journal._server.connect() as other, ThreadPoolExecutor(1) as pool:
         journal.append("s", said("one", "two"))
         with other.transaction():
-            rows.delete_sessions(journal.server.sql, other, ["s"])
+            forget_sessions(journal._server, other, [b"s"])
             appending = pool.submit(journal.append, "s", said(*("new",) * count), None, once)
             waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
             until(lambda: other.execute(waits).fetchone() is not None)
         assert [each.seq for each in appending.result(PATIENCE)] == [*range(1, count + 1)]
         assert words(journal.read("s")) == ["new"] * count
-        left = f"SELECT count(*) FROM {journal.server.schema}.events".encode()
+        left = f"SELECT count(*) FROM {journal._server.schema}.events".encode()
         assert other.execute(left).fetchone() == (count,)
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_forget_waits_for_an_append_under_way_and_takes_its_events_along(url: str, count: int) -> None:
-    with PostgresJournal(url) as journal, journal.server.connect() as other, ThreadPoolExecutor(1) as pool:
-        schema = journal.server.schema
+@pytest.mark.parametrize("has_foreign_key", [False, True], ids=["", "in the tables of an earlier planwire"])
+def test_a_forget_waits_for_an_append_under_way_and_takes_its_events_along(
+    url: str, count: int, has_foreign_key: bool
+) -> None:
+    with PostgresJournal(url) as journal, journal._server.connect() as other, ThreadPoolExecutor(1) as pool:
+        schema = journal._server.schema
+        if has_foreign_key:
+            key = (
+                f"ALTER TABLE {schema}.events ADD FOREIGN KEY (session) REFERENCES {schema}.sessions ON DELETE CASCADE"
+            )
+            other.execute(key.encode())
         journal.append("s", said("one"))
-        [end] = journal.base.ends("s")
         with other.transaction():
-            under_way = Append("s", [StoredEvent(2 + n, 1, "a", b"{}", b"x") for n in range(count)], end)
-            other.execute(journal.server.sql(rows.APPEND), rows.append_values([under_way]))
+            journal._appends.add(other, Append("s", encode("s", said(*("under way",) * count)), None))
             forgetting = pool.submit(journal.forget, "s")
             waits = b"SELECT 1 FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid()"
             until(lambda: other.execute(waits).fetchone() is not None)
@@ -686,6 +768,35 @@ def test_a_forget_waits_for_an_append_under_way_and_takes_its_events_along(url: 
         assert (journal.sessions(), heard(journal)) == ([], [])
         assert other.execute(f"SELECT count(*) FROM {schema}.events".encode()).fetchone() == (0,)
         assert verify(journal).troubles == []
+
+
+def test_what_is_done_again_and_again_is_planned_once(url: str) -> None:
+    with PostgresJournal(url) as journal:
+        for n in range(3):
+            journal.append("s", said("one"), once=Once("k", n))
+            journal.append("s", said("two", "three"))
+            journal.last_seq("s")
+            assert len(list(journal.read("s"))) == 3 * (n + 1)
+        for line, expected in ((journal._writing, 4), (journal._reading, 2)):
+            with line as connection:
+                [[prepared]] = connection.execute("SELECT count(*) FROM pg_prepared_statements")
+                assert prepared == expected, line
+
+
+def test_each_append_of_a_batch_has_an_outcome_of_its_own(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(*_: object) -> None:
+        raise JournalUnavailable("others wrote all the time")
+
+    with PostgresJournal(url) as journal:
+        journal.append("known", said("one"))
+        monkeypatch.setattr(journal._appends, "_alone", lose)
+        batch = [Append(name, encode(name, said("two")), None) for name in ("new", "known")]
+        with journal._group.turn:
+            lost, written = journal._commit(batch)
+        assert isinstance(lost, JournalUnavailable)
+        assert not isinstance(written, BaseException)
+        assert words(list(written)) == ["two"]
+        assert words(journal.read("known")) == ["one", "two"]
 
 
 def test_a_journal_does_not_work_across_a_fork(url: str) -> None:
@@ -798,7 +909,7 @@ def test_thoughts_are_in_one_file_whoever_asks(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     url = postgres().fresh_url()
     with PostgresJournal(url) as one, PostgresJournal(url.replace(f":{PASSWORD}", "")) as other:
-        assert one.base.thoughts == other.base.thoughts
+        assert one.thoughts.path == other.thoughts.path
 
 
 @pytest.mark.parametrize(
@@ -827,6 +938,7 @@ def test_pages_are_cut_by_their_bytes_too(url: str) -> None:
     with PostgresJournal(url) as journal:
         journal.append("s", said(*["x" * 1_500_000] * 5))
         assert [len(word) for word in words(journal.read("s"))] == [1_500_000] * 5
+        assert len(journal._behind(0, 10)) == 3
         assert len(list(islice(journal.follow(0, timeout=0), 9))) == 5
 
 
@@ -849,7 +961,7 @@ FREE_POSITIONS = "ALTER TABLE {}.events ALTER position SET GENERATED BY DEFAULT"
         ),
         (
             f"{FREE_POSITIONS}; UPDATE {{}}.events SET position = 99 WHERE seq = 1 AND session = 2",
-            ["event 1 of session 't' is where no follower reads it in time"],
+            ["event 1 of session 't' reaches followers after event 2"],
         ),
         (
             "INSERT INTO {}.events (session, seq, at, by, event) SELECT 1, 0, at, by, event FROM {}.events LIMIT 1",
@@ -857,7 +969,7 @@ FREE_POSITIONS = "ALTER TABLE {}.events ALTER position SET GENERATED BY DEFAULT"
         ),
         (
             f"{FREE_POSITIONS}; UPDATE {{}}.events SET position = -1 WHERE seq = 1 AND session = 1",
-            ["event 1 of session 's' is where no follower reads it in time"],
+            ["event 1 of session 's' is at position -1, where no follower reads it"],
         ),
     ],
 )

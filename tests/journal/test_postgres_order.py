@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from planwire.errors import JournalUnavailable
 from planwire.journal import Once
-from planwire.journal.postgres import store as engine
-from planwire.journal.postgres.order import PositionFollower
-from tests.journal.stores import PostgresJournal, gathered
+from planwire.journal.postgres import journal as engine
+from planwire.journal.postgres.following import PositionFollower, Source
+from planwire.journal.postgres.journal import PostgresJournal
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.servers.postgres import postgres
 from tests.waiting import until
@@ -30,7 +30,7 @@ class Slow:
     """An append by hand, as slow as a test wants it: it holds the lock of appends and has drawn its position."""
 
     def __init__(self, journal: PostgresJournal, session: str) -> None:
-        server = journal.server
+        server = journal._server
         self.connection: psycopg.Connection[Any] = postgres().connect()
         self.connection.execute("BEGIN")
         self.connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (server.lock,))
@@ -77,7 +77,7 @@ def test_the_end_of_the_journal_is_behind_transactions_that_are_under_way(
     slow = Slow(journal, "slow")
     journal.append("s", said("quick"))
     monkeypatch.setattr(engine, "PATIENCE", 0.02)
-    for ask in (journal.last_position, journal.follow):
+    for ask in (journal.last_position, journal.follow, lambda: list(journal.follow(0, session="s"))):
         with pytest.raises(JournalUnavailable, match="a transaction has been appending"):
             ask()
     slow.end("COMMIT")
@@ -93,11 +93,9 @@ def test_a_slower_transaction_is_waited_for_where_a_restored_backup_has_fewer_ev
         journal.append("s", said("lost"))
     assert journal.last_position() == 6
     with postgres().connect() as person, person.transaction():
-        person.execute(journal.server.sql("DELETE FROM planwire.events WHERE seq > 1"))
-        table = journal.server.sql("planwire.events").decode()
+        person.execute(journal._server.sql("DELETE FROM planwire.events WHERE seq > 1"))
+        table = journal._server.sql("planwire.events").decode()
         person.execute("SELECT setval(pg_get_serial_sequence(%s, 'position'), 1)", (table,))
-    with pytest.raises(JournalUnavailable, match="has lost its last events"):
-        journal.append("s", said("quick"))
     slow = Slow(journal, "slow")
     journal.append("s", said("quick"))
     monkeypatch.setattr(engine, "PATIENCE", 0.02)
@@ -120,12 +118,12 @@ def test_one_who_follows_without_waiting_waits_for_those_who_write(journal: Post
 def test_a_follower_waits_only_for_those_who_wrote_when_it_met_a_gap(journal: PostgresJournal) -> None:
     first = Slow(journal, "first")
     journal.append("s", said("quick"))
-    follower = PositionFollower(0, journal.base._behind, journal.base._holders)
-    assert follower.look().rows == []
+    follower, source = PositionFollower(), Source(journal._behind, journal._holders)
+    assert follower.look(0, source).events == []
     later = Slow(journal, "later")
     first.end("ROLLBACK")
-    found = follower.look()
-    assert [each.session for each in found.rows] == ["s"]
+    found = follower.look(0, source)
+    assert words([each.recorded for each in found.events]) == ["quick"]
     later.end("ROLLBACK")
 
 
@@ -144,7 +142,7 @@ def test_a_foreign_transaction_that_is_held_open_delays_nobody(journal: Postgres
         foreign.execute("CREATE TABLE IF NOT EXISTS foreign_rows (n int)")
         foreign.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         foreign.execute("INSERT INTO foreign_rows VALUES (1)")
-        foreign.execute(journal.server.sql("SELECT count(*) FROM planwire.events"))
+        foreign.execute(journal._server.sql("SELECT count(*) FROM planwire.events"))
         Slow(journal, "never").end("ROLLBACK")  # a gap makes a follower ask who is writing
         journal.append("s", said("two"))
         assert words([each.recorded for each in journal.follow(0, stop=Looks(4))]) == ["one", "two"]
@@ -161,7 +159,7 @@ def test_the_lock_is_taken_before_a_position_is_drawn(
 ) -> None:
     """Everything rests on that. Whoever holds the lock alone shows it: the append waits, and has drawn nothing."""
     journal.append("s", said("one"))
-    server = journal.server
+    server = journal._server
     with closing(postgres().connect()) as other, ThreadPoolExecutor(1) as pool:
         other.execute("SELECT pg_advisory_lock(%s)", (server.lock,))
         appending = pool.submit(journal.append, session, said(*["x"] * count), once=once)
@@ -177,11 +175,12 @@ def test_the_lock_is_taken_before_a_position_is_drawn(
 def test_appends_of_several_threads_take_the_lock_too(journal: PostgresJournal) -> None:
     for session in "ab":
         journal.append(session, said("one"))
-    server = journal.server
+    server = journal._server
     with closing(postgres().connect()) as other, ThreadPoolExecutor(2) as pool:
-        with gathered(journal, 2):
-            other.execute("SELECT pg_advisory_lock(%s)", (server.lock,))
+        with journal._group.turn:
             appending = [pool.submit(journal.append, session, said("x")) for session in "ab"]
+            until(lambda: len(journal._group._gathering) == 2)
+            other.execute("SELECT pg_advisory_lock(%s)", (server.lock,))
         waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
         until(lambda: other.execute(waiting).fetchone() == (1,))
         drawn = server.sql("SELECT last_value FROM planwire.events_position_seq")
@@ -201,7 +200,7 @@ STEPS = st.lists(
 @given(steps=STEPS)
 def test_a_follower_sees_every_event_once_and_in_order_whatever_overlaps(steps: list[str]) -> None:
     with PostgresJournal(postgres().fresh_url()) as journal:
-        follower = PositionFollower(0, journal.base._behind, journal.base._holders)
+        follower, source = PositionFollower(), Source(journal._behind, journal._holders)
         under_way: list[Slow] = []
         committed: set[int] = set()
         forgotten: set[int] = set()
@@ -209,8 +208,8 @@ def test_a_follower_sees_every_event_once_and_in_order_whatever_overlaps(steps: 
         after = 0
 
         def look(after: int) -> int:
-            found = follower.look()
-            seen.extend(each.position for each in found.rows)
+            found = follower.look(after, source)
+            seen.extend(each.position for each in found.events)
             assert found.position >= after
             return found.position
 
@@ -241,13 +240,10 @@ def test_a_follower_sees_every_event_once_and_in_order_whatever_overlaps(steps: 
 
 def under_way_positions(journal: PostgresJournal) -> list[Any]:
     """The position that was drawn last."""
-    connection: psycopg.Connection[Any]
-    with postgres().connect() as connection:
-        return connection.execute(journal.server.sql("SELECT last_value FROM planwire.events_position_seq")).fetchall()
+    with journal._read() as cursor:
+        return cursor.execute(journal._server.sql("SELECT last_value FROM planwire.events_position_seq")).fetchall()
 
 
 def positions_of(journal: PostgresJournal, session: str) -> list[int]:
-    connection: psycopg.Connection[Any]
-    query = "SELECT position FROM planwire.events JOIN planwire.sessions ON number = session WHERE id = %s"
-    with postgres().connect() as connection:
-        return [row[0] for row in connection.execute(journal.server.sql(query), (session.encode(),)).fetchall()]
+    with journal._read() as cursor:
+        return [row[0] for row in journal._reads.behind(cursor, 0, 2**62, session)]

@@ -13,10 +13,10 @@ import pytest
 
 from planwire.errors import CannotWait, EngineAway
 from planwire.journal import Stamped, open_journal
+from planwire.journal.postgres.journal import PostgresJournal
 from planwire.journal.waiting import is_waiting, waiting_of
 from planwire.model.events import PlanReviewed, TurnEnded
 from tests.availability import or_skip
-from tests.journal.stores import PostgresJournal
 from tests.programs import PGBOUNCER
 from tests.servers.ports import free_port
 from tests.servers.postgres import postgres

@@ -7,8 +7,8 @@ from threading import Event
 import pytest
 
 from planwire.journal.postgres import order
+from planwire.journal.postgres.journal import PostgresJournal
 from planwire.model.events import Recorded
-from tests.journal.stores import PostgresJournal
 from tests.journal.test_contract import PATIENCE, heard, said, words
 from tests.journal.test_postgres_order import Slow
 from tests.servers.postgres import PostgresServer, postgres
@@ -29,7 +29,7 @@ def journals(standby: PostgresServer) -> Iterator[tuple[PostgresJournal, Postgre
     with PostgresJournal(url) as journal:
         journal.append("s", said("before"))
         catch_up(standby)
-        with PostgresJournal(standby.url(journal.server.schema), create=False) as copy:
+        with PostgresJournal(standby.url(journal._server.schema), create=False) as copy:
             yield journal, copy
 
 

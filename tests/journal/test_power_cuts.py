@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pytest
 
 from planwire.errors import JournalUnavailable
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.verifying import verify
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import change
 from tests.journal.test_sqlite import is_sound

@@ -21,11 +21,11 @@ from planwire.errors import NoJournal, UnknownJournal
 from planwire.journal import Journal, KnownSession, engines, open_journal
 from planwire.journal.engines import Engine, unrevealing_url
 from planwire.journal.hook_folders import hooks_path, journal_of_hooks, make_hooks_path
+from planwire.journal.memory import MemoryJournal
 from planwire.journal.postgres.server import JournalServer
 from planwire.journal.shown_urls import has_secret, shown_url
 from planwire.journal.user_files import VARIABLE, away_path
 from planwire.own_process import own_command
-from tests.journal.stores import MemoryJournal
 from tests.waiting import until
 
 SECRET = "s3cret"

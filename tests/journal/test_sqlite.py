@@ -18,12 +18,12 @@ import pytest
 
 from planwire.errors import JournalUnavailable, NoJournal
 from planwire.journal import Stamped, open_journal
-from planwire.journal import drafts as sqlite_drafts
+from planwire.journal.sqlite import drafts as sqlite_drafts
 from planwire.journal.sqlite import rows as sqlite_rows
 from planwire.journal.sqlite.file import transaction
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.sqlite.rows import insert
 from planwire.model.events import TurnEnded
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, heard, said, words
 
 NOBODY = 65534
@@ -256,11 +256,11 @@ def test_a_file_that_stays_locked_costs_patience_and_nothing_else(path: Path) ->
 def test_a_full_database_takes_nothing_by_half_and_goes_on_once_there_is_room(path: Path) -> None:
     with SqliteJournal(path) as journal:
         journal.append("s", said("one"))
-        journal.base._writer.execute("PRAGMA max_page_count = 20")
+        journal._writer.execute("PRAGMA max_page_count = 20")
         with pytest.raises(JournalUnavailable, match="the disk is full, and this was not written"):
             journal.append("s", said("two", "x" * 100_000))
         assert words(journal.read("s")) == ["one"]
-        journal.base._writer.execute("PRAGMA max_page_count = 1000000")
+        journal._writer.execute("PRAGMA max_page_count = 1000000")
         journal.append("s", said("three"), 1)
     assert is_sound(path)
 
@@ -476,7 +476,7 @@ def kill_while_creating(path: Path, moment: str) -> None:
     """A process that is killed at a moment of the creation of a journal."""
     code = f"""
 import os, signal
-from planwire.journal import drafts as sqlite_drafts
+from planwire.journal.sqlite import drafts as sqlite_drafts
 from planwire.journal.sqlite import file as sqlite_file
 {moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 open_journal(sys.argv[2])
@@ -499,7 +499,7 @@ def test_the_draft_of_a_killed_creator_is_swept_once_it_is_old_and_not_before(pa
         patched.setattr(sqlite_drafts, "time", lambda: time() + 90)
         with closing(sqlite3.connect(path.parent / draft, isolation_level=None)) as maker:
             maker.execute("BEGIN EXCLUSIVE")
-            run("import planwire.journal.drafts as d; d._OLD = -1; d.sweep_drafts(journal.base.path)", path)
+            run("import planwire.journal.sqlite.drafts as d; d._OLD = -1; d.sweep_drafts(journal.path)", path)
             assert draft in names(path.parent)
         open_journal(path).close()
     assert names(path.parent) == {"journal.db"}

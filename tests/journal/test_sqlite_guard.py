@@ -14,10 +14,10 @@ import pytest
 
 from planwire.errors import Conflict, JournalError, JournalUnavailable
 from planwire.journal import Stamped, StoredAppend, Terms
-from planwire.journal.sqlite import store as sqlite_store
+from planwire.journal.sqlite import journal as sqlite_journal
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.verifying import verify
 from planwire.model.events import TurnEnded
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import PATIENCE, said, words
 from tests.journal.test_sqlite import program, run
 
@@ -235,13 +235,13 @@ def test_a_journal_that_is_opened_while_the_last_one_closes_works(
     """SQLite then removes the log and the shared memory, and makes them anew."""
     one = SqliteJournal(path)
     one.append("s", said("one"))
-    original = getattr(sqlite_store, step)
+    original = getattr(sqlite_journal, step)
 
     def close_first(*arguments: Any) -> Any:
         one.close()
         return original(*arguments)
 
-    monkeypatch.setattr(sqlite_store, step, close_first)
+    monkeypatch.setattr(sqlite_journal, step, close_first)
     with SqliteJournal(path) as other:
         assert run(ALONE, path.with_name("another.db"), path) == ["somebody has it"]
         other.append("s", said("two"))
@@ -283,7 +283,7 @@ def test_a_process_that_is_killed_in_the_middle_of_an_append_disturbs_nobody(pat
     """It leaves pages in the log that count for nothing."""
     code = """
 import os, signal
-from planwire.journal.sqlite import store as engine
+from planwire.journal.sqlite import journal as engine
 insert = engine.rows.insert
 def insert_and_die(*given):
     insert(*given)

@@ -13,8 +13,8 @@ import pytest
 from planwire.errors import DamagedJournal, JournalUnavailable
 from planwire.journal import Journal, open_journal
 from planwire.journal.restoring import restore_file
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.verifying import verify
-from tests.journal.stores import SqliteJournal
 from tests.journal.test_contract import said, words
 from tests.journal.test_damage import PAGE, change, contents
 from tests.journal.test_sqlite import is_sound, program
@@ -288,10 +288,10 @@ def test_a_file_into_which_half_of_the_log_was_copied_is_opened_and_whole(
         journal.append("gone", said(*many("gone")))
         journal.append("s", said(*many("kept")))
     journal = SqliteJournal(path)
-    journal.base._writer.execute("PRAGMA wal_autocheckpoint = 0")
+    journal._writer.execute("PRAGMA wal_autocheckpoint = 0")
     journal.append("s", said(*many("more")))
     if forgets:
-        monkeypatch.setattr(journal.base, "_patience", 0.01)
+        monkeypatch.setattr(journal, "_patience", 0.01)
         with closing(sqlite3.connect(path)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM events").fetchone()  # so that all of it stays in the log

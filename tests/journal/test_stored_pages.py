@@ -1,8 +1,7 @@
 """Pages of stored events, and the appends that they become: none is lost, whatever is missing between them."""
 
 from planwire.journal.protocol import Once, StoredEvent
-from planwire.journal.store import KeySpan, StoredPage
-from planwire.journal.stored_pages import by_keys
+from planwire.journal.stored_pages import KeySpan, StoredPage, by_keys
 
 ONE, TWO = KeySpan(1, 4, Once("one", 1)), KeySpan(4, 6, Once("two", 1))
 

@@ -16,8 +16,9 @@ import pytest
 
 from planwire import ItemsPlan
 from planwire.errors import JournalError
-from planwire.journal import Journal, Stamped, Thought, drafts, load_state, open_journal
+from planwire.journal import Journal, Stamped, Thought, load_state, open_journal
 from planwire.journal.backup import back_up
+from planwire.journal.sqlite import drafts
 from planwire.journal.thoughts import SESSION_CAP, THOUGHT_CAP, carry_over, is_genuine, keep_all, kept_why, think
 from planwire.journal.user_files import thoughts_path
 from planwire.model.events import PlanSet

@@ -87,7 +87,7 @@ def test_a_change_a_hole_and_a_swap_are_found(
         ("UPDATE events SET link = 3 WHERE seq = 10", [("s", 10)]),
         ("UPDATE events SET by = x'ff' WHERE seq = 10", [("s", 10)]),
         ("UPDATE events SET at = 'abc' WHERE session = 1 AND seq IN (1, 10)", [("s", 1), ("s", 10)]),
-        ("UPDATE events SET seq = 'abc' WHERE seq = 10", [("s", None)]),
+        ("UPDATE events SET seq = 'abc' WHERE seq = 10", [("s", None), ("s", None)]),
         ("UPDATE events SET checksum = 'abc' WHERE seq = 10", [("s", 10)]),
         ("UPDATE sessions SET id = x'ff' WHERE id = 'other'", [(None, None), (None, None)]),
         ("UPDATE once SET source = x'ff', after = 'abc' WHERE n = 9", [(None, None)]),
@@ -182,5 +182,7 @@ def _unreadable(seq: int) -> StoredEvent:
 
 def test_a_session_that_is_begun_anew_while_its_events_are_checked_is_in_order() -> None:
     check = PositionCheck()
-    assert [trouble for seq in (1, 2, 1, 2) for trouble in check.of_event("s", seq)] == []
-    assert [each.words for each in check.of_event("s", 2)] == ["event 2 of session 's' reaches followers after event 2"]
+    assert [*check.troubles(1, "s", 1, 1), *check.troubles(1, "s", 2, 2), *check.troubles(2, "s", 1, 3)] == []
+    assert [each.words for each in check.troubles(2, "s", 1, 4)] == [
+        "event 1 of session 's' reaches followers after event 1"
+    ]

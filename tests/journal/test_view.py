@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from planwire import Entry, ItemsPlan, MarkdownPlan
 from planwire.errors import JournalUnavailable
 from planwire.journal import Journal, Snapshot, Stamped, View, catch_up, load_state, open_journal, state_at
+from planwire.journal.memory import MemoryJournal
 from planwire.journal.view import EVENTS_PER_SNAPSHOT, STATE
 from planwire.model.events import (
     ACP,
@@ -29,7 +30,6 @@ from planwire.model.records import SessionState
 from planwire.model.step_changes import AddStep, SetStatus
 from tests import deciding
 from tests.deciding import fold_all
-from tests.journal.stores import MemoryJournal
 from tests.strategies import plan_ids, plans, texts
 
 OPENING: list[Event] = [

@@ -1,14 +1,13 @@
 """The sessions of a journal as they are kept up with, whatever happens to the journal meanwhile."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from planwire.errors import JournalUnavailable, NotFound
-from planwire.journal import Journal, KnownSession, Stamped, open_journal
+from planwire.journal import Journal, KnownSession, Snapshot, Stamped, open_journal
 from planwire.journal.follower import Follower
-from planwire.model.events import PlanSet, Recorded
+from planwire.model.events import PlanSet
 from planwire.readmodel.folders import newest_first
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.sessions import Sessions, load_session
@@ -106,10 +105,10 @@ def test_loading_goes_on_once_the_journal_can_be_read_again(journal: Journal, mo
     sessions = Sessions(journal, FilePlans(), lambda _: None)
     with monkeypatch.context() as trouble:
 
-        def locked(*_: object) -> Iterator[Recorded]:
+        def locked(*_: object) -> Snapshot | None:
             raise JournalUnavailable("it is locked")
 
-        trouble.setattr(journal, "read", locked)
+        trouble.setattr(journal, "snapshot", locked)
         sessions.start()
         until(lambda: sessions.problem == "it is locked")
     until(lambda: [glance.id for glance in sessions.glances()] == ["one"])

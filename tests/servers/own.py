@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.servers.nats import NatsServer
 from tests.servers.nats import server as nats_server
 from tests.servers.postgres import PostgresServer
 from tests.servers.proxy import Proxy, proxy_to
@@ -14,12 +13,11 @@ __all__ = ["DURABLE_ENGINES", "ENGINES_WITH_SERVERS", "OwnServer", "journal_in",
 
 
 class OwnServer(NamedTuple):
-    """The URL of an empty journal, how to restart its server, the network in between, and the server itself."""
+    """The URL of an empty journal, how to restart its server, and the network in between."""
 
     url: str
     restart: Callable[[], None]
     network: Proxy
-    server: NatsServer | PostgresServer
 
 
 @contextmanager
@@ -45,7 +43,7 @@ def _postgres() -> Iterator[OwnServer]:
     try:
         with proxy_to("127.0.0.1", server.port) as network:
             url = server.fresh_url(local=False).replace(f":{server.port}/", f":{network.port}/")
-            yield OwnServer(url, server.restart, network, server)
+            yield OwnServer(url, server.restart, network)
     finally:
         server.remove()
 
@@ -53,7 +51,7 @@ def _postgres() -> Iterator[OwnServer]:
 @contextmanager
 def _jetstream() -> Iterator[OwnServer]:
     with nats_server() as server, proxy_to("127.0.0.1", server.port) as network:
-        yield OwnServer(server.url().replace(f":{server.port}/", f":{network.port}/"), server.restart, network, server)
+        yield OwnServer(server.url().replace(f":{server.port}/", f":{network.port}/"), server.restart, network)
 
 
 _SERVERS: Final = {"postgresql": _postgres, "jetstream": _jetstream}

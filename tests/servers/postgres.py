@@ -104,23 +104,6 @@ class PostgresServer:
         self.stop(how)
         self.start()
 
-    def kill(self) -> None:
-        """End it at once: the next start finds what is missing in the files."""
-        self.stop(signal.SIGQUIT)
-
-    def keep(self) -> None:
-        """Copy what it has so far."""
-        self.stop()
-        subprocess.run(["cp", "-a", self.folder / "data", self.folder / "kept"], check=True)  # with its owner
-        self.start()
-
-    def lose_the_rest(self) -> None:
-        """Go on from the copy, as after a backup was restored."""
-        self.stop()
-        shutil.rmtree(self.folder / "data")
-        (self.folder / "kept").rename(self.folder / "data")
-        self.start()
-
     def freeze(self) -> None:
         """Stop all processes of the server where they are: it falls silent."""
         self._signal_all(signal.SIGSTOP)

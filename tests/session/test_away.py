@@ -11,6 +11,7 @@ from planwire import BlockingPlanSession, PlanSession
 from planwire.errors import CannotWait, EngineAway
 from planwire.journal import Once, Stamped, Terms, load_state, open_journal
 from planwire.journal.away.journal import AwayJournal
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.waiting import NOT_YET, go_by_last_known, is_waiting, waiting_of
 from planwire.model.events import ACP, Choice, PlanSet, Recorded, Remarked, ReviewAsked, TurnEnded
 from planwire.model.plan import MarkdownPlan
@@ -20,7 +21,6 @@ from planwire.session.pending_reviews import PendingReviews
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.journal.outages import Outage, behind, open_server, written_there
-from tests.journal.stores import SqliteJournal
 from tests.journals import items
 from tests.waiting import eventually, until
 

@@ -14,10 +14,10 @@ from planwire import BlockingPlanSession
 from planwire.errors import EngineAway, PlanError
 from planwire.journal import Journal, load_state
 from planwire.journal.away.journal import AwayJournal
+from planwire.journal.memory import MemoryJournal
 from planwire.session.steering import steer
 from planwire.steering.wanted import Wanted
 from tests.journal.outages import SAID
-from tests.journal.stores import MemoryJournal
 from tests.waiting import until
 
 OPERATIONS = st.tuples(

@@ -27,7 +27,7 @@ def test_journals_and_sessions_need_no_module_that_only_some_systems_have() -> N
     code = """
 import sys
 sys.modules |= dict.fromkeys(("fcntl", "grp", "pwd", "resource", "syslog", "termios", "tty"))
-import planwire.journal.sqlite.store, planwire.session.plan_session
+import planwire.journal.sqlite.journal, planwire.session.plan_session
 with planwire.BlockingPlanSession.open(sys.argv[1], "s") as plans:
     print(plans.call("set_plan", {"entries": ["read"]})["revision"])
 """

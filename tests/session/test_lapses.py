@@ -9,11 +9,11 @@ from time import monotonic
 import pytest
 
 from planwire.journal import Journal, Stamped, Terms, open_journal
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import Event, PlanSet, ReviewAsked, SessionOpened, TurnEnded
 from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
 from tests import deciding
-from tests.journal.stores import SqliteJournal
 from tests.journals import items
 
 PLAN = PlanSet(items("main", "in_progress", "pending"))

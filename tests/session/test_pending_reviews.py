@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from planwire import BlockingPlanSession, PlanSession, open_journal
 from planwire.errors import InputError, NothingChanges, PlanError
 from planwire.journal import Journal, Stamped, load_state
+from planwire.journal.memory import MemoryJournal
 from planwire.model.events import (
     ACP,
     APPROVED,
@@ -39,7 +40,6 @@ from planwire.session.pending_reviews import PendingReviews, undo_delay
 from planwire.session.steering import Steered, steer
 from planwire.steering.reach import ANSWER, NOBODY, Reach
 from planwire.steering.wanted import Wanted
-from tests.journal.stores import MemoryJournal
 from tests.waiting import eventually, until
 
 #: Milliseconds of a delay that no test lives to see the end of, and of one that is over at once.

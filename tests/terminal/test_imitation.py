@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from planwire.journal import Stamped
+from planwire.journal.memory import MemoryJournal
 from planwire.model.events import (
     APPROVED,
     COMMENT,
@@ -32,7 +33,6 @@ from planwire.terminal.change_lines import difference_lines
 from planwire.terminal.history_lines import moment_line
 from planwire.terminal.lines import UNBOUNDED, Line
 from planwire.terminal.plan_lines import boxed_lines, card_lines
-from tests.journal.stores import MemoryJournal
 from tests.readmodel.shown_plans import shown
 
 LABELS = {"Why": "why", "Note": "note", "Comment": "comment", "Changes": "request", "Review": "verdict"}

@@ -16,8 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList
 
 from planwire.journal import open_journal
-from planwire.journal.journal import StoreJournal
-from planwire.journal.sqlite.store import SqliteStore
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.model.events import (
     ACP,
     SUGGESTION,
@@ -332,9 +331,8 @@ async def test_a_decision_that_comes_late_waits_while_sessions_are_searched(jour
 async def test_a_journal_that_can_not_be_written_says_so_and_the_words_stay(journal: Path) -> None:
     async with watching(journal, OURS) as (app, pilot):
         await ready(app)
-        assert isinstance(app.journal, StoreJournal)
-        assert isinstance(app.journal.base, SqliteStore)
-        app.journal.base._writer.execute("PRAGMA query_only = ON")  # as it is with a file that is not ours
+        assert isinstance(app.journal, SqliteJournal)
+        app.journal._writer.execute("PRAGMA query_only = ON")  # as it is with a file that is not ours
         await write(app, pilot, "c", "hello")
         await pilot.press("enter")
         await told(app, "it can't be written: check who owns the file and its folder")

@@ -97,7 +97,7 @@ def _session(journal: Journal, operand: str, session: str | None) -> ShownSessio
     if not _is_moment(operand):
         name, at = operand, "now"
         beginning, mark, end = operand.rpartition("@")
-        if mark and _is_moment(end) and not journal.last_positions(operand):
+        if mark and _is_moment(end) and not any(known.id.startswith(operand) for known in journal.sessions()):
             name, at = beginning, end
     return session_at(journal, choose_session(journal, name), None if at == "now" else int(at))
 

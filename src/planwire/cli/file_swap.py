@@ -6,7 +6,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from planwire.errors import InputError, Refused, reason
-from planwire.journal.spool_append import sync_folders
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -41,7 +40,6 @@ def swap_bytes(path: Path, before: bytes | None, after: bytes | None, *, like: P
             Path(name).chmod(_mode(target, like))
             refuse_if_changed(target, before)
             Path(name).replace(target)
-            sync_folders(str(target.parent))
         except BaseException:
             with suppress(OSError):
                 Path(name).unlink()

@@ -81,12 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _forget(journal: Journal, doomed: list[KnownSession], arguments: argparse.Namespace) -> None:
-    from planwire.readmodel.catching_up import scrub_catalogue  # noqa: PLC0415  (it imports SQLite)
-
     sessions = [session.id for session in doomed]
     if not arguments.thoughts:
         journal.forget(*sessions)
-        scrub_catalogue(journal)
     elif arguments.all:
         journal.thoughts.forget_all()
     else:

@@ -14,11 +14,11 @@ from planwire.cli.progress_line import ProgressLine
 from planwire.errors import DamagedJournal, InputError, JournalUnavailable, NoJournal, NotFound, Refused
 from planwire.journal import Journal, open_journal
 from planwire.journal.backup import back_up
-from planwire.journal.companion_files import refuse_place
 from planwire.journal.copying import CopiedJournal, copy_journal
 from planwire.journal.engines import file_of, require_folder, shared_url
 from planwire.journal.restoring import restore_file, restore_thoughts
 from planwire.journal.shown_urls import shown_url
+from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.verifying import verify
 from planwire.readmodel.plain_text import counted, one_line

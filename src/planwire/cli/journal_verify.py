@@ -15,7 +15,7 @@ from planwire.cli.session_argument import choose_session
 from planwire.errors import DamagedJournal, InputError, Refused, reason
 from planwire.journal import open_journal
 from planwire.journal.checked import Trouble
-from planwire.journal.companion_files import refuse_place
+from planwire.journal.sqlite.beside import refuse_place
 from planwire.journal.verifying import JournalNote, SessionCheck, Verified, verify
 from planwire.readmodel.plain_text import counted, one_line
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from planwire.errors import PlanwireError
-from planwire.journal.file_modes import files_open_to_all
 from planwire.journal.private_urls import FILE, resolved
 from planwire.journal.shown_urls import has_secret
+from planwire.journal.sqlite.modes import files_open_to_all
 from planwire.journal.user_files import VARIABLE, expanded
 from planwire.readmodel.plain_text import one_line
 

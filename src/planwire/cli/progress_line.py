@@ -34,11 +34,3 @@ class ProgressLine:
             width = self._width
             self._width = max(width, len(line))  # an interrupt may come while it prints
             print(f"\r{line:<{width}}", end="", file=sys.stderr, flush=True)
-
-    def show_count(self, done: int, count: int) -> None:
-        self.show(f"{done:,} of {count:,}")
-
-
-def cataloguing() -> ProgressLine:
-    """The line for a catalogue that is made or brought up to date."""
-    return ProgressLine("Reading sessions", "what was read of the sessions is kept")

@@ -11,12 +11,10 @@ from time import time_ns
 from typing import Final
 
 from planwire.cli.journal_option import add_journal_option
-from planwire.cli.progress_line import cataloguing
 from planwire.errors import EngineAway, InputError, NotFound
 from planwire.journal import Journal
 from planwire.readmodel.away_words import is_away
 from planwire.readmodel.card import PlanCard
-from planwire.readmodel.catalogue import Heard
 from planwire.readmodel.folders import (
     KnownSession,
     asking_in_folder,
@@ -89,13 +87,16 @@ def choose_session(
     first. `asking`: without a name, a session here that needs a person comes before the latest. `elsewhere`: if no
     session was run here, the only one anywhere that needs a person is meant."""
     end_lapsed(journal)
+    known = newest_first(journal)
+    if not known:
+        raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
     if name is None:
-        with cataloguing() as line:
-            found = _asking_here(journal, line.show_count) if asking else None
-            return found or _latest_here(journal, line.show_count, elsewhere=elsewhere, looks=not asking)
+        if asking and (found := _asking_here(journal)):
+            return found
+        return _latest_here(journal, known, elsewhere=elsewhere, looks=not asking)
     named = sessions_named(journal, name)
     if not named:
-        listed = short_list(journal, _some_known(journal))
+        listed = short_list(journal, known)
         if is_away(journal):
             raise NotFound(
                 f"this machine has not seen a session that begins with {name!r}, and the journal's server can't be "
@@ -118,19 +119,11 @@ def refuse_beginning(journal: Journal, name: str | None, session: str) -> None:
         )
 
 
-def _some_known(journal: Journal) -> list[KnownSession]:
-    """All sessions, the latest first. Raises `NotFound` if there are none."""
-    known = newest_first(journal)
-    if not known:
-        raise NotFound("the journal has no sessions yet: run an agent behind planwire (planwire relay -- AGENT)")
-    return known
-
-
-def _asking_here(journal: Journal, heard: Heard) -> KnownSession | None:
+def _asking_here(journal: Journal) -> KnownSession | None:
     """The session of this folder that needs a person, or None. Of several, the one that is the latest session here;
     without it, an error asks which is meant."""
     folder = this_folder()
-    found = asking_in_folder(journal, folder, heard)
+    found = asking_in_folder(journal, folder)
     if len(found) < 2:
         return found[0] if found else None
     if latest_of_folder(journal, folder) == found[0]:
@@ -139,16 +132,16 @@ def _asking_here(journal: Journal, heard: Heard) -> KnownSession | None:
     raise InputError(f"{len(found)} sessions of this folder need you: pass the one that you mean\n{listed}")
 
 
-def _latest_here(journal: Journal, heard: Heard, *, elsewhere: bool, looks: bool) -> KnownSession:
+def _latest_here(journal: Journal, known: Sequence[KnownSession], *, elsewhere: bool, looks: bool) -> KnownSession:
     """The latest session of this folder. A command that only `looks` may mean one in a folder of that name on another
     machine."""
     folder = this_folder()
-    latest = latest_of_folder(journal, folder, elsewhere=looks, heard=heard)
+    latest = latest_of_folder(journal, folder, elsewhere=looks)
     if latest is None and elsewhere and len(found := asking_in_folder(journal, None)) == 1:
         return found[0]
     if latest is None:
         raise NotFound(
-            f"no session was run in {folder}. The latest ones are:\n{short_list(journal, _some_known(journal))}\n"
+            f"no session was run in {folder}. The latest ones are:\n{short_list(journal, known)}\n"
             "Pass one of these ids, or change to its folder. planwire sessions lists all sessions."
         )
     return latest
@@ -197,7 +190,7 @@ def session_at(
 
 def short_list(journal: Journal, known: Sequence[KnownSession]) -> str:
     """The latest sessions for an error message, one line each, and the number of the rest."""
-    short = short_ids((each.id for each in known[:LISTED]), journal.last_positions())
+    short = short_ids({session.id for session in (*journal.sessions(), *known)})
     now = time_ns() // 1_000_000
     lines = []
     for session in known[:LISTED]:

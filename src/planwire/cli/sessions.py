@@ -9,19 +9,18 @@ from typing import Final, NamedTuple
 from planwire.cli.exit_codes import DONE, NOT_DONE
 from planwire.cli.input_output import note, print_json
 from planwire.cli.offered_ids import plain_ids
-from planwire.cli.progress_line import cataloguing
-from planwire.cli.session_argument import add_journal_option, session_at, this_folder
-from planwire.errors import DamagedJournal
+from planwire.cli.session_argument import add_journal_option, this_folder
 from planwire.hooks.drained import open_drained
 from planwire.journal import Journal
 from planwire.readmodel.as_json import session_json
 from planwire.readmodel.away_words import go_by_last_known, last_known_words
 from planwire.readmodel.facets import FACETS, GROUPS, Group, grouped, has_all, varied
-from planwire.readmodel.folders import is_of, newest_first, short_ids
+from planwire.readmodel.folders import is_here, is_of_folder, newest_first, short_ids
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.overview import Overview, waiting_first
 from planwire.readmodel.plain_text import one_line
-from planwire.readmodel.sessions import list_sessions
+from planwire.readmodel.sessions import load_sessions
+from planwire.readmodel.shown import ShownSession
 from planwire.readmodel.states import holds_of
 from planwire.session.lapses import end_lapsed
 
@@ -79,19 +78,19 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> int:
     most = LATEST if on_terminal and not arguments.all else None
     folder = this_folder() if arguments.here else None
     holds = holds_of(end_lapsed(journal))
-    with cataloguing() as line:
-        found, troubles = list_sessions(journal, FilePlans(), holds, line.show_count)
+    known = newest_first(journal)
     note(last_known_words(journal))
-    reasons = [*dict.fromkeys(troubles.values())]
-    if reasons and not found:
-        raise DamagedJournal(reasons[0])
-    for reason in reasons:
-        note(reason)
+    every, troubles = load_sessions(journal, known, FilePlans(), holds)
+    if troubles and not every:
+        raise troubles[0]
+    for trouble in troubles:
+        note(str(trouble))
     code = NOT_DONE if troubles else DONE
-    glances = waiting_first(found, time_ns() // 1_000_000)
+    asking = {each.id: each for each in every if each.glance.asked}
+    glances = waiting_first((each.glance for each in every), time_ns() // 1_000_000)
     wanted = {facet: getattr(arguments, facet) or "" for facet in FACETS}
-    here = glances if folder is None else filter(is_of(folder), glances)
-    shown = [each for each in here if has_all(each, wanted)] if any(wanted.values()) else [*here]
+    here = (each for each in glances if folder is None or (is_here(each.host) and is_of_folder(each.cwd, folder)))
+    shown = [each for each in here if has_all(each, wanted)]
     if arguments.ids:
         _print_ids(glance.id for glance in shown)
         return code
@@ -101,9 +100,8 @@ def _print_sessions(journal: Journal, arguments: argparse.Namespace) -> int:
         return code
     facets = tuple(each for each in varied(glances) if not wanted[each] and each != arguments.group_by)
     where = "in this folder" if folder is not None else _MATCH if any(wanted.values()) else ""
-    short = short_ids((each.id for each in shown[:most]), (*(each.id for each in glances), *troubles))
-    listed = _ListedSessions(shown[:most], len(shown), short, where, facets)
-    _print_for_people(journal, listed, arguments.group_by)
+    listed = _ListedSessions(shown[:most], len(shown), short_ids(session.id for session in known), where, facets)
+    _print_for_people(listed, asking, arguments.group_by)
     return code
 
 
@@ -121,7 +119,7 @@ class _ListedSessions(NamedTuple):
     facets: tuple[str, ...]
 
 
-def _print_for_people(journal: Journal, listed: _ListedSessions, facet: str | None) -> None:
+def _print_for_people(listed: _ListedSessions, asking: dict[str, ShownSession], facet: str | None) -> None:
     from planwire.terminal.lines import new_console
     from planwire.terminal.plan_questions import answer_hint
     from planwire.terminal.session_lines import sessions_lines, sessions_list
@@ -134,8 +132,7 @@ def _print_for_people(journal: Journal, listed: _ListedSessions, facet: str | No
         where = where or "in the journal"
         console.print(no_match if where == _MATCH else f"No sessions {where} yet: {how}.", style="dim")
         return
-    asking = [session_at(journal, each.known) for each in shown if each.asked and console.is_terminal]
-    cards = {each.id: next((card for card in each.cards() if card.needs_you), None) for each in asking}
+    cards = {each.id: next((card for card in each.cards() if card.needs_you), None) for each in asking.values()}
     hints = {session: answer_hint(card, short[session]) for session, card in cards.items() if card is not None}
     for number, group in enumerate(_groups(shown, facet)):
         if facet:

@@ -21,7 +21,7 @@ from planwire.hooks.drained import open_drained
 from planwire.readmodel.as_json import plan_json, session_json
 from planwire.readmodel.away_words import go_by_last_known, is_away, last_known_words
 from planwire.readmodel.card import PlanCard, PlanId
-from planwire.readmodel.folders import short_id
+from planwire.readmodel.folders import short_ids
 from planwire.readmodel.rationale import Reasons
 from planwire.readmodel.shown import ShownSession
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     with open_drained(arguments.journal) as journal:
         go_by_last_known(journal)
         session = session_at(journal, choose_session(journal, named_session(arguments)), arguments.at)
-        name = short_id(journal, session.id)
+        name = short_ids({session.id, *(each.id for each in journal.sessions())})[session.id]
         note(last_known_words(journal))
         thinking = {} if arguments.json or is_away(journal) else Reasons(journal).of(session.journalled)
     cards = (*session.cards(), *session.dismissed())

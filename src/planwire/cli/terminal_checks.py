@@ -136,6 +136,6 @@ def fired(receipt: Receipt, program: str) -> bool | None:
     finally:
         lock.release()
     with suppress(JournalError), open_drained(journal_of_hooks(hooks)) as journal:
-        if journal.last_seq(session):
+        if any(each.id == session for each in journal.sessions()):
             journal.forget(session)
     return is_heard

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 
 from planwire.cli.acting_person import add_person_options, steering_person
 from planwire.cli.input_output import json_line, write_text
@@ -21,7 +21,7 @@ from planwire.errors import InputError
 from planwire.hooks.drained import open_followed
 from planwire.journal import Journal
 from planwire.readmodel.as_json import entry_json
-from planwire.readmodel.folders import is_of, is_run_in
+from planwire.readmodel.folders import is_here, is_of_folder, is_run_in
 from planwire.readmodel.followed_files import FilePlans
 from planwire.readmodel.history import HistoryEntry
 from planwire.readmodel.timeline import news
@@ -77,7 +77,8 @@ def _watch_live(journal: Journal, session: str | None, folder: str | None, by: s
 
     if folder is None:
         return watch(journal, session, None, by)
-    return watch(journal, None, is_of(folder), by)
+    here = cache(lambda cwd: is_of_folder(cwd, folder))
+    return watch(journal, None, lambda glance: is_here(glance.host) and here(glance.cwd), by)
 
 
 def _moments(journal: Journal, session: str | None, folder: str | None) -> Iterator[HistoryEntry]:

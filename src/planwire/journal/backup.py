@@ -12,21 +12,20 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, Refused
-from planwire.journal.companion_files import beside, refuse_place
 from planwire.journal.copying import copy_journal
-from planwire.journal.drafts import JournalDraft, sweep_drafts
-from planwire.journal.journal import StoreJournal
-from planwire.journal.leases import LEASE
 from planwire.journal.protocol import Journal
 from planwire.journal.spool_append import HAS_FLOCK, locked
+from planwire.journal.sqlite.archive import ArchivedJournal, open_sqlite
+from planwire.journal.sqlite.beside import beside, refuse_place
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, translate_errors
 from planwire.journal.sqlite.file import check_file, connect, resolved, sync_folder
-from planwire.journal.sqlite.store import ArchivedStore, SqliteStore, open_store
+from planwire.journal.sqlite.journal import SqliteJournal
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
 from planwire.journal.thoughts_file import check_thoughts
 from planwire.journal.verifying import Verified, verify
@@ -56,8 +55,8 @@ def back_up(
         for place in (target, _thoughts_beside(target)):
             sweep_drafts(place)
         with JournalDraft(target) as draft:
-            if (source_file := file_below(journal)) is not None:
-                copy_file(source_file, draft.path, heard)
+            if isinstance(journal, SqliteJournal | ArchivedJournal):
+                copy_file(journal.path, draft.path, heard)
                 verified = _checked_copy(draft.path, target, heard)
             else:
                 with _part_alone(target) as part:
@@ -68,12 +67,6 @@ def back_up(
                 _give_name(draft, target, replace=replace)
         sync_folder(target.parent)
     return BackedUp(verified, source is not None)
-
-
-def file_below(journal: Journal) -> Path | None:
-    """The SQLite file that keeps a journal, if one does."""
-    store = getattr(journal, "base", None)
-    return store.path if isinstance(store, SqliteStore | ArchivedStore) else None
 
 
 @contextmanager
@@ -145,7 +138,7 @@ def _part_alone(target: Path) -> Iterator[Path]:
 def _copy_events(journal: Journal, part: Path, heard: Heard) -> None:
     """Copy a journal into a file that may hold part of an earlier state of it."""
     there = {each.id for each in journal.sessions()}  # asked before anything is created: its server may be away
-    with StoreJournal(SqliteStore(part)) as copy:
+    with SqliteJournal(part) as copy:
         gone = {each.id for each in copy.sessions()} - there
         for _ in range(2):
             if gone:
@@ -180,8 +173,8 @@ def _checked_part(part: Path, target: Path, heard: Heard) -> Verified:
 def _refuse_target(journal: Journal, target: Path, *, replace: bool) -> None:
     refuse_place(target)
     if os.path.lexists(target):
-        source = file_below(journal)
-        if source is not None and source.samefile(target):
+        source = getattr(journal, "path", None)
+        if isinstance(source, Path) and source.samefile(target):
             raise Refused(f"{target} is the journal itself: name another file")
         if not replace:
             raise Refused(f"{target} exists already: name another file, or pass --force to replace an earlier backup")
@@ -198,7 +191,7 @@ def _refuse_other_journal(journal: Journal, target: Path) -> None:
     """Backups look like journals: refuse to replace one that has sessions, but none of this journal's, or one that is
     ahead of this journal, as after the restore of an older backup."""
     try:
-        with StoreJournal(ArchivedStore(target)) as found:
+        with ArchivedJournal(target) as found:
             earlier = {(each.id, each.first_at): each.last_seq for each in found.sessions()}
     except DamagedJournal:
         raise Refused(
@@ -264,27 +257,28 @@ def copy_file(source: Path, target: Path, heard: Heard) -> None:
         heard(f"{(pages - left) * 100 // max(pages, 1)} %")
 
     with (
-        closing(open_store(source)) as store,
-        closing(_reader(source, store)) as reader,
+        open_sqlite(source) as journal,
+        closing(_reader(source, journal)) as reader,
         closing(connect(target, _PATIENCE)) as writer,
     ):
         with translate_errors(source):
             reader.execute("BEGIN")  # from here on it sees one state, even while others write
             reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
         reader.backup(writer, pages=_PAGES, progress=progress)
-        writer.execute("DELETE FROM entries WHERE kind = ?", (LEASE,))
+        with suppress(sqlite3.OperationalError):  # there is no such table before the first lease
+            writer.execute("DELETE FROM leases")
         writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _reader(source: Path, store: SqliteStore | ArchivedStore) -> sqlite3.Connection:
-    if isinstance(store, ArchivedStore):
-        return store.take_reader()
+def _reader(source: Path, journal: Journal) -> sqlite3.Connection:
+    if isinstance(journal, ArchivedJournal):
+        return journal.take_reader()
     return connect(source, _PATIENCE, "ro")
 
 
 def checked(draft: Path, name: Path, heard: Heard) -> Verified:
     heard("checking")
-    with StoreJournal(open_store(draft)) as copy:
+    with open_sqlite(draft) as copy:
         verified = verify(copy)
     if verified.troubles:
         words = "; ".join(each.words for each in verified.troubles[:3])

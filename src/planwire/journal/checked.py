@@ -29,24 +29,23 @@ class Checked(Protocol):
 
 class PositionCheck:
     """Whether followers, who go by positions, get every event of a journal, and those of a session in order. Takes the
-    events in the order of their positions."""
+    events in the order of their positions. A session that is begun anew has another `number`."""
 
     def __init__(self) -> None:
-        self._last: dict[str, int] = {}
-        self._named: set[str] = set()
+        self._last: dict[int, int] = {}
+        self._named: set[int] = set()
 
-    def of_event(self, session: str, seq: int) -> Iterator[Trouble]:
+    def troubles(self, number: int, session: str, seq: int, position: int) -> Iterator[Trouble]:
         """What is wrong with the next event. Of each session, only the first such event is named."""
-        last = self._last.get(session, 0)
-        self._last[session] = seq if seq == 1 else max(seq, last)  # a session that is begun anew has a number 1 again
+        last = self._last.get(number, 0)
+        self._last[number] = max(seq, last)
+        if (seq > last and position > 0) or number in self._named:
+            return
+        self._named.add(number)
         if seq < 1:
             words = f"session {session!r} has an event with the number {seq}, which planwire gives to none"
-        elif seq <= last and seq > 1:
-            words = f"event {seq} of session {session!r} reaches followers after event {last}"
-        elif seq > last + 1:
-            seq, words = last + 1, f"event {last + 1} of session {session!r} is where no follower reads it in time"
+        elif position < 1:
+            words = f"event {seq} of session {session!r} is at position {position}, where no follower reads it"
         else:
-            return
-        if session not in self._named:
-            self._named.add(session)
-            yield Trouble(words, session, seq)
+            words = f"event {seq} of session {session!r} reaches followers after event {last}"
+        yield Trouble(words, session, seq)

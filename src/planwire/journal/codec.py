@@ -1,9 +1,8 @@
 """The stored form of an event (JSON text, beside its time and author), and of the terms of a lease.
 
-Every journal writes and reads events through this module. So all give the same answer, and an event that could not be
-read again never reaches a disk: each is decoded once before it is written, since types are not checked anywhere else,
-and what `append` returns must be what reading will give. An event that only a newer planwire knows is read as an
-`UnknownEvent` and written back byte for byte. Text that is no planwire's event is damage.
+Every engine writes and reads events through this module. So all engines give the same answer, and an event that could
+not be read again never reaches a disk. An event that only a newer planwire knows is read as an `UnknownEvent` and
+written back byte for byte. Text that is no planwire's event is damage.
 """
 
 from collections.abc import Sequence
@@ -59,15 +58,6 @@ def chained(session: str, last: int, link_before: bytes | None, rows: Sequence[E
         before = link(before, session, seq, row.at, row.by, text)
         stored.append(StoredEvent(seq, row.at, row.by, text, before))
     return stored
-
-
-def is_text(name: str) -> bool:
-    """Whether a name can be stored: one with half a surrogate pair can't."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def refuse_unless_next(session: str, last: int, appends: Sequence[StoredAppend]) -> None:

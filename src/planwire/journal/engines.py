@@ -19,13 +19,12 @@ from planwire.journal.haste import hurried
 from planwire.journal.private_urls import FILE, resolved, write_url
 from planwire.journal.protocol import Journal
 from planwire.journal.shown_urls import has_raw_login, has_secret, shown_url
-from planwire.journal.store import Store
 from planwire.journal.unusable import absent
 from planwire.journal.user_files import VARIABLE, away_path, default_path, digest, expanded
 
 if TYPE_CHECKING:
     from planwire.journal.jetstream.journal import JetStreamJournal
-    from planwire.journal.postgres.store import PostgresStore
+    from planwire.journal.postgres.journal import PostgresJournal
 
 #: The scheme of a journal in a file, which a path need not name.
 FILE_SCHEME: Final = "sqlite"
@@ -36,13 +35,12 @@ _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(.*)", re.DOTALL)
 
 
 class Engine(NamedTuple):
-    """A way to keep a journal. `open` and `shared` get the URL without its scheme. `open` returns the store below the
-    journal, or a whole journal; None if the URL names nothing it could open. It creates one only if its second argument
-    says so. A `remote` engine has a server, which can be away. `load` imports what the engine needs: if that fails, it
-    is not the server's fault."""
+    """A way to keep a journal. `open` and `shared` get the URL without its scheme. `open` returns None if that names
+    nothing it could open, and creates a journal only if its second argument says so. A `remote` engine has a server,
+    which can be away. `load` imports what the engine needs: if that fails, it is not the server's fault."""
 
     urls: str
-    open: Callable[[str, bool], Store | Journal | None]
+    open: Callable[[str, bool], Journal | None]
     shared: Callable[[str], str | None]
     remote: bool = False
     load: Callable[[], object] = bool
@@ -64,7 +62,7 @@ def open_journal(
     if url is None:
         url = os.environ.get(VARIABLE) or default_path()
     if not isinstance(url, str):
-        return _over(_open_file(os.fspath(url), create))
+        return _open_file(os.fspath(url), create)
     url = resolved(url)
     engine, rest = _engine(url)
     if engine and engine.remote:
@@ -77,19 +75,10 @@ def open_engine(url: str, *, create: bool = True) -> Journal:
     """Open the journal of a URL with nothing around it. While its server is away, this raises `EngineAway`, where
     `open_journal` lets what may wait wait on this machine."""
     engine, rest = _engine(url)
-    found = engine.open(rest, create) if engine else None
-    if found is None:
+    journal = engine.open(rest, create) if engine else None
+    if journal is None:
         raise _unknown(url, engine)
-    return _over(found)
-
-
-def _over(found: Store | Journal) -> Journal:
-    """The journal over a store."""
-    if hasattr(found, "follow"):
-        return found  # type: ignore[return-value]
-    from planwire.journal.journal import StoreJournal  # noqa: PLC0415  (see above)
-
-    return StoreJournal(found)
+    return journal
 
 
 def _refuse_raw_login(url: str) -> None:
@@ -213,26 +202,26 @@ def _in_our_words(scheme: str, call: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
-def _open_memory(rest: str, _create: bool) -> Store | None:
-    from planwire.journal.memory import MemoryStore  # noqa: PLC0415  (see above)
+def _open_memory(rest: str, _create: bool) -> Journal | None:
+    from planwire.journal.memory import MemoryJournal  # noqa: PLC0415  (see above)
 
-    return None if rest else MemoryStore()
+    return None if rest else MemoryJournal()
 
 
-def _open_sqlite(rest: str, create: bool) -> Store | None:
+def _open_sqlite(rest: str, create: bool) -> Journal | None:
     path = _path(rest)
     return None if not path or path.startswith("//") or "\0" in path else _open_file(path, create)
 
 
-def _postgres() -> "type[PostgresStore]":
+def _postgres() -> "type[PostgresJournal]":
     try:
-        from planwire.journal.postgres.store import PostgresStore  # noqa: PLC0415  (see above)
+        from planwire.journal.postgres.journal import PostgresJournal  # noqa: PLC0415  (see above)
     except ImportError as error:
         raise missing_extra("a journal in PostgreSQL", "psycopg", error) from error
-    return PostgresStore
+    return PostgresJournal
 
 
-def _open_postgres(rest: str, create: bool) -> Store | None:
+def _open_postgres(rest: str, create: bool) -> Journal | None:
     return _postgres()(f"postgresql:{rest}", create=create) if rest.startswith("//") else None
 
 
@@ -246,14 +235,14 @@ def _open_jetstream(scheme: str, rest: str, create: bool) -> Journal | None:
     return _jetstream()(f"{scheme}:{rest}", create=create) if rest.startswith("//") else None
 
 
-def _open_file(name: str, create: bool) -> Store:
+def _open_file(name: str, create: bool) -> Journal:
     path = expanded(name)
     if not create and not _is_there(path):
         raise absent(shown_url(str(path)))
     require_folder(path)
-    from planwire.journal.sqlite.store import open_store  # noqa: PLC0415  (see above)
+    from planwire.journal.sqlite.archive import open_sqlite  # noqa: PLC0415  (see above)
 
-    return open_store(path)
+    return open_sqlite(path)
 
 
 def require_folder(path: Path) -> None:

@@ -10,7 +10,7 @@ An interrupt may come between any two lines. So locks are taken by `with`, which
 from joining a batch to settling it: an append that commits for others never leaves them asleep.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import TypeAlias
 
@@ -25,12 +25,12 @@ from planwire.model.events import Recorded
 Outcome: TypeAlias = Iterable[Recorded] | BaseException
 
 
-class GroupedAppend(Struct, eq=False):
+class Append(Struct, eq=False):
     """One append. The first of its batch sets `outcome` for all and wakes the others through `waits`, which is None for
     the first."""
 
     session: str
-    rows: Sequence[EventRow]
+    rows: list[EventRow]
     expected: int | None
     once: Once | None = None
     outcome: Outcome | None = None
@@ -38,15 +38,18 @@ class GroupedAppend(Struct, eq=False):
 
 
 class GroupCommit:
-    """`commit` writes a batch and returns the outcomes, or raises for all. It holds `turn` meanwhile."""
+    """`commit` writes a batch in one transaction and returns the outcomes, or raises for all.
 
-    def __init__(self, commit: Callable[[list[GroupedAppend]], list[Outcome]]) -> None:
+    Hold `turn` for any other write to the same file.
+    """
+
+    def __init__(self, commit: Callable[[list[Append]], list[Outcome]]) -> None:
         self.turn = Lock()
         self._commit = commit
         self._door = Lock()
-        self._gathering: list[GroupedAppend] = []
+        self._gathering: list[Append] = []
 
-    def append(self, append: GroupedAppend) -> Iterable[Recorded]:
+    def append(self, append: Append) -> Iterable[Recorded]:
         """Write it, at once or with the batch that is gathering."""
         if not self._gathering and not self.turn.locked():
             with self.turn:
@@ -57,8 +60,8 @@ class GroupCommit:
             raise outcome
         return outcome
 
-    def _gather(self, append: GroupedAppend) -> Outcome:
-        batch: list[GroupedAppend] = []
+    def _gather(self, append: Append) -> Outcome:
+        batch: list[Append] = []
         outcomes: list[Outcome] = []
         try:
             with self._door:
@@ -85,7 +88,7 @@ class GroupCommit:
         assert append.outcome is not None
         return append.outcome
 
-    def _settle(self, batch: list[GroupedAppend], outcomes: list[Outcome]) -> None:
+    def _settle(self, batch: list[Append], outcomes: list[Outcome]) -> None:
         """Give each append its outcome. Missing outcomes mean that an interrupt came in between. Can be done twice."""
         if self._gathering is batch:  # the interrupt came before the turn
             self._begin_another()

@@ -34,11 +34,11 @@ _MOST_TRIES: Final = 100
 
 
 class LockFile:
-    """A locked file in a folder, under a name of its own or a random one."""
+    """A locked file in a folder, under a random name."""
 
-    def __init__(self, folder: Path, name: str = "") -> None:
+    def __init__(self, folder: Path) -> None:
         for _ in range(_MOST_TRIES):
-            self.name = name or os.urandom(8).hex()
+            self.name = os.urandom(8).hex()
             self._path = folder / self.name
             with suppress(FileNotFoundError, FileExistsError):  # the last one to go removes the folder
                 folder.mkdir(_PRIVATE_FOLDER, exist_ok=True)

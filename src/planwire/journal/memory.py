@@ -1,162 +1,203 @@
-"""A store in memory: for tests, for trying things out, and as the plainest statement of what a store does."""
+"""A journal in memory: for tests, for trying things out, and as the plainest statement of what a journal does.
 
-from bisect import bisect_right
-from collections.abc import Generator, Sequence
-from itertools import count
+It stores events as text too, so that reading gives what any other engine would give.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
-from planwire.journal.bell import Bell
-from planwire.journal.polling import polled
-from planwire.journal.protocol import JournalFacts, Once, StoredEvent
-from planwire.journal.store import (
-    ANY,
-    PAGE_EVENTS,
-    AnyValue,
-    Append,
-    Appended,
-    KeySpan,
-    SessionEnd,
-    StoredPage,
-    StoreEntry,
-    TailPage,
-    TailRow,
+from msgspec.structs import replace
+
+from planwire.errors import Conflict
+from planwire.journal.codec import chained, decode, decode_terms, encode, refuse_unless_next
+from planwire.journal.held_lease import HeldLease
+from planwire.journal.polling import Found, PolledJournal
+from planwire.journal.processes import is_running
+from planwire.journal.protocol import (
+    Followed,
+    JournalFacts,
+    KnownLease,
+    KnownSession,
+    Once,
+    Snapshot,
+    Stamped,
+    StoredAppend,
+    StoredEvent,
+    Terms,
 )
+from planwire.journal.thoughts import MemoryThoughts
+from planwire.journal.unusable import closed
+from planwire.model.events import Recorded
 
-#: A holder here is a part of this process, and ends with it.
-_WHERE: Final = "this process"
-
-
-class _MemorySession:
-    """The rows and keys of a session."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.rows: list[StoredEvent] = []
-        self.keys: dict[Once, KeySpan] = {}
-        self.position = 0
+#: `follow` takes this many events at a time, so that it never holds up writers for long.
+PAGE: Final = 1_000
 
 
-class MemoryStore:
-    """A `Store` that ends with its process."""
+class _MemoryEvent(NamedTuple):
+    """An event of a session, and the key that it was written with."""
 
-    where = _WHERE
-    thoughts = None
-    is_hasty = False
-    has_clock = False
+    session: str
+    stored: StoredEvent
+    once: Once | None
+
+    def recorded(self) -> Recorded:
+        return decode(self.session, self.stored.seq, self.stored.at, self.stored.by, self.stored.text)
+
+
+class MemoryJournal(PolledJournal):
+    """A `Journal` that ends with its process."""
 
     def __init__(self) -> None:
+        super().__init__()
+        self.thoughts = MemoryThoughts()
         self._lock = Lock()
-        self._bell = Bell()
-        self._numbers = count(1)
-        self._tail: list[TailRow] = []
-        self._last = 0
-        self._sessions: dict[str, _MemorySession] = {}
-        self._entries: dict[tuple[str, str, str], StoreEntry] = {}
-        self._alive: set[str] = set()
+        self._all: list[_MemoryEvent | None] = []  # by position; None where a forgotten event was
+        self._sessions: dict[str, list[_MemoryEvent]] = {}
+        self._snapshots: dict[tuple[str, str], Snapshot] = {}
+        self._once: dict[tuple[str, Once | None], list[_MemoryEvent]] = {}
+        self._leases: dict[str, KnownLease] = {}
         self._closed = False
 
-    def append(self, appends: Sequence[Append]) -> list[Appended | Exception]:
-        with self._lock:
-            appended: list[Appended | Exception] = [self._append(each) for each in appends]
-        self._bell.ring()
-        return appended
+    def append(
+        self, session: str, events: Sequence[Stamped], expected_seq: int | None = None, once: Once | None = None
+    ) -> tuple[Recorded, ...]:
+        rows = encode(session, events)
+        with self._open():
+            if written := self._once.get((session, once)):
+                return tuple(each.recorded() for each in written)
+            kept = self._sessions.get(session, [])
+            current = len(kept)
+            if expected_seq is not None and expected_seq != current:
+                raise Conflict(session, expected_seq, current)
+            if not rows:
+                return ()
+            self._keep(session, chained(session, current, kept[-1].stored.link if kept else None, rows), once)
+        self._ring()
+        return tuple(Recorded(session, current + n, row.at, row.by, row.event) for n, row in enumerate(rows, start=1))
 
-    def read(self, end: SessionEnd, after: int, upto: int, *, keys: bool = False) -> StoredPage:
-        with self._lock:
-            session = self._sessions.get(end.session)
-            if session is None or session.number != end.number:
-                return StoredPage([], [])
-            return StoredPage(session.rows[after:upto][:PAGE_EVENTS], [*session.keys.values()] if keys else [])
+    def read(self, session: str, after: int = 0, upto: int | None = None) -> Iterator[Recorded]:
+        with self._open():
+            kept = self._sessions.get(session, [])[max(after, 0) : None if upto is None else max(upto, 0)]
+        return (each.recorded() for each in kept)
 
-    def tail(self, after: int | None) -> Generator[TailPage, None, None]:
-        if after is None:
-            after = self._last
-            yield TailPage([], after, is_end=True)
-        yield from polled(after, self._look, lambda: self._last, self._bell)
+    def stored(self, session: str, after: int = 0) -> Iterator[StoredAppend]:
+        with self._open():
+            kept = self._sessions.get(session, [])[max(after, 0) :]
+        by_key = groupby(kept, lambda each: each.once)
+        return (StoredAppend(tuple(each.stored for each in of_key), once) for once, of_key in by_key)
 
-    def ends(self, session: str | None = None) -> list[SessionEnd]:
-        with self._lock:
-            names = list(self._sessions) if session is None else [session]
-            return [self._end(name) for name in names if name in self._sessions]
+    def store(self, session: str, appends: Sequence[StoredAppend]) -> None:
+        with self._open():
+            current = len(self._sessions.get(session, ()))
+            refuse_unless_next(session, current, appends)
+            for append in appends:
+                self._keep(session, append.events, append.once)
+        self._ring()
 
-    def delete(self, sessions: Sequence[str]) -> None:
-        with self._lock:
-            self._tail = [row for row in self._tail if row.session not in sessions]
-            self._entries = {key: each for key, each in self._entries.items() if each.session not in sessions}
+    def facts(self) -> JournalFacts:
+        return JournalFacts("memory", "this process", "an append is there until this process ends")
+
+    def last_seq(self, session: str) -> int:
+        with self._open():
+            return len(self._sessions.get(session, ()))
+
+    def last_position(self) -> int:
+        with self._open():
+            return len(self._all)
+
+    def sessions(self) -> list[KnownSession]:
+        with self._open():
+            return [
+                KnownSession(name, len(kept), kept[0].stored.at, kept[-1].stored.at)
+                for name, kept in self._sessions.items()
+            ]
+
+    def snapshot(self, session: str, name: str = "state") -> Snapshot | None:
+        with self._open():
+            return self._snapshots.get((session, name))
+
+    def keep_snapshot(self, session: str, seq: int, data: bytes, name: str = "state") -> None:
+        with self._open():
+            kept = self._snapshots.get((session, name))
+            if (kept.seq if kept else 1) <= seq <= len(self._sessions.get(session, ())):
+                self._snapshots[session, name] = Snapshot(seq, bytes(data))
+
+    def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
+        return HeldLease(session, terms, self._keep_lease, self._release_lease)
+
+    def leases(self) -> list[KnownLease]:
+        with self._open():
+            return [_as_it_is(each) for each in self._leases.values()]
+
+    def end_lease(self, known: KnownLease, events: Sequence[Stamped] = (), expected_seq: int | None = None) -> None:
+        if _as_it_is(known).is_held:
+            return
+        with self._open():
+            ended = self._leases.pop(known.name, None)
+        try:
+            if ended is not None:
+                self.append(known.session, events, expected_seq)
+        except BaseException:
+            with self._lock:
+                self._leases.setdefault(known.name, known)
+            raise
+
+    def forget(self, *sessions: str) -> None:
+        self.thoughts.forget(*sessions)
+        with self._open():
+            self._all = [None if each is not None and each.session in sessions else each for each in self._all]
+            self._snapshots = {key: kept for key, kept in self._snapshots.items() if key[0] not in sessions}
+            self._once = {key: written for key, written in self._once.items() if key[0] not in sessions}
+            self._leases = {name: each for name, each in self._leases.items() if each.session not in sessions}
             for session in sessions:
                 self._sessions.pop(session, None)
 
-    def get(self, kind: str, session: str | None = None, name: str | None = None) -> list[StoreEntry]:
-        with self._lock:
-            if session is not None and name is not None:
-                found = self._entries.get((kind, session, name))
-                return [found] if found else []
-            return [each for key, each in self._entries.items() if key[0] == kind]
-
-    def put(
-        self, kind: str, session: str, name: str, value: bytes | None, instead: bytes | AnyValue | None = ANY
-    ) -> bool:
-        with self._lock:
-            found = self._entries.get((kind, session, name))
-            if instead is not ANY and instead != (found.value if found else None):
-                return False
-            if value is None:
-                self._entries.pop((kind, session, name), None)
-            else:
-                number = found.number if found else next(self._numbers)
-                self._entries[kind, session, name] = StoreEntry(session, name, value, number)
-            return True
-
-    def alive(self, holder: str, seconds: float | None = None) -> bool:
-        if seconds:
-            self._alive.add(holder)
-        elif seconds == 0:
-            self._alive.discard(holder)
-        return holder in self._alive
-
-    def facts(self) -> JournalFacts:
-        return JournalFacts("memory", self.where, "an append is there until this process ends")
-
     def close(self) -> None:
-        self._closed = True
-        self._bell.ring()
+        with self._lock:
+            self._closed = True
+        self.thoughts.close()
+        self._ring()
 
-    def _append(self, append: Append) -> Appended:
-        session = self._sessions.get(append.session)
-        end = self._end(append.session)
-        for key in append.keys:
-            if session is not None and key.once in session.keys:
-                return Appended(end, keyed=session.keys[key.once])
-        if not append.rows or (append.after.last, append.after.link) != (end.last, end.link):
-            return Appended(end)
-        if session is None:
-            session = self._sessions[append.session] = _MemorySession(next(self._numbers))
-        session.rows += append.rows
-        session.keys |= {each.once: each for each in append.keys}
-        self._tail += [TailRow(self._last + n, append.session, row) for n, row in enumerate(append.rows, start=1)]
-        session.position = self._last = self._last + len(append.rows)
-        return Appended(self._end(append.session), is_written=True)
+    def _keep(self, session: str, events: Sequence[StoredEvent], once: Once | None) -> None:
+        new = [_MemoryEvent(session, each, once) for each in events]
+        self._sessions.setdefault(session, []).extend(new)
+        self._all += new
+        if once is not None and new:
+            self._once[session, once] = new
 
-    def _end(self, name: str) -> SessionEnd:
-        session = self._sessions.get(name)
-        if session is None:
-            return SessionEnd(session=name)
-        first, last = session.rows[0], session.rows[-1]
-        return SessionEnd(
-            session=name,
-            number=session.number,
-            last=last.seq,
-            link=last.link,
-            position=session.position,
-            first_at=first.at,
-            last_at=last.at,
-        )
+    def _keep_lease(self, name: str, session: str, terms: str, _process: str) -> None:
+        with self._open():
+            self._leases[name] = KnownLease(session, name, decode_terms(terms), True)
 
-    def _look(self, after: int) -> TailPage | None:
+    def _release_lease(self, name: str) -> None:
+        with self._lock:
+            self._leases.pop(name, None)
+
+    def _look(self, position: int, session: str | None) -> Found | None:
         with self._lock:
             if self._closed:
                 return None
-            begin = bisect_right(self._tail, after, key=lambda row: row.position)
-            rows = self._tail[begin : begin + PAGE_EVENTS]
-            return TailPage(rows, rows[-1].position if rows else max(after, self._last), is_end=not rows)
+            page = self._all[position : position + PAGE]
+        found = [
+            Followed(place, each.recorded())
+            for place, each in enumerate(page, start=position + 1)
+            if each is not None and session in (None, each.session)
+        ]
+        return Found(found, position + len(page))
+
+    def _glance(self) -> object:
+        return len(self._all)
+
+    def _open(self) -> Lock:
+        if self._closed:
+            raise closed()
+        return self._lock
+
+
+def _as_it_is(lease: KnownLease) -> KnownLease:
+    """A lease as it is now. One of this process is held: its holder and its readers are the same process. Only another
+    process's lapses."""
+    process = lease.terms.process
+    return replace(lease, is_held=False) if process and not is_running(process) else lease

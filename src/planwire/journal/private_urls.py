@@ -27,10 +27,10 @@ def resolved(url: str) -> str:
     except (OSError, ValueError) as error:
         why = reason(error) if isinstance(error, OSError) else "it is not text"
         raise UnknownJournal(f"{path} should hold the URL of a journal, and can't be read: {why}") from None
+    if not found or found.startswith(FILE):
+        raise UnknownJournal(f"{path} does not hold the URL of a journal: write one into it")
     if len(found.splitlines()) > 1:
         raise UnknownJournal(f"{path} holds more than the URL of a journal: leave one line in it, with nothing else")
-    if not found or found.startswith(FILE) or not found.isprintable():
-        raise UnknownJournal(f"{path} does not hold the URL of a journal: write one into it")
     return found
 
 
@@ -49,4 +49,4 @@ def write_url(path: Path, url: str) -> None:
             return
     from planwire.journal.spool_append import put  # noqa: PLC0415  (few processes write a URL, and it takes 0.6 ms)
 
-    put(str(path.parent), path.name, f"{url}\n".encode(), durable=True)
+    put(str(path.parent), path.name, f"{url}\n".encode())

@@ -81,15 +81,12 @@ class JournalFacts(Struct, frozen=True):
 
 
 class KnownSession(Struct, frozen=True):
-    """A session in the journal: its last number, and when its first and its last event happened. `link` is the last
-    event's link in the chain of its session, if the engine says, and `position` where it stands in the journal."""
+    """A session in the journal: its last number, and when its first and its last event happened."""
 
     id: str
     last_seq: int
     first_at: int
     last_at: int
-    link: bytes | None = None
-    position: int = 0
 
 
 class Snapshot(Struct, frozen=True):
@@ -238,11 +235,6 @@ class Journal(Protocol):
 
     def sessions(self) -> list[KnownSession]:
         """Every session that has events, in the order in which they began."""
-        ...
-
-    def last_positions(self, beginning: str = "") -> dict[str, int]:
-        """The position of the last event of every session that has events and an id with this beginning, in the order
-        in which they began. An engine may know this sooner than all of `sessions`."""
         ...
 
     def follow(

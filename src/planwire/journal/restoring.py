@@ -12,9 +12,9 @@ from pathlib import Path
 
 from planwire.errors import DamagedJournal, Refused
 from planwire.journal.backup import Heard, checked, copy_file, sync_file
-from planwire.journal.companion_files import beside, refuse_place
-from planwire.journal.drafts import JournalDraft, sweep_drafts
 from planwire.journal.protocol import Journal
+from planwire.journal.sqlite.beside import beside, refuse_place
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.file import make_folders, resolved, sync_folder
 from planwire.journal.sqlite.mixture import refuse_mixture

@@ -1,13 +1,33 @@
-"""Pages of events as stores read them, put together to the appends in which they are copied to another journal.
+"""Pages of events as engines read them, put together to the appends in which they are copied to another journal.
 
 Events that were written with one key go together (`StoredAppend`), even where a page ends in the middle of them.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import Final, NamedTuple
 
-from planwire.journal.protocol import StoredAppend, StoredEvent
-from planwire.journal.store import KeySpan, StoredPage
+from planwire.journal.protocol import Once, StoredAppend, StoredEvent
+
+#: A page ends with the event that reaches either of these.
+PAGE_EVENTS: Final = 1_000
+PAGE_BYTES: Final = 4_000_000
+
+
+class KeySpan(NamedTuple):
+    """A key, and the events of its session that were written with it: after number `after`, up to and including
+    `last`."""
+
+    after: int
+    last: int
+    once: Once
+
+
+class StoredPage(NamedTuple):
+    """Some events of a session, and the keys that any of them was written with, in order."""
+
+    events: list[StoredEvent]
+    keys: list[KeySpan]
 
 
 def by_keys(pages: Iterable[StoredPage]) -> Iterator[StoredAppend]:

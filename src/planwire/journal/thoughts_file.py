@@ -13,14 +13,14 @@ from threading import Lock
 from typing import Final
 
 from planwire.errors import JournalUnavailable
-from planwire.journal.drafts import JournalDraft, sweep_drafts
 from planwire.journal.protocol import Thought
 from planwire.journal.spool_append import make_folder
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import not_a_journal, translate_errors
 from planwire.journal.sqlite.file import connect, file_alone, resolved, scrub, transaction
 from planwire.journal.sqlite.rows import bindable
 from planwire.journal.sqlite.unwritable import UnwritableFile, is_writable
-from planwire.journal.thoughts import is_genuine, too_old
+from planwire.journal.thoughts import too_old
 
 #: "plwt" in ASCII.
 APPLICATION_ID: Final = 0x706C7774
@@ -74,8 +74,8 @@ class FileThoughts:
             with self._using() as connection:
                 for digest in digests:
                     row = connection.execute(_FIND, (bindable(session), digest)).fetchone() if connection else None
-                    if row is not None and is_genuine(thought := Thought(digest, *row)):  # a disk may change a text
-                        found[digest] = thought
+                    if row is not None:
+                        found[digest] = Thought(digest, *row)
         return found
 
     def forget(self, *sessions: str) -> None:

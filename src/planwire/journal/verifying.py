@@ -72,13 +72,9 @@ class Verified(Struct):
     @property
     def troubles(self) -> list[Trouble]:
         """All that is wrong, each event once."""
-        found = {(each.session, each.seq, each.words): each for one in self.sessions for each in one.troubles}
-        named = {(session, seq) for session, seq, _ in found}
-        for each in self.engine:
-            if each.seq is None or (each.session, each.seq) not in named:
-                found[each.session, each.seq, each.words] = each
-                named.add((each.session, each.seq))
-        return [*found.values()]
+        found = [trouble for each in self.sessions for trouble in each.troubles]
+        named = {(each.session, each.seq) for each in found}
+        return found + [each for each in self.engine if each.seq is None or (each.session, each.seq) not in named]
 
     def note(self) -> JournalNote:
         return JournalNote({each.session: each.end for each in self.sessions if each.end})

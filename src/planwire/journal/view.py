@@ -75,7 +75,7 @@ class View(Generic[_S]):
         self._note = note
         self._begin = begin
         self._fold = fold
-        self.rules = rules
+        self._rules = rules
         form: type[tuple[int, _S]] = tuple[int, kind]  # type: ignore[valid-type]
         self._decoder = msgspec.msgpack.Decoder(form)
 
@@ -105,7 +105,7 @@ class View(Generic[_S]):
 
     def written(self, state: _S) -> bytes:
         """A state as a snapshot of this view."""
-        return msgspec.msgpack.encode((self.rules, state))
+        return msgspec.msgpack.encode((self._rules, state))
 
     def read(self, kept: Snapshot, session: str) -> _S | None:
         """The state in a snapshot; None if it is another session's, or other rules made it."""
@@ -116,7 +116,7 @@ class View(Generic[_S]):
         """The state that `written` wrote; None if other rules made it."""
         with suppress(msgspec.MsgspecError, ValueError, RecursionError):
             rules, state = self._decoder.decode(data)
-            return state if rules == self.rules else None
+            return state if rules == self._rules else None
         return None
 
     def _loaded(self, journal: Journal, session: str) -> _S:

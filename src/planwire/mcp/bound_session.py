@@ -18,7 +18,7 @@ import anyio
 from planwire.errors import EngineAway, ToolError
 from planwire.journal import Journal
 from planwire.readmodel.away_words import go_by_last_known
-from planwire.readmodel.folders import SOON, latest_of_folder
+from planwire.readmodel.folders import latest_of_folder
 from planwire.session.handoff import Handoff, read_handoff, take_up
 from planwire.session.plan_session import PlanSession
 from planwire.session.recording_mark import MARK, read_mark
@@ -40,7 +40,7 @@ def find_session(journal: Journal, folder: Path) -> str:
     one."""
     go_by_last_known(journal)
     try:
-        latest = latest_of_folder(journal, str(folder), within=SOON)
+        latest = latest_of_folder(journal, str(folder))
     except EngineAway:  # this machine has seen none
         latest = None
     return latest.id if latest else _named(folder, hashlib.sha256(os.fsencode(folder)).hexdigest())

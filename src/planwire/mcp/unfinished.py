@@ -15,7 +15,7 @@ from planwire.readmodel.authors import program_name
 from planwire.readmodel.away_words import go_by_last_known, is_away
 from planwire.readmodel.card import PlanCard
 from planwire.readmodel.cards import cards_of
-from planwire.readmodel.folders import SOON, is_session_of_folder, unfinished_in_folder
+from planwire.readmodel.folders import is_session_of_folder, unfinished_in_folder
 from planwire.readmodel.followed_files import FilePlans
 from planwire.tools.schemas import GET_PLAN, SESSION
 
@@ -46,7 +46,7 @@ class Unfinished:
         go_by_last_known(self._journal)
         try:
             held = {each.session for each in self._journal.leases() if each.is_held}
-            found = unfinished_in_folder(self._journal, self._folder, _SESSIONS + 1, SOON)
+            found = unfinished_in_folder(self._journal, self._folder, _SESSIONS + 1)
         except EngineAway:  # none was seen on this machine
             return {}
         offered: list[dict[str, Any]] = []
@@ -64,7 +64,7 @@ class Unfinished:
         """A session that a model wants to take up. Raises `ToolError` if the folder has none of that name."""
         if isinstance(session, str) and is_session_of_folder(self._journal, session, self._folder):
             return session
-        known = [state.id for state in unfinished_in_folder(self._journal, self._folder, _SESSIONS, SOON)]
+        known = [state.id for state in unfinished_in_folder(self._journal, self._folder, _SESSIONS)]
         hint = f"those with work left are: {', '.join(known) or 'none'}"
         raise ToolError("unknown_session", f"this folder has no session {session!r}", hint)
 

@@ -7,7 +7,6 @@ read is a problem to show, never an exception.
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -77,13 +76,6 @@ class FilePlans:
         except ToolError as error:
             return FileText(uri, path, before, f"{error}.")
         return FileText(uri, path, state_with_text(state, lambda _: content, before))
-
-
-def is_there(uri: str) -> bool:
-    """Whether there is a file of that address on this machine."""
-    with suppress(ValueError, OSError):
-        return Path(path_of(uri)).exists()
-    return False
 
 
 def _signature(path: str) -> tuple[object, ...]:

@@ -5,9 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from planwire.journal.protocol import KnownSession
 from planwire.model.authors import program_name
 from planwire.model.children import children_of
 from planwire.model.events import Origin
@@ -54,7 +52,7 @@ _RECENT: Final = 60_000
 _FIRST: Final = (NEEDS_YOU, RUNNING)
 
 
-class Overview(Struct, frozen=True, array_like=True, gc=False):
+class Overview(Struct, frozen=True):
     """A row in a list of sessions. Times are Unix times in milliseconds; `current` are the steps in progress. `need` is
     a sentence on why it needs a person, if it does. `forked` is the session whose past it began with, `forks` those
     that began with its past. `is_held`: a program holds a lease on the session; `is_relayed`: and hears of its turns;
@@ -89,11 +87,6 @@ class Overview(Struct, frozen=True, array_like=True, gc=False):
     raw_names: tuple[str | None, str | None] = (None, None)
 
     @property
-    def known(self) -> KnownSession:
-        """The session as a journal lists it."""
-        return KnownSession(self.id, self.last_seq, self.first_at, self.last_at)
-
-    @property
     def asked(self) -> bool:
         """Whether a person has to answer or decide something."""
         return self.state == NEEDS_YOU
@@ -120,9 +113,9 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
     progress = total_progress(state)
     opened = state.opened
     raw_names = (opened.agent, opened.client) if opened else (None, None)
-    glance = Overview(
+    return Overview(
         state.id,
-        "",
+        state_of(state, progress, hold, last_at, last_at if now is None else now),
         state.stopped,
         program_name(raw_names[0] or "") or None,
         program_name(raw_names[1] or "") or None,
@@ -136,32 +129,18 @@ def overview(state: SessionState, first_at: int, last_at: int, now: int | None =
         state.seq,
         first_at,
         last_at,
-        need=_need(state),
-        forked=opened.forked if opened else None,
-        forks=state.forks,
-        host=opened.host if opened else None,
-        user=opened.user if opened else None,
-        repository=opened.repository if opened else None,
-        raw_names=raw_names,
+        hold.is_held,
+        hold.is_working,
+        hold.can,
+        _need(state),
+        hold.is_relayed,
+        opened.forked if opened else None,
+        state.forks,
+        opened.host if opened else None,
+        opened.user if opened else None,
+        opened.repository if opened else None,
+        raw_names,
     )
-    return seen_at(glance, last_at if now is None else now, hold)
-
-
-def seen_at(glance: Overview, now: int, hold: Hold = NOBODY) -> Overview:
-    """The row at a time, given who holds the session then."""
-    if hold is NOBODY and not glance.is_held and glance.state not in ("", RUNNING):  # nor does time change anything
-        return glance
-    state = state_of(
-        asks=bool(glance.need),
-        is_done=0 < glance.total == glance.done,
-        stopped=glance.stop_reason,
-        hold=hold,
-        last_at=glance.last_at,
-        now=now,
-    )
-    held = {"is_held": hold.is_held, "is_working": hold.is_working, "can": hold.can, "is_relayed": hold.is_relayed}
-    is_same = state == glance.state and not hold.is_held and not glance.is_held
-    return glance if is_same else replace(glance, state=state, **held)
 
 
 def _need(state: SessionState) -> str:

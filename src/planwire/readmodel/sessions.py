@@ -3,14 +3,14 @@
 The journal's follower hands over new events, and each is folded into its session. The overview of each session stays in
 memory, and the whole state of the most recently used ones; any other state is loaded again on demand. A separate thread
 looks at the leases every second: they say whether a session runs, and no event does. Now and then it calls the roll: it
-loads the sessions that are missing, and drops those that were forgotten. At first it takes them from the catalogue. A
-session that can't be read is set aside: the others are not affected, and `problem` names it.
+loads the sessions that are missing, at first all of them, and drops those that were forgotten. A session that can't be
+read is set aside: the others are not affected, and `problem` names it.
 """
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final
@@ -23,11 +23,10 @@ from planwire.model.events import TurnEnded
 from planwire.model.fold import fold
 from planwire.model.records import SessionState
 from planwire.readmodel.away_words import away_words
-from planwire.readmodel.catalogue import Heard, catalogued, unheard
-from planwire.readmodel.dated import dated, newest_first
 from planwire.readmodel.file_text import text_of_file
-from planwire.readmodel.followed_files import FilePlans, is_there
-from planwire.readmodel.overview import Overview, seen_at
+from planwire.readmodel.folders import dated, newest_first
+from planwire.readmodel.followed_files import FilePlans
+from planwire.readmodel.overview import Overview
 from planwire.readmodel.shown import ShownSession, show_session
 from planwire.readmodel.states import NOBODY, RUNNING, Hold, holds_of, is_running
 from planwire.session.file_plans import record_files
@@ -67,20 +66,20 @@ def load_session(
     return show_session(state, files.of(state), known.first_at, last_at, _now(), hold)
 
 
-def list_sessions(
-    journal: Journal, files: FilePlans, holds: Mapping[str, Hold], heard: Heard = unheard
-) -> tuple[list[Overview], dict[str, str]]:
-    """The sessions of a journal as they are now, the latest first; and the reasons why others can't be read."""
-    glances, troubles, now = [], {}, _now()
-    for entry in catalogued(journal, heard):
-        session = entry.glance.id
-        if entry.trouble:
-            troubles[session] = entry.trouble
-        elif any(map(is_there, entry.files)):  # their texts are not in the catalogue
-            glances.append(load_session(journal, entry.glance.known, files, holds=holds).glance)
-        else:
-            glances.append(seen_at(entry.glance, now, holds.get(session, NOBODY)))
-    return glances, troubles
+def load_sessions(
+    journal: Journal, known: Iterable[KnownSession], files: FilePlans, holds: Mapping[str, Hold]
+) -> tuple[list[ShownSession], list[JournalError]]:
+    """Sessions of a journal as they are now; of those that are damaged the reasons, each once."""
+    loaded: list[ShownSession] = []
+    troubles: dict[str, JournalError] = {}
+    for each in known:
+        try:
+            loaded.append(load_session(journal, each, files, holds=holds))
+        except JournalUnavailable:
+            raise
+        except JournalError as error:
+            troubles[str(error)] = error
+    return loaded, list(troubles.values())
 
 
 class Sessions:
@@ -305,28 +304,12 @@ class Sessions:
         """Load the sessions that are missing or moved on unheard, and drop the forgotten ones, which no event
         announces."""
         known = newest_first(self.journal)
-        if self.loading:
-            self._take_catalogue(len(known))
         self._load_missing(known)
         there = {each.id for each in known}
         with self._lock:
             for session in [each for each in self._glances if each not in there]:
                 if not self.journal.last_seq(session):
                     self._drop(session)
-
-    def _take_catalogue(self, count: int) -> None:
-        """Begin with what the catalogue knows of `count` sessions, the latest first while it is made. Sessions with
-        verdicts to hand on or files to follow are loaded like those that it lacks."""
-        before = -1
-        while before < len(self._glances) < count and not self._stop.is_set():
-            before = len(self._glances)
-            for entry in catalogued(self.journal, within=LOOK):
-                glance = entry.glance
-                if not (entry.trouble or entry.is_pending or entry.files):
-                    with self._lock:
-                        if glance.id not in self._glances:
-                            self._glances[glance.id] = seen_at(glance, _now(), self._hold(glance.id))
-                            self._changed(glance.id)
 
     def _load_missing(self, known: list[KnownSession]) -> None:
         """Load missing sessions, the newest first, since people look for these; and again those that have other events

@@ -11,6 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from planwire.journal.protocol import KnownLease
+from planwire.model.records import SessionState
+from planwire.model.steps import Progress
 from planwire.model.stop_reasons import STOP_CANCELLED, STOP_COMPLETED, STOP_END_TURN, STOP_IDLE
 from planwire.readmodel.audience import audience
 
@@ -77,15 +79,20 @@ def holds_of(leases: Iterable[KnownLease]) -> dict[str, Hold]:
     return holds
 
 
-def state_of(*, asks: bool, is_done: bool, stopped: str | None, hold: Hold, last_at: int, now: int) -> str:
-    """The state of a session that `asks` a person, has all on its plans done, or was `stopped`, given its hold and its
-    last event. Every face gets it from here. A question ends with the program that would pass on its answer."""
-    if asks and not hold.is_lost:
+def is_asked(state: SessionState, hold: Hold) -> bool:
+    """Whether a person has to answer or decide something. A question ends with the program that would pass on its
+    answer."""
+    return state.needs_person and not hold.is_lost
+
+
+def state_of(state: SessionState, progress: Progress, hold: Hold, last_at: int, now: int) -> str:
+    """The state of a session, given its progress, its hold and its last event. Every face gets it from here."""
+    if is_asked(state, hold):
         return NEEDS_YOU
-    if is_done:
+    if 0 < progress.total == progress.done:
         return DONE
-    if stopped is not None and not hold.is_working:
-        return IDLE if stopped in _OWN_ACCORD else STOPPED
+    if state.stopped is not None and not hold.is_working:
+        return IDLE if state.stopped in _OWN_ACCORD else STOPPED
     if hold.is_lost:
         return STOPPED
     return RUNNING if is_running(hold, last_at, now) else IDLE

@@ -106,8 +106,6 @@ def _style(looks: str) -> str:
 BLANK: Final = Line()
 #: What stands before an agent's prose, and before the rest of a text that does not fit into its line.
 GUTTER: Final[Part] = ("│ ", "rest")
-#: Cells by which the text of a list item is indented.
-INDENT: Final = 2
 #: Stands where a line is broken that has no space to break it at.
 BREAK: Final = "↩"
 #: The width without a terminal: other programs read the lines, so nothing cuts or wraps them.

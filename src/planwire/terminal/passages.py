@@ -10,6 +10,7 @@ from planwire.readmodel.passages import block_of, passage_of, reading
 from planwire.readmodel.text_pieces import text_pieces, text_without_title
 from planwire.steering.wanted import Comment, Passage
 from planwire.terminal.lines import Line, Row
+from planwire.terminal.prose import blocks_of
 from planwire.terminal.remark_words import remark_parts
 from planwire.terminal.rows import STEP, TEXT
 from planwire.terminal.step_lines import Shown, draft_parts
@@ -81,8 +82,6 @@ def are_together(card: PlanCard, one: Passage, other: Passage) -> bool:
 
 def _texts(card: PlanCard) -> tuple[str, ...]:
     """The blocks of a plan's text as people read them, steps among them."""
-    from planwire.terminal.prose import blocks_of  # noqa: PLC0415  (40 ms that a plan without a text need not pay)
-
     pieces = text_pieces(card, whole=True) if card.text else ()
     blocks = ((each.text,) if isinstance(each, StepRow) else blocks_of(each.text) for each in pieces)
     return tuple(_reading(text) for each in blocks for text in each)

@@ -8,23 +8,12 @@ from rich.cells import cell_len
 from planwire.readmodel.card import PlanCard, Progress, StepRow
 from planwire.readmodel.plain_text import one_line
 from planwire.readmodel.text_pieces import text_without_title
-from planwire.terminal.lines import (
-    BLANK,
-    INDENT,
-    Line,
-    Part,
-    between,
-    cut,
-    fitted,
-    folded,
-    framed,
-    is_endless,
-    progress_bar,
-)
+from planwire.terminal.lines import BLANK, Line, Part, between, cut, fitted, folded, framed, is_endless, progress_bar
 from planwire.terminal.nested_plans import Below, folded_line, way_lines, woven
 from planwire.terminal.passages import Passages
 from planwire.terminal.plan_questions import question_lines
 from planwire.terminal.plan_remarks import brief_lines, reason_lines, remark_count, remark_lines
+from planwire.terminal.prose import INDENT, prose_lines, woven_lines
 from planwire.terminal.rows import FOLD, PLAN, ago
 from planwire.terminal.step_lines import Shown, StepLines
 
@@ -112,10 +101,14 @@ def _body(card: PlanCard, width: int, steps: StepLines, passages: Passages | Non
     whole = _has_title(card, width)
     if card.problem is not None:
         yield from folded(Line((("  ", ""), (one_line(card.problem), "odd"))), width - 1)
-    elif not (card.fields or card.text.strip()):
+    elif card.fields:
+        yield from prose_lines(card.fields, width - 1, INDENT, 0)
+    elif not card.text.strip():
         yield from steps.of_all()
+    elif card.rows:
+        yield from woven_lines(card, width - 1, steps.of, passages, whole=whole)
     else:
-        yield from _text(card, width - 1, steps, passages, whole=whole)
+        yield from prose_lines(card.text if whole else text_without_title(card), width - 1, INDENT, passages=passages)
     suggested = steps.of_none() if not card.rows else ()
     if suggested:
         yield from (BLANK, *suggested) if card.text else suggested
@@ -126,19 +119,6 @@ def _body(card: PlanCard, width: int, steps: StepLines, passages: Passages | Non
 def _has_title(card: PlanCard, width: int) -> bool:
     """Whether a text is drawn with its title: unless the head has all of it."""
     return is_endless(width) or cell_len(one_line(card.title)) > width // 2
-
-
-def _text(
-    card: PlanCard, width: int, steps: StepLines, passages: Passages | None = None, *, whole: bool
-) -> Iterator[Line]:
-    from planwire.terminal.prose import prose_lines, woven_lines  # noqa: PLC0415  (40 ms: most plans have no text)
-
-    if card.fields:
-        yield from prose_lines(card.fields, width, INDENT, 0)
-    elif card.rows:
-        yield from woven_lines(card, width, steps.of, passages, whole=whole)
-    else:
-        yield from prose_lines(card.text if whole else text_without_title(card), width, INDENT, passages=passages)
 
 
 # -- in print

@@ -26,7 +26,7 @@ from rich.theme import Theme
 from planwire.readmodel.card import PlanCard, StepRow
 from planwire.readmodel.plain_text import printable
 from planwire.readmodel.text_pieces import text_pieces
-from planwire.terminal.lines import BLANK, GUTTER, INDENT, Line, Part, Row, broken, is_endless
+from planwire.terminal.lines import BLANK, GUTTER, Line, Part, Row, broken, is_endless
 
 #: Cells in a line of prose: people don't like to read longer ones, however wide the terminal is.
 WIDEST: Final = 100
@@ -34,6 +34,8 @@ WIDEST: Final = 100
 LONGEST: Final = 60_000
 #: A block with more characters is shown as it is written.
 LONGEST_BLOCK: Final = 8_000
+#: Cells by which the text of a list item is indented.
+INDENT: Final = 2
 #: The key under which the meta of a Rich style names a look.
 _LOOK: Final = "look"
 _NUMBER: Final = re.compile(r"\A(\s*)\d+")

@@ -18,7 +18,8 @@ from planwire.readmodel.card import STATUS_WORDS, Ghost, PlanCard, PlanId, Step,
 from planwire.readmodel.in_sight import fold_words, in_runs
 from planwire.readmodel.plain_text import one_line
 from planwire.steering.wanted import Comment
-from planwire.terminal.lines import GUTTER, INDENT, Line, Part, Row, cut, hanging, text_look, wrapped
+from planwire.terminal.lines import GUTTER, Line, Part, Row, cut, hanging, text_look, wrapped
+from planwire.terminal.prose import INDENT
 from planwire.terminal.remark_words import remark_parts, suggestion_whose
 from planwire.terminal.rows import FOLD, REMARK, STEP
 

@@ -333,9 +333,6 @@ class AwayJournal:
             self._last_known.note_all(found, kept)
         return found
 
-    def last_positions(self, beginning: str = "") -> dict[str, int]:
-        return {each.id: each.position for each in self.sessions() if each.id.startswith(beginning)}
-
     def leases(self) -> list[KnownLease]:
         try:
             return self._server.ask(lambda engine: engine.leases())

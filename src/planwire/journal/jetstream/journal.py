@@ -11,15 +11,17 @@ What an acknowledgement means is up to the servers: see `facts`.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from math import inf
 from time import monotonic
 from typing import Final, Self
 
 from planwire.errors import DamagedJournal, JournalError
 from planwire.journal.checked import Trouble
-from planwire.journal.codec import encode, encode_terms
+from planwire.journal.codec import encode
 from planwire.journal.forks import forks
 from planwire.journal.haste import ANSWER
+from planwire.journal.held_lease import PROCESS_TTL, TTL, HeldLease
 from planwire.journal.jetstream.api import PATIENCE, JetStreamApi
 from planwire.journal.jetstream.append import Appender
 from planwire.journal.jetstream.buckets import Bucket
@@ -32,7 +34,6 @@ from planwire.journal.jetstream.sessions import SessionSubjects
 from planwire.journal.jetstream.settings import read_settings
 from planwire.journal.jetstream.snapshots import SnapshotBucket
 from planwire.journal.jetstream.stream import JournalStream
-from planwire.journal.leases import PROCESS_TTL, TTL, HeldLease
 from planwire.journal.protocol import (
     Followed,
     JournalFacts,
@@ -173,9 +174,6 @@ class JetStreamJournal:
         self._connection.check()
         return self._sessions.known()
 
-    def last_positions(self, beginning: str = "") -> dict[str, int]:
-        return {each.id: each.position for each in self.sessions() if each.id.startswith(beginning)}
-
     def follow(
         self,
         after: int | None = None,
@@ -198,7 +196,7 @@ class JetStreamJournal:
         self._snapshots.keep(session, seq, data, name)
 
     def lease(self, session: str, terms: Terms = Terms()) -> HeldLease:
-        return HeldLease(session, terms, self._keep_lease, self._release_lease)
+        return HeldLease(session, terms, self._keep_lease, partial(self._release_lease, session))
 
     def leases(self) -> list[KnownLease]:
         self._connection.check()
@@ -242,11 +240,11 @@ class JetStreamJournal:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _keep_lease(self, name: str, session: str, terms: Terms) -> None:
+    def _keep_lease(self, name: str, session: str, terms: str, process: str) -> None:
         self._connection.check()
-        self._leases.keep(name, session, encode_terms(session, terms), terms.process)
+        self._leases.keep(name, session, terms, process)
 
-    def _release_lease(self, name: str, session: str) -> None:
+    def _release_lease(self, session: str, name: str) -> None:
         if not self._connection.is_closed and self._connection.owner == forks():
             self._leases.release(session, name)
 

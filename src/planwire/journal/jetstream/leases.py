@@ -23,12 +23,12 @@ import msgspec
 
 from planwire.errors import JournalError
 from planwire.journal.codec import decode_terms
+from planwire.journal.held_lease import TTL
 from planwire.journal.jetstream.api import new_id
 from planwire.journal.jetstream.buckets import Bucket, Row
 from planwire.journal.jetstream.client import NatsConnection
 from planwire.journal.jetstream.messages import is_text, token_of
 from planwire.journal.jetstream.sessions import SessionSubjects
-from planwire.journal.leases import TTL
 from planwire.journal.machines import this_machine
 from planwire.journal.processes import is_running, process_name
 from planwire.journal.protocol import KnownLease

@@ -12,7 +12,7 @@ from typing import Final
 
 from planwire.journal.jetstream.api import JetStreamApi
 from planwire.journal.jetstream.follow import OrderedConsumer
-from planwire.journal.jetstream.messages import Mark, StreamMessage, SubjectEnd, is_text, last_position_of, token_of
+from planwire.journal.jetstream.messages import Mark, StreamMessage, SubjectEnd, is_text, token_of
 from planwire.journal.protocol import KnownSession, Once
 
 #: The end of a session that has no events.
@@ -281,8 +281,4 @@ class SessionSubjects:
 
 
 def _listed(last: StreamMessage, mark: Mark) -> tuple[int, int, KnownSession]:
-    return (
-        mark.count,
-        last.begun(),
-        KnownSession(last.session(), mark.last, mark.first_at, mark.last_at, position=last_position_of(last.number)),
-    )
+    return mark.count, last.begun(), KnownSession(last.session(), mark.last, mark.first_at, mark.last_at)

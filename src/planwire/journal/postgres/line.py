@@ -82,11 +82,6 @@ class ServerLine:
         finally:
             self._lock.release()
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether there is a connection, as far as this process knows."""
-        return self._connection is not None
-
     def close(self) -> None:
         """Hang up, after the thread that is using the line has finished."""
         with self._lock:

@@ -15,20 +15,18 @@ a gap, a follower of a standby waits until all transactions that had begun are o
 no longer than an append can last.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from psycopg import Cursor
 
 from planwire.journal.postgres.server import JournalServer
-from planwire.journal.store import TailPage, TailRow
 
-#: The largest number that PostgreSQL keeps.
-MOST: Final = 2**63 - 1
+#: The first source of rows in a statement that writes events: one row, which is there once the lock is held. `OFFSET 0`
+#: keeps PostgreSQL from moving anything across it.
+HOLD: Final = "(SELECT pg_advisory_xact_lock_shared(LOCK) OFFSET 0) held"
 
-#: Seconds between two looks whether slower writers are done.
-SETTLING: Final = 0.002
 #: Seconds for which a standby may not know yet of a transaction that has drawn its position; and the longest that an
 #: append can be under way: the server ends its statement, or an idle transaction, sooner.
 UNKNOWN: Final = 0.25
@@ -75,6 +73,23 @@ class Holders(NamedTuple):
         return Holders(primary=self.primary.still(found.primary))
 
 
+class PositionGap(NamedTuple):
+    """A gap after position `after`, seen when `end` was there already, and who could still fill it."""
+
+    after: int
+    end: int
+    holders: Holders
+
+
+def unbroken(after: int, positions: Iterable[int]) -> int:
+    """How many of these positions continue right after `after`, without a gap."""
+    count = 0
+    for count, position in enumerate(positions, start=1):
+        if position != after + count:
+            return count - 1
+    return count
+
+
 def holders(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Holders:
     """The transactions that hold the lock of appends now, or may hold it on the primary of a standby."""
     locks, primary = set(), None
@@ -85,43 +100,3 @@ def holders(server: JournalServer, cursor: "Cursor[tuple[Any, ...]]") -> Holders
         else:
             locks.add((pid, transaction))
     return Holders(frozenset(locks), primary)
-
-
-class PositionFollower:
-    """Looks for rows after a position, again and again. `behind` gives the rows after one position up to another,
-    `holders` the transactions under way."""
-
-    def __init__(self, after: int, behind: Callable[[int, int], list[TailRow]], holders: Callable[[], Holders]) -> None:
-        self._after = after
-        self._behind = behind
-        self._holders = holders
-        self._gap: tuple[int, Holders] | None = None  # a position behind a gap, and who could still fill the gap
-        self.had: TailRow | None = None  # the last row that was given
-        self._was_short = False
-
-    def look(self) -> TailPage:
-        """The rows right after the position, in order; none while slower writers could still fill a gap there."""
-        page = self._behind(self._after, MOST)
-        whole = sum(row.position == self._after + n for n, row in enumerate(page, start=1))
-        if page and not whole:
-            end, waiting = self._gap or (page[-1].position, self._holders())
-            self._gap = end, waiting.still(self._holders()) if self._gap and waiting else waiting
-            if self._gap[1]:
-                return TailPage([], self._after, is_end=False)
-            page = self._behind(self._after, end)
-            whole = len(page)
-            self._after = self._after if page else end
-        self._gap = None
-        if whole:
-            self.had = page[whole - 1]
-            self._after = self.had.position
-        return TailPage(page[:whole], self._after, is_end=not page)
-
-    def has_lost(self, last: Callable[[], int]) -> bool:
-        """Whether the journal has another row in the place of the last one, or ends before it, and did so the last
-        time: another standby may lag behind. A forgotten row is not missed."""
-        if self.had is None:
-            return False
-        found = self._behind(self.had.position - 1, self.had.position)
-        was_short, self._was_short = self._was_short, not found and last() < self.had.position
-        return (was_short and self._was_short) or found not in ([], [self.had])

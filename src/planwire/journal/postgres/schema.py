@@ -5,8 +5,8 @@ were forgotten. Names, authors and events are bytes: PostgreSQL's text can't hol
 letter either. To read them in psql, `SELECT convert_from(event, 'UTF8') FROM planwire.events`. An index can't hold
 values of more than 2,700 bytes, so names are found by their hashes.
 
-An append holds the row of its session, which puts it and other writers to the session, and a simultaneous `forget`, one
-after the other. So events need no foreign key.
+No append changes the row of its session, so writers never wait for each other there. An append does hold that row,
+which puts it and a simultaneous `forget` of the session one after the other. So events need no foreign key.
 
 The tables are made in one transaction under a lock: of all that open a journal at the same time, one makes them.
 """
@@ -26,70 +26,6 @@ from planwire.journal.unusable import absent
 _NOT_THEIRS: Final = 1_000_000
 _OLD: Final = """SELECT 1 FROM information_schema.columns
     WHERE table_schema = %s AND table_name = 'journal' AND column_name = 'format' AND data_type = 'integer'"""
-#: Appends a batch, and says of each append what became of it. Of two writers to one session, the second one waits for
-#: the first, and each statement here then sees what that one wrote. The lock must be held before a position is drawn
-#: (`order`). `keyed` is the place of a key that is known already among those of its append, from 0.
-_APPEND: Final = """CREATE FUNCTION planwire.append(
-    names bytea[], ends bigint[], befores bytea[], counts bigint[],
-    seqs bigint[], times bigint[], authors bytea[], texts bytea[], links bytea[],
-    of_keys bigint[], sources bytea[], ns bigint[], afters bigint[], lasts bigint[]
-) RETURNS TABLE (
-    written boolean, keyed bigint, key_after bigint, key_last bigint,
-    its_number bigint, its_last bigint, its_link bytea, its_position bigint, its_first_at bigint, its_last_at bigint
-) LANGUAGE plpgsql AS $append$
-DECLARE
-    upto bigint := 0;
-    after bigint;
-BEGIN
-    IF cardinality(seqs) > 0 THEN
-        PERFORM pg_advisory_xact_lock_shared(LOCK);
-    END IF;
-    FOR place IN 1 .. cardinality(names) LOOP
-        after := upto;
-        upto := upto + counts[place];
-        SELECT number, first_at INTO its_number, its_first_at FROM planwire.sessions
-            WHERE sha256(id) = sha256(names[place]) FOR NO KEY UPDATE;
-        IF its_number IS NULL AND counts[place] > 0 AND ends[place] = 0 THEN
-            INSERT INTO planwire.sessions (id, first_at) VALUES (names[place], times[after + 1])
-                ON CONFLICT DO NOTHING RETURNING number, first_at INTO its_number, its_first_at;
-            IF its_number IS NULL THEN
-                SELECT number, first_at INTO its_number, its_first_at FROM planwire.sessions
-                    WHERE sha256(id) = sha256(names[place]) FOR NO KEY UPDATE;
-            END IF;
-        END IF;
-        SELECT seq, link, position, at INTO its_last, its_link, its_position, its_last_at FROM planwire.events
-            WHERE session = its_number ORDER BY seq DESC LIMIT 1;
-        keyed := NULL;
-        IF cardinality(of_keys) > 0 THEN
-            SELECT nth - (min(nth) OVER ()), once.after, once.last INTO keyed, key_after, key_last
-                FROM unnest(of_keys, sources, ns) WITH ORDINALITY wanted (its, source, n, nth)
-                LEFT JOIN planwire.once ON session = its_number
-                AND sha256(once.source) = sha256(wanted.source) AND once.n = wanted.n
-                WHERE its = place ORDER BY once.after NULLS LAST LIMIT 1;
-            IF key_after IS NULL THEN
-                keyed := NULL;
-            END IF;
-        END IF;
-        written := keyed IS NULL AND counts[place] > 0 AND coalesce(its_last, 0) = ends[place]
-            AND its_link IS NOT DISTINCT FROM befores[place] AND its_number IS NOT NULL;
-        IF written THEN
-            INSERT INTO planwire.events (session, seq, at, by, event, link)
-                SELECT its_number, rows.* FROM unnest(seqs[after + 1 : upto], times[after + 1 : upto],
-                authors[after + 1 : upto], texts[after + 1 : upto], links[after + 1 : upto]) rows;
-            its_position := lastval();
-            its_last := seqs[upto];
-            its_link := links[upto];
-            its_last_at := times[upto];
-            IF cardinality(of_keys) > 0 THEN
-                INSERT INTO planwire.once (session, source, n, after, last)
-                    SELECT its_number, wanted.source, wanted.n, wanted.after, wanted.last
-                    FROM unnest(of_keys, sources, ns, afters, lasts) wanted (its, source, n, after, last)
-                    WHERE its = place;
-            END IF;
-        END IF;
-        RETURN NEXT;
-    END LOOP;
-END $append$"""
 _TABLES: Final[Sequence[str]] = (
     f"CREATE TABLE planwire.journal (version int NOT NULL DEFAULT {FORMAT}, forgotten bigint NOT NULL, "
     f"format int NOT NULL DEFAULT {_NOT_THEIRS})",
@@ -118,16 +54,26 @@ _TABLES: Final[Sequence[str]] = (
         last bigint NOT NULL
     )""",
     "CREATE UNIQUE INDEX once_key ON planwire.once (session, sha256(source), n)",
-    """CREATE TABLE planwire.entries (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        kind text NOT NULL,
-        session bytea NOT NULL,
+    """CREATE TABLE planwire.snapshots (
+        session bigint NOT NULL REFERENCES planwire.sessions ON DELETE CASCADE,
         name bytea NOT NULL,
-        value bytea NOT NULL
+        seq bigint NOT NULL,
+        data bytea NOT NULL,
+        PRIMARY KEY (session, name)
     )""",
-    "CREATE UNIQUE INDEX entries_name ON planwire.entries (kind, sha256(session), sha256(name))",
-    "CREATE TABLE planwire.holders (name bytea PRIMARY KEY, until timestamptz NOT NULL)",
-    _APPEND,
+    """CREATE TABLE planwire.leases (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        name bytea NOT NULL,
+        session bytea NOT NULL,
+        holder text NOT NULL,
+        machine bytea NOT NULL,
+        process bytea NOT NULL,
+        terms bytea NOT NULL,
+        until timestamptz NOT NULL,
+        ended timestamptz
+    )""",
+    "CREATE UNIQUE INDEX leases_name ON planwire.leases (sha256(name))",
+    "CREATE INDEX leases_holder ON planwire.leases (holder)",
 )
 
 

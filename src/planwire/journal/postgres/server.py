@@ -6,9 +6,8 @@ database can hold many. No error shows a secret that is in a URL: what libpq say
 
 import os
 import re
-import select
 import socket
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from math import ceil
@@ -18,7 +17,7 @@ from urllib.parse import unquote
 
 import psycopg
 from psycopg import conninfo
-from psycopg.pq import Conninfo, ExecStatus, Format
+from psycopg.pq import Conninfo
 from psycopg.types.numeric import Int8BinaryDumper
 
 from planwire.errors import EngineAway, LoginRefused, UnknownJournal
@@ -37,8 +36,6 @@ NEVER: Final = 2**63
 #: A transaction whose client is gone must not hold up followers (`order`).
 IDLE_IN_TRANSACTION: Final = "10s"
 SCHEMA: Final = "planwire"
-#: The name of the statement that every append executes.
-_QUICK: Final = b"planwire_append"
 #: PostgreSQL truncates a longer name, so two such names may mean one schema.
 LONGEST_NAME: Final = 63
 
@@ -90,8 +87,6 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that closes itself if an answer does not come in time. Each statement commits by itself."""
 
     _patience: float | None = None
-    _poll: Any = None
-    _quick = b""  # the statement that is prepared under the name `_QUICK`
     server: "JournalServer | None" = None
 
     @property
@@ -108,41 +103,6 @@ class PostgresConnection(psycopg.Connection[tuple[Any, ...]]):
             yield
         finally:
             self._patience = None
-
-    def quickly(self, statement: bytes, types: Sequence[int], values: Sequence[bytes | None]) -> bytes:
-        """The one value that a statement returns, by the shortest way. A cursor does much more than an append needs,
-        and right after a wait, when the processor's caches are cold, that would cost a quarter of an append's time."""
-        if self._quick != statement:
-            self._finished(lambda: self.pgconn.send_prepare(_QUICK, statement, types))
-            self._quick = statement
-        binary = [Format.BINARY] * len(values)
-        try:
-            return self._finished(lambda: self.pgconn.send_query_prepared(_QUICK, values, binary, Format.BINARY))
-        except psycopg.errors.InvalidSqlStatementName:  # after a rollback, psycopg drops what is prepared
-            self._quick = b""
-            return self.quickly(statement, types, values)
-
-    def _finished(self, send: Callable[[], None]) -> bytes:
-        pgconn, seconds = self.pgconn, self.answers_within
-        send()
-        while pgconn.flush() or pgconn.is_busy():
-            if not self._can_go_on(seconds, to_write=pgconn.flush() != 0):
-                pgconn.finish()
-                raise psycopg.OperationalError(f"no answer for {seconds:g} seconds")
-            pgconn.consume_input()
-        result, _ = pgconn.get_result(), pgconn.get_result()
-        if result is None or result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
-            raise psycopg.errors.error_from_result(result) if result else psycopg.OperationalError("the server hung up")
-        return result.get_value(0, 0) or b""
-
-    def _can_go_on(self, seconds: float, *, to_write: bool) -> bool:
-        """Wait until the connection can go on. Says whether it can."""
-        if not hasattr(select, "poll"):
-            return any(map(bool, select.select([self.fileno()], [self.fileno()] if to_write else [], [], seconds)))
-        if self._poll is None:
-            self._poll = select.poll()
-        self._poll.register(self.fileno(), select.POLLIN | (select.POLLOUT if to_write else 0))
-        return bool(self._poll.poll(seconds * 1_000))
 
     def wait(self, gen: _Waiting[_Answer], *arguments: Any, **options: Any) -> _Answer:
         return super().wait(_bounded(self, gen), *arguments, **options)

@@ -16,7 +16,6 @@ _DAMAGE: Final = {
     sqlite3.SQLITE_CORRUPT,
     sqlite3.SQLITE_CONSTRAINT,
     sqlite3.SQLITE_MISMATCH,
-    sqlite3.SQLITE_NOTADB,
 }
 _TROUBLE: Final = {
     sqlite3.SQLITE_BUSY: "another process has kept it locked for too long: end that process, or wait and try again",
@@ -54,11 +53,6 @@ class translate_errors:  # noqa: N801  (it reads like a function)
             raise JournalUnavailable(words) from error
 
 
-def is_damage(error: sqlite3.Error) -> bool:
-    """Whether it means that a file is not what it was."""
-    return _code(error) in _DAMAGE
-
-
 def damaged(path: Path, why: object) -> DamagedJournal:
     return DamagedJournal(
         f"the journal {path} is damaged ({why}). It was left as it is: restore it from a backup, or move it away "
@@ -71,18 +65,14 @@ def not_a_journal(path: Path, why: str) -> NotAJournal:
 
 
 def _explained(error: sqlite3.Error, path: Path, failure: str) -> JournalError:
-    primary = _code(error)
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & _PRIMARY
     if primary == sqlite3.SQLITE_NOTADB:
         return not_a_journal(path, "it is not a SQLite database")
     if primary in _DAMAGE:
         return damaged(path, error)
     what_to_do = _TROUBLE.get(primary or 0, "check the file and its disk, then try again")
     return JournalUnavailable(f"{failure.format(path)} ({error}): {what_to_do}")
-
-
-def _code(error: sqlite3.Error) -> int | None:
-    code: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & _PRIMARY
 
 
 def _reason(error: OSError, path: Path) -> str:

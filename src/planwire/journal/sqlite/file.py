@@ -16,8 +16,8 @@ from time import monotonic, sleep
 from typing import Final, Literal
 
 from planwire.errors import JournalUnavailable, NoJournal
-from planwire.journal.drafts import JournalDraft, sweep_drafts
 from planwire.journal.format import FORMAT, development, newer
+from planwire.journal.sqlite.drafts import JournalDraft, sweep_drafts
 from planwire.journal.sqlite.errors import damaged, not_a_journal
 from planwire.journal.sqlite.rows import Executor
 
@@ -49,13 +49,19 @@ _TABLES: Final = (
         checksum INTEGER NOT NULL,
         PRIMARY KEY (session, source, n)
     ) WITHOUT ROWID""",
-    """CREATE TABLE entries (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        kind TEXT NOT NULL,
-        session TEXT NOT NULL,
+    """CREATE TABLE snapshots (
+        session INTEGER NOT NULL REFERENCES sessions,
         name TEXT NOT NULL,
-        value BLOB NOT NULL,
-        UNIQUE (kind, session, name)
+        seq INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (session, name)
+    )""",
+    """CREATE TABLE leases (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        holder TEXT NOT NULL,
+        terms TEXT NOT NULL
     )""",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {FORMAT}",

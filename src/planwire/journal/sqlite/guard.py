@@ -18,16 +18,15 @@ from contextlib import suppress
 from os import fstat
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from planwire.errors import DamagedJournal, JournalUnavailable, NewerJournal, NotAJournal
-from planwire.journal.companion_files import beside
 from planwire.journal.folder_times import is_settled
+from planwire.journal.sqlite.beside import beside
 from planwire.journal.sqlite.errors import translate_errors
 from planwire.journal.sqlite.file import check_file
 from planwire.journal.sqlite.mixture import FileEnd, contradicts, file_end
 from planwire.journal.sqlite.rows import Executor, last_position
-from planwire.journal.store import SessionEnd
 from planwire.journal.unusable import closed
 
 #: Seconds until a reader notices that its file is gone. Checking at every read would cost a fifth of its time.
@@ -38,6 +37,14 @@ _PAUSE: Final = 0.001
 #: No page of a SQLite file is smaller.
 _SMALLEST_PAGE: Final = 512
 _READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+
+
+class Newest(NamedTuple):
+    """The newest event that a process wrote or read: where it is, the number of its session, and its link."""
+
+    position: int
+    session: int
+    link: bytes | None
 
 
 class FileGuard:
@@ -92,9 +99,7 @@ class WriterGuard(FileGuard):
     def __init__(self, path: Path, writer: sqlite3.Connection) -> None:
         super().__init__(path, *beside(path)[1:])
         last = "SELECT position, session, link FROM events ORDER BY position DESC LIMIT 1"
-        position, number, link = writer.execute(last).fetchone() or (0, 0, None)
-        #: Where the newest event is that this process wrote or read: its position, the number of its session, its link.
-        self.newest = SessionEnd(session="", number=number, link=link, position=position)
+        self.newest = Newest(*(writer.execute(last).fetchone() or (0, 0, None)))
         self._others: int | None = None  # the version of the file that other processes wrote
         self._log_size: int | None = None  # after our last transaction, if it succeeded
         self._wrote_at = 0.0
@@ -121,7 +126,7 @@ class WriterGuard(FileGuard):
                 raise
             raise self._replaced() from error
 
-    def wrote(self, newest: SessionEnd | None = None) -> None:
+    def wrote(self, newest: Newest | None = None) -> None:
         """Remember how a transaction left the log, and the newest event."""
         self._log_size = os.lseek(self._log, 0, os.SEEK_END)
         self._wrote_at = monotonic()
@@ -172,7 +177,7 @@ class WriterGuard(FileGuard):
 
     def _has_newest(self, writer: Executor) -> bool:
         """Whether the newest event that this process knows is there, or was forgotten with its session."""
-        position, session, link = self.newest.position, self.newest.number, self.newest.link
+        position, session, link = self.newest
         found = writer.execute("SELECT session, link FROM events WHERE position = ?", (position,)).fetchone()
         if found is not None:
             return found in ((0, None), (session, link))

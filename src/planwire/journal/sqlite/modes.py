@@ -6,7 +6,7 @@ from pathlib import Path
 
 from planwire.journal.engines import file_of
 
-_ENDINGS = ("", "-wal", "-shm", ".thoughts", ".thoughts-wal", ".thoughts-shm", ".catalogue")
+_ENDINGS = ("", "-wal", "-shm", ".thoughts", ".thoughts-wal", ".thoughts-shm")
 
 
 def files_open_to_all(url: str | None) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from planwire.errors import InputError, Refused
 
-_ENDINGS: Final = ("-wal", "-shm", "-journal", ".thoughts", ".catalogue", "-leases", "-hooks")
+_ENDINGS: Final = ("-wal", "-shm", "-journal", ".thoughts", "-leases", "-hooks")
 #: A draft of a journal or of the thoughts beside it, or the unfinished part of an interrupted backup.
 _DRAFT: Final = re.compile(r"\.(.+)\.(?:[0-9a-f]{8}|part)", re.DOTALL)
 

@@ -1,1 +1,0 @@
-"""Engines as other packages write them: one file each, over what is there, with `planwire.journal.store` alone."""
